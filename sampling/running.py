@@ -31,7 +31,7 @@ from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.estimation.interval import Estimate
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
 from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_json_object, read_plan
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import ExportChoices, informative_order
 from sampling.simulators.exporter import Manifest, manifests_in, read_manifest, template
@@ -45,11 +45,11 @@ NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
 _LISTS = {"accel-sim": "kernelslist{}.g", "macsim": "kernel_config{}.txt"}
 #: So many launches that fail before one succeeds are the command's fault, not theirs
 _ALL_FAIL = 3
-#: How ``timeout`` of the coreutils ends for a program that it ended
-_TIMED_OUT, _TAIL_BYTES = "124", 1 << 16
-_FIRST_POLL_SECONDS, _LAST_POLL_SECONDS, _TELL_SECONDS = 0.001, 0.05, 1.0
-#: Together shorter than the second that the program has after a signal
-_GRACE_SECONDS, _DEATH_SECONDS = 0.5, 0.2
+#: How ``timeout`` of the coreutils ends for a program that it ended, and how the shell says that a signal did
+_TIMED_OUT, _SIGNALLED, _TAIL_BYTES = 124, 128, 1 << 16
+_FIRST_POLL_SECONDS, _LAST_POLL_SECONDS = 0.001, 0.05
+#: What processes have to end after each signal: together shorter than the second that the program has itself
+_SIGNALS = ((signal.SIGTERM, 0.5), (signal.SIGKILL, 0.2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,18 @@ class Job:
     #: of those that count, 0-based; none where these are launches of another job once more
     strata: frozenset[int]
     duration_ns: int  #: of the launches that count, in the profile
-    list: Path | None  #: what the simulator is given to run; None where a command is told the id
-    traces: Path | None  #: the folder of its traces
     place: Path  #: its working folder
     result: Path  #: the file of its finished result
-    caches: tuple[str, ...] = ()  #: (n,) how each launch finds them; empty where no manifest says
+    list: Path | None  #: what the simulator is given to run; None where a command is told the id
+    caches: tuple[str, ...]  #: (n,) how each launch finds them; empty where no manifest says
     measured: MeasuredRun | None = field(default=None, repr=False)
     failure: str = ""
     is_put_away: bool = False  #: whether what came of it has its name among the results
+
+    @property
+    def failed(self) -> Path:
+        """The file that says why it has no result."""
+        return self.result.with_suffix(".failed")
 
     @property
     def has_ended(self) -> bool:
@@ -146,11 +150,11 @@ def write_job_array(asked: Asked, watch: Watch) -> Ran:
             return Ran(loop.found, loop.failed())
         if not loop.left():
             loop.grow()
-        left = loop.left()
         # The folder of one that has begun is in use, or was left by a task that was killed.
-        waiting = [job for job in left if not (job.place / "run.log").exists()]
+        begun = tuple(job.place for job in loop.left() if (job.place / "run.log").exists())
+        waiting = [job for job in loop.left() if job.place not in begun]
         script = (loop.job_array(waiting), len(waiting)) if waiting else None
-        return Ran(loop.found, loop.failed(), script, tuple(job.place for job in left if job not in waiting))
+        return Ran(loop.found, loop.failed(), script, begun)
 
 
 class Loop:
@@ -175,18 +179,17 @@ class Loop:
         """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
         import fcntl
 
+        wrong: str | None = None
         if asked.to not in NEEDED:
-            raise OptionError(f"nothing runs {asked.to} here", remedy=f"there is {', '.join(NEEDED)}")
-        if asked.to == "csv" and asked.choices.cold_check:
-            needless = (
-                "a command that is told an id runs no launches before it: `cold_check` means nothing here"
-            )
-            raise OptionError(Wording(needless))
-        if asked.to != "csv" and asked.choices.traces is None:
-            raise OptionError(Wording("{} runs `traces`, and there are none", asked.to))
-        if asked.target is not None and not asked.plan.is_random:
-            wrong = "a plan of picked launches has no interval that could hold a target"
-            raise OptionError(wrong, remedy="make one that is drawn, or run it without a target")
+            wrong = f"nothing runs {asked.to} here: there is {', '.join(NEEDED)}"
+        elif asked.to == "csv" and asked.choices.cold_check:
+            wrong = Wording("a command that is told an id runs no launches before it: no `cold_check`")
+        elif asked.to != "csv" and asked.choices.traces is None:
+            wrong = Wording("{} runs `traces`, and there are none", asked.to)
+        elif asked.target is not None and not asked.plan.is_random:
+            wrong = "a plan of picked launches has no interval that could hold a target: run it without one"
+        if wrong is not None:
+            raise OptionError(wrong)
         loop = cls(asked, watch)
         loop.folder.mkdir(parents=True, exist_ok=True)
         # The lock holds for as long as this lasts, however this process ends.
@@ -196,36 +199,31 @@ class Loop:
             except OSError as error:
                 wrong = f"another run is at work in {loop.folder}"
                 raise OptionError(wrong, remedy="wait for it, or give another folder") from error
-            loop.load()
+            loop._load()
             try:
                 yield loop
             finally:
                 _end([process for process, _ in loop.running.values()])
-                loop.running.clear()
 
-    def load(self) -> None:
+    def _load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
         plan, rounds, how = self.asked.plan, self.folder / "rounds", self.folder / "run.json"
+        compared = [each.name for each in fields(ExportChoices) if each.compare]
         asked = {"to": self.asked.to, "simulator": shlex.join(self.words)}
-        compared = (each.name for each in fields(ExportChoices) if each.compare)
         asked |= {name: getattr(self.asked.choices, name) for name in compared}
-        if not (rounds / "1").is_dir():
-            if {path.name for path in self.folder.iterdir()} - {"lock", how.name, rounds.name}:
+        text = json.dumps(asked, indent=1) + "\n"
+        if not how.exists():
+            if {path.name for path in self.folder.iterdir()} - {"lock", rounds.name}:
                 raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
-            try:
-                _write(how, json.dumps(asked, indent=1) + "\n")
-                # What was simulated elsewhere has no result here.
-                self._export(structs.replace(plan, simulated=()).text(), 1)
-            except BaseException:
-                shutil.rmtree(self.folder, ignore_errors=True)
-                raise
-        before = read_json_object(str(how))
+            shutil.rmtree(rounds, ignore_errors=True)
+            # What was simulated elsewhere has no result here.
+            self._export(structs.replace(plan, simulated=()).text(), 1)
+            _write(how, text)
         self.first = read_plan(str(rounds / "1"))
-        other = [name for name, value in asked.items() if before.get(name) != value]
         own, given = ((each.options, each.profile.files, each.drawn) for each in (self.first, plan))
-        if other or own != given:
+        if how.read_text("utf-8", "replace") != text or own != given:
             raise OptionError(
-                f"{self.folder} is a run of another {[*other, 'plan'][0]}: results of both would be mixed",
+                f"{self.folder} is a run of another plan or command: results of both would be mixed",
                 remedy="give another folder, or remove this one",
             )
         for path in sorted(rounds.glob("*[0-9]"), key=lambda each: int(each.name)):
@@ -243,9 +241,8 @@ class Loop:
             # The check is drawn of the plan once, and holds for what is added.
             choices = replace(choices, cold_check=0)
         for name, content in exported_folder(read_plan(str(part)), self.asked.to, choices):
-            file = part / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("wb") as stream:
+            (part / name).parent.mkdir(parents=True, exist_ok=True)
+            with (part / name).open("wb") as stream:
                 if isinstance(content, str):
                     stream.write(content.encode("utf-8", "backslashreplace"))
                 else:
@@ -255,11 +252,13 @@ class Loop:
 
     def _take_round(self, path: Path) -> None:
         """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
-        plan, to, traces = read_plan(str(path)), self.asked.to, self.asked.choices.traces
+        plan, to = read_plan(str(path)), self.asked.to
         order = informative_order(plan.to_simulate())
         drawn = {launch.id: (place, stratum, launch) for place, (stratum, launch) in enumerate(order)}
         # Of each job its launches, how they find the caches, and its list; a command is told ids alone.
         given: list[tuple[IntArray, tuple[str, ...], Path | None]] = []
+        if to == "csv":
+            given = [(np.array([launch.id]), (), None) for _, launch in order]
         for file_path in manifests_in(path):
             with open_input(str(file_path)) as file:
                 manifest = read_manifest(file)
@@ -272,24 +271,20 @@ class Loop:
                 given.append((ids, tuple(manifest.caches[each] for each in inside), file_path.parent / name))
         jobs: list[Job] = []
         known: set[int] = set()
-        for ids, caches, listed in given or [(np.array([each]), (), None) for each in drawn]:
+        for ids, caches, listed in given:
             wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=lambda each: drawn[each][0])
             # Launches that are there already are run once more, and count for no stratum.
             is_check = wanted[0] in known
             known.update(wanted)
             name = f"{wanted[0]}{'-again' if is_check else ''}"
-            of_part = (
-                None if listed is None or traces is None else Path(traces, listed.parent.relative_to(path))
-            )
             job = Job(
                 id=wanted[0],
                 ids=ids,
                 strata=frozenset() if is_check else frozenset(drawn[each][1] for each in wanted),
                 duration_ns=sum(drawn[each][2].duration_ns for each in wanted),
-                list=listed,
-                traces=None if of_part is None else of_part.absolute(),
                 place=self.folder / "launches" / name,
                 result=self.folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
+                list=listed,
                 caches=caches,
             )
             _take_result(job, to)
@@ -300,8 +295,8 @@ class Loop:
             # Every result is looked at, so the interval is no narrower than what is waited for.
             rounds = 1 if plan.topped_up is None else plan.topped_up.rounds
             plan = structs.replace(plan, topped_up=ToppedUp(rounds, self.asked.target))
+        self.plan = plan
         _write(self.folder / IN_FOLDER, plan.text())
-        self.plan = read_plan(str(self.folder))
 
     def is_met(self) -> bool:
         """Take the results that are finished, estimate, and return whether the total is within the target.
@@ -316,7 +311,12 @@ class Loop:
                 waited_for |= job.strata
                 continue
             if not job.is_put_away:
-                _put_away(job)
+                job.is_put_away = True
+                job.result.parent.mkdir(exist_ok=True)
+                if job.failure:
+                    _write(job.failed, f"{job.failure}\n")
+                else:
+                    (job.place / f"run{job.result.suffix}").replace(job.result)
             if job.measured is not None:
                 runs.append(job.measured)
         if len(runs) > self.taken:
@@ -332,61 +332,48 @@ class Loop:
         return [job for job in self.jobs if not job.has_ended]
 
     def simulate(self) -> None:
-        """Run the jobs that are left, until the target holds."""
-        queue, told, pause = self.left(), 0.0, _FIRST_POLL_SECONDS
+        """Run the jobs that are left until the target holds; AnalysisError where all fail from the start."""
+        queue, pause = self.left(), _FIRST_POLL_SECONDS
         self.began, self.spent_ns = time.monotonic(), 0
         while queue or self.running:
             while queue and len(self.running) < self.asked.processes:
-                self.start(queue.pop(0))
-            ended = self.reap()
-            is_met = bool(ended) and self.is_met()
-            for job in ended:
-                self.tell(job)
-            if is_met:
-                return
-            if time.monotonic() - told > _TELL_SECONDS:
-                told = time.monotonic()
-                self.tell()
+                job = queue.pop(0)
+                # In a session of its own, so that it can be ended with all that it starts.
+                process = subprocess.Popen(  # noqa: S603
+                    ["/bin/sh", "-c", self._shell_line(job)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+                self.running[job] = process, time.monotonic()
+            if ended := self._ended():
+                is_met = self.is_met()
+                for job in ended:
+                    self._tell(job)
+                if is_met:
+                    return
             pause = _FIRST_POLL_SECONDS if ended else min(2 * pause, _LAST_POLL_SECONDS)
             time.sleep(pause)
 
-    def start(self, job: Job) -> None:
-        """Start a job's process, in a session of its own so that it can be ended with all that it starts."""
-        words = _prepared(job, self.asked.to, self.words)
-        with (job.place / "run.log").open("wb") as out, (job.place / "stderr.log").open("wb") as err:
-            try:
-                process = subprocess.Popen(  # noqa: S603
-                    words,
-                    cwd=job.place,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise OptionError(f"{words[0]} cannot be run ({error.strerror})") from error
-        self.running[job] = process, time.monotonic()
-
-    def reap(self) -> list[Job]:
+    def _ended(self) -> list[Job]:
         """Return the jobs that ended since the last call, or ran too long; refuse what always fails."""
         limit, ended = self.asked.timeout_seconds, []
         for job, (process, began) in list(self.running.items()):
-            code, seconds = process.poll(), time.monotonic() - began
-            said = str(code)
-            if code is None and limit is not None and seconds > limit:
-                said = f"ran past {limit:g} s"
+            if process.poll() is None:
+                if limit is None or time.monotonic() - began <= limit:
+                    continue
                 _end([process])
-            elif code is None:
-                continue
+                _write(job.place / "exit", f"ran past {limit:g} s\n")
             del self.running[job]
-            _write(job.place / "exit", said + "\n")
             _take_result(job, self.asked.to)
+            job.failure = job.failure or ("" if job.measured else "its shell was ended")
             self.spent_ns += job.duration_ns
             ended.append(job)
         over = [job for job in self.jobs if job.has_ended] if ended else []
-        if ended and len(over) >= min(_ALL_FAIL, len(self.jobs)) and not any(job.measured for job in over):
+        if ended and len(over) >= min(_ALL_FAIL, len(self.jobs)) and all(job.failure for job in over):
             # Then these have not failed for good.
-            for path in (each for job in over for each in (job.place / "exit", _failed_file(job))):
+            for path in (each for job in over for each in (job.place / "exit", job.failed)):
                 path.unlink(missing_ok=True)
             raise AnalysisError(
                 f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
@@ -394,7 +381,7 @@ class Loop:
             )
         return ended
 
-    def tell(self, news: Job | int | None = None) -> None:
+    def _tell(self, news: Job | int | None = None) -> None:
         """Report how far the run is."""
         left_ns = sum(job.duration_ns for job in self.left())
         pace = self.spent_ns / max(time.monotonic() - self.began, 1e-9)
@@ -422,7 +409,7 @@ class Loop:
         everything = frozenset(launch.id for launch in self.plan.drawn)
         larger = enlarged(self.plan, wanted, target, everything, self.asked.choices.progress)
         self._take_round(self._export(larger.text, self.rounds + 1))
-        self.tell(larger.added)
+        self._tell(larger.added)
         return True
 
     def failed(self) -> tuple[Failed, ...]:
@@ -439,36 +426,74 @@ class Loop:
 
     def job_array(self, jobs: Sequence[Job]) -> Path:
         """Write the script that simulates these jobs, a task each, and return it."""
-        limit = self.asked.timeout_seconds
+        limit, script, tasks = self.asked.timeout_seconds, self.folder / "slurm.sh", self.folder / "jobs.txt"
         timeout = [] if limit is None else ["timeout", "-k", "10", f"{limit:g}"]
-        lines = []
-        for job in jobs:
-            command = shlex.join([*timeout, *_prepared(job, self.asked.to, self.words)])
-            lines.append(
-                f"cd -- {shlex.quote(str(job.place))} || exit; {command} > run.log 2> stderr.log; "
-                "echo $? > exit.part; mv exit.part exit\n"
-            )
-        script, tasks = self.folder / "slurm.sh", self.folder / "jobs.txt"
-        _write(tasks, "".join(lines))
+        _write(tasks, "".join(f"{self._shell_line(job, timeout)}\n" for job in jobs))
         at_once = f"%{self.asked.processes}" if self.asked.processes > 1 else ""
         listed = shlex.quote(str(tasks))
         _write(script, template("run-slurm.sh", jobs=len(jobs), at_once=at_once, list=listed))
         return script
 
+    def _shell_line(self, job: Job, before: Sequence[str] = ()) -> str:
+        """Make a job's folder with what the simulator looks for there; return the line that runs it."""
+        shutil.rmtree(job.place, ignore_errors=True)
+        job.place.mkdir(parents=True)
+        if job.list is not None:
+            self._link_traces(job.place, job.list)
+        said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
+        stands_for = re.compile("|".join(map(re.escape, said)))
+        words = [stands_for.sub(lambda found: str(said[found[0]]), word) for word in self.words]
+        return (
+            f"cd -- {shlex.quote(str(job.place))} || exit; {shlex.join([*before, *words])} > run.log "
+            "2> stderr.log; echo $? > exit.part; mv exit.part exit"
+        )
+
+    def _link_traces(self, place: Path, listed: Path) -> None:
+        """Put links to the traces of a list, and to what else a simulator wants, where it looks for them."""
+        # Of several processes and devices each has a folder, in the export as among the traces.
+        inside = listed.relative_to(self.folder / "rounds").parts[1:-1]
+        traces = Path(self.asked.choices.traces or "", *inside).absolute()
+        text = listed.read_text(encoding="utf-8")
+        links: list[tuple[Path, Path]] = []
+        if self.asked.to == "accel-sim":
+            # It looks for traces beside the list, and for the network where it runs.
+            for config in (Path(word) for word in self.words if word.endswith(".config")):
+                links += [(net, place / net.name) for net in config.parent.glob("*.icnt")]
+            names = [name for name in text.split("\n") if name.startswith("kernel")]
+            links += [(traces / name, listed.parent / name) for name in names]
+        else:
+            names = re.findall(r"\./(Kernel\d+)/trace\.txt", text)
+            links += [(traces / name, place / name) for name in dict.fromkeys(names)]
+            links.append((Path("params.in").absolute(), place / "params.in"))
+            _write(place / "kernel_config.txt", text)
+            _write(place / "trace_file_list", "1\n./kernel_config.txt\n")
+        for source, link in links:
+            packed = source.with_name(f"{source.name}.gz")
+            if link.exists():
+                continue
+            if source.exists():
+                link.symlink_to(source)
+            elif packed.exists():
+                part = link.with_name(f"{link.name}.part")
+                with gzip.open(packed) as stream, part.open("wb") as unpacked:
+                    shutil.copyfileobj(stream, unpacked)
+                part.replace(link)
+            else:
+                raise ProfileError("is not there, and the simulator looks for it", path=source)
+
 
 def _words_of(command: str, to: str) -> list[str]:
     """Return a command line as words that mean the same in any folder: each job runs in its own."""
-    needed = NEEDED[to]
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise OptionError(f"the simulator's command line cannot be read: {error}") from error
-    if needed not in command or not words:
-        wrong = f"the simulator's command line does not say what to simulate, {needed or 'a program'}"
-        raise OptionError(wrong, remedy=f"put {needed or 'it'} where the simulator takes it")
-    if shutil.which(words[0]) is None:
+    if NEEDED[to] not in command or not words:
+        wrong = f"the simulator's command line does not say what to simulate, {NEEDED[to] or 'a program'}"
+        raise OptionError(wrong, remedy="put it where the simulator takes it")
+    if (program := shutil.which(words[0])) is None:
         raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
-    words[0] = str(shutil.which(words[0]))
+    words[0] = program
     for place, word in enumerate(words):
         # What is too long for a name is none.
         with suppress(OSError):
@@ -476,107 +501,55 @@ def _words_of(command: str, to: str) -> list[str]:
     return words
 
 
-def _prepared(job: Job, to: str, words: Sequence[str]) -> list[str]:
-    """Make a job's folder with what the simulator looks for there, and return its command line."""
-    shutil.rmtree(job.place, ignore_errors=True)
-    job.place.mkdir(parents=True)
-    links: list[tuple[Path, Path]] = []
-    if job.list is not None and job.traces is not None:
-        text = job.list.read_text(encoding="utf-8")
-        if to == "accel-sim":
-            # It looks for traces beside the list, and for the network where it runs.
-            for config in (Path(word) for word in words if word.endswith(".config")):
-                links += [(net, job.place / net.name) for net in config.parent.glob("*.icnt")]
-            names = [name for name in text.split("\n") if name.startswith("kernel")]
-            links += [(job.traces / name, job.list.parent / name) for name in names]
-        else:
-            names = re.findall(r"\./(Kernel\d+)/trace\.txt", text)
-            links += [(job.traces / name, job.place / name) for name in dict.fromkeys(names)]
-            links.append((Path("params.in").absolute(), job.place / "params.in"))
-            _write(job.place / "kernel_config.txt", text)
-            _write(job.place / "trace_file_list", "1\n./kernel_config.txt\n")
-    for source, link in links:
-        packed = source.with_name(f"{source.name}.gz")
-        if link.exists():
-            continue
-        if not source.exists() and packed.exists():
-            part = link.with_name(f"{link.name}.part")
-            with gzip.open(packed) as stream, part.open("wb") as unpacked:
-                shutil.copyfileobj(stream, unpacked)
-            part.replace(link)
-        elif source.exists():
-            link.symlink_to(source)
-        else:
-            raise ProfileError("is not there, and the simulator looks for it", path=source)
-    said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
-    stands_for = re.compile("|".join(map(re.escape, said)))
-    return [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
-
-
-def _failed_file(job: Job) -> Path:
-    return job.result.with_suffix(".failed")
-
-
 def _take_result(job: Job, to: str) -> None:
     """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
-    job.is_put_away = True
-    if job.result.exists():
-        found = _measured(job, to, job.result)
-    elif _failed_file(job).exists():
-        found = _failed_file(job).read_text(encoding="utf-8").strip() or "it failed"
-    elif (job.place / "exit").exists():
-        job.is_put_away = False
-        code, path = (job.place / "exit").read_text(encoding="utf-8").strip(), job.place / "run.log"
-        if code == "0" and to == "csv":
+    exit_file, path = job.place / "exit", job.result
+    job.is_put_away = path.exists() or job.failed.exists()
+    if job.failed.exists():
+        job.failure = job.failed.read_text(encoding="utf-8").strip() or "it failed"
+        return
+    if not job.is_put_away:
+        code = exit_file.read_text(encoding="utf-8").strip() if exit_file.exists() else ""
+        if code != "0":
+            job.failure = code and _why_failed(job, code)
+            return
+        path = job.place / "run.log"
+        if to == "csv":
             # Its number, the last word that it wrote, becomes a table.
             out = job.place / "out"
             words = (out if out.exists() else path).read_text("utf-8", "replace").split()
-            path = path.with_suffix(".csv")
+            path = job.place / "run.csv"
             _write(path, f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n")
-        found = _measured(job, to, path) if code == "0" else _why_failed(job, code)
-    else:
-        return
-    if isinstance(found, str):
-        job.failure = found
-    else:
-        job.measured = found
-
-
-def _measured(job: Job, to: str, path: Path) -> MeasuredRun | str:
-    """Return a job's result, or why it is none."""
     try:
         with open_input(str(path)) as file:
             measured = read_results(file, (), to)
     except ProfileError as error:
         what = error.message.removeprefix(str(path)).removeprefix(": ")
-        return "it gave no number of cycles" if to == "csv" else what
+        job.failure = "it gave no number of cycles" if to == "csv" else what
+        return
     # Kernels that only fill caches may be left out where results are read.
     ids = job.ids if len(measured.number) == len(job.ids) else job.ids[job.ids != NOT_WANTED]
     if len(measured.number) != len(ids):
-        return f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
-    if lacking := np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist():
-        return measured.missing.get(lacking[0], "it took 0 cycles")
-    told = tuple(each for each, launch in zip(job.caches, job.ids, strict=False) if launch in ids)
-    return replace(measured, number=ids, first_number=None, told=told)
-
-
-def _put_away(job: Job) -> None:
-    """Give what came of a job its name among the results."""
-    job.is_put_away = True
-    job.result.parent.mkdir(exist_ok=True)
-    if job.failure:
-        _write(_failed_file(job), f"{job.failure}\n")
+        launches = counted(len(measured.number), "launch", "launches")
+        job.failure = f"{launches} printed of {len(job.ids)}"
+    elif lacking := np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist():
+        job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
     else:
-        (job.place / f"run{job.result.suffix}").replace(job.result)
+        told = tuple(each for each, launch in zip(job.caches, job.ids, strict=False) if launch in ids)
+        job.measured = replace(measured, number=ids, first_number=None, told=told)
 
 
 def _why_failed(job: Job, code: str) -> str:
     """Return why a process that did not end well ended, with the last line that it printed of it."""
-    why = "it ran past the time limit" if code == _TIMED_OUT else code
-    if code.startswith("-"):
-        why = f"ended by {signal.Signals(-int(code)).name}"
-    elif code.isdigit() and code != _TIMED_OUT:
-        why = f"exit code {code}"
+    why = code
+    if code.isdigit():
+        signalled = int(code) - _SIGNALLED
+        if int(code) == _TIMED_OUT:
+            why = "it ran past the time limit"
+        elif signalled in set(signal.Signals):
+            why = f"ended by {signal.Signals(signalled).name}"
+        else:
+            why = f"exit code {code}"
     with suppress(OSError), (job.place / "stderr.log").open("rb") as stream:
         stream.seek(max(0, stream.seek(0, 2) - _TAIL_BYTES))
         last = stream.read().decode("utf-8", "replace").strip().split("\n")[-1]
@@ -586,7 +559,7 @@ def _why_failed(job: Job, code: str) -> str:
 
 def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
     """End processes and all that they started; what they began is begun anew the next time."""
-    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _DEATH_SECONDS)):
+    for number, seconds in _SIGNALS:
         until = time.monotonic() + seconds
         for process in processes:
             # Also what a process that has ended itself left in its group.

@@ -1,26 +1,13 @@
-"""What a shell offers at the cursor: methods and their options, exporters, kernels of the profile named."""
+"""What a shell offers at the cursor: methods and their options, exporters."""
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Callable, Iterable, MutableMapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from dataclasses import fields
-from pathlib import Path
-from threading import Thread
 from typing import Any
-
-from tui.registry import ALIASES, FIRST_WORDS, command_named
 
 #: Set by the scripts that a shell runs at the tab key.
 ASKED = "_KERNELPOINT_COMPLETE"
-# What the scripts of bash, and those of zsh and fish, say of the command line.
-_WORDS, _CURSOR, _LINE = "COMP_WORDS", "COMP_CWORD", "_TYPER_COMPLETE_ARGS"
-# Longer than reading most profiles takes; nobody waits longer at the tab key.
-_MOST_SECONDS = 0.8
-# Other names would have to be quoted, each shell in its own way.
-_PLAIN = re.compile(r"\w+")
 
 Offer = Callable[..., list[str]]
 
@@ -28,44 +15,6 @@ Offer = Callable[..., list[str]]
 def offer_of(option: str) -> Offer | None:
     """Return what offers the values of an option, by the name of its field; None where nothing does."""
     return _OFFERS.get(option)
-
-
-def command_at_cursor(environ: MutableMapping[str, str]) -> str | None:
-    """Return the command whose words are completed; None where the cursor is at the command itself.
-
-    Where a profile stands in place of a command, or another word for it, the command is put there, so that
-    its options are known.
-    """
-    if _LINE in environ:
-        words, cursor = _split(environ[_LINE]), len(_split(environ[_LINE]))
-        cursor -= not environ[_LINE].endswith((" ", "\n"))
-    else:
-        words, cursor = _split(environ.get(_WORDS, "")), int(environ.get(_CURSOR, "0"))
-    if cursor < 2 or len(words) < 2 or words[1].startswith("-"):
-        return None
-    command = ALIASES.get(words[1], words[1] if words[1] in FIRST_WORDS else "open")
-    if command != words[1]:
-        _put_command(environ, words[1], command)
-    following = words[1:] if command == words[1] else [command, *words[2:]]
-    return command_named(following)
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError:
-        # A quote that is not closed yet.
-        return line.split()
-
-
-def _put_command(environ: MutableMapping[str, str], first: str, command: str) -> None:
-    """Put the command in place of another word for it, or before a profile."""
-    is_other_word = first in ALIASES
-    name = _LINE if _LINE in environ else _WORDS
-    program, gap, rest = re.fullmatch(r"(\S*)(\s+)(.*)", environ[name], re.DOTALL).groups()  # type: ignore[union-attr]
-    environ[name] = program + gap + command + (rest[len(first) :] if is_other_word else gap + rest)
-    if name == _WORDS and not is_other_word:
-        environ[_CURSOR] = str(int(environ[_CURSOR]) + 1)
 
 
 def _beginning(names: Iterable[str], typed: str) -> list[str]:
@@ -109,36 +58,9 @@ def _exporters(incomplete: str) -> list[str]:
     return _beginning(exporter_names(), incomplete)
 
 
-def _kernels(ctx: Any, incomplete: str) -> list[str]:
-    """Return the names of kernels in the profile that stands before, if it is read quickly."""
-    # The option has no value yet, so the parser has left the words before it as they are.
-    words = (*(ctx.params.get("profiles") or ()), *ctx.args)
-    profiles = tuple(word for word in words if Path(word).exists())
-    found: list[str] = []
-    if profiles:
-        reading = Thread(target=_read_names, args=(profiles, found), daemon=True)
-        reading.start()
-        reading.join(_MOST_SECONDS)
-    return _beginning(sorted(found), incomplete)
-
-
-def _read_names(profiles: tuple[str, ...], found: list[str]) -> None:
-    """Put the functions' own names into a list; none of a profile that cannot be read."""
-    from sampling.errors import SamplingError
-    from sampling.profile.names import short_name
-    from sampling.readers.registry import read_profile
-
-    # What is wrong with the profile is told by the command, once it is run.
-    with suppress(SamplingError, OSError):
-        names = read_profile(profiles).kernels.names
-        own = {short_name(names.full(code)) for code in range(len(names))}
-        found += [name for name in own if _PLAIN.fullmatch(name)]
-
-
 _OFFERS: dict[str, Offer] = {
     "method": _methods,
     "methods": _list_of_methods,
     "set": _settings,
     "to": _exporters,
-    "kernel": _kernels,
 }

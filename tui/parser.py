@@ -13,7 +13,6 @@ from typer.main import get_command
 
 from sampling.errors import OptionError
 from tui.completion import offer_of
-from tui.options.choices import SortWord
 from tui.options.field import NumberKind, why_no_number
 from tui.options.files import check_places, input_files, reading
 from tui.registry import COMMANDS, FAMILIES, Command
@@ -157,35 +156,6 @@ def _number_parser(kind: NumberKind) -> Callable[[str | float], float]:
     return parsed
 
 
-def _one_of(kind: type[SortWord]) -> Callable[[str], SortWord]:
-    """Return what reads a word of a table's head, in any case, or another word for it."""
-
-    def word(text: str) -> SortWord:
-        try:
-            return kind(text)
-        except ValueError as error:
-            words = ", ".join(f"'{each}'" for each in kind)
-            raise typer.BadParameter(f"{text!r} is not one of {words}") from error
-
-    return word
-
-
-def _completed(kind: type[SortWord]) -> Callable[[str], list[str]]:
-    """Return what lists the words that begin so."""
-
-    def words(incomplete: str) -> list[str]:
-        return [each.value for each in kind if each.value.startswith(incomplete)]
-
-    return words
-
-
-def _parser_of(kind: Any, number: NumberKind) -> Callable[..., Any] | None:
-    """Return what reads a value of a type; None where Typer does."""
-    if float in {kind, *get_args(kind)}:
-        return _number_parser(number)
-    return _one_of(kind) if isinstance(kind, type) and issubclass(kind, SortWord) else None
-
-
 def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
     metadata = option.metadata
     several = get_origin(hint) is tuple
@@ -199,15 +169,16 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             default = inspect.Parameter.empty
     else:
         is_number = float in {kind, *get_args(kind)}
-        is_sort = isinstance(kind, type) and issubclass(kind, SortWord)
         declared = typer.Option(
             *metadata["flags"],
             help=metadata["help"],
-            metavar=metadata["metavar"] or ("<float>" if is_number else "|".join(kind) if is_sort else None),
-            parser=_parser_of(kind, metadata["kind"]),
+            metavar=metadata["metavar"] or ("<float>" if is_number else None),
+            parser=_number_parser(metadata["kind"]) if is_number else None,
+            # The words of a table's head are words of an option, in any case.
+            case_sensitive=False,
             rich_help_panel=metadata["panel"],
             show_default=option.default not in (None, (), False),
-            autocompletion=_completed(kind) if is_sort else offer_of(option.name),
+            autocompletion=offer_of(option.name),
         )
         default = [] if several else option.default
     return inspect.Parameter(

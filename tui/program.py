@@ -178,14 +178,10 @@ def _dispatched(arguments: list[str]) -> int:
 
         write_stdout(f"{versions()}\n")
         return ExitCode.OK
-    from tui.completion import ASKED, command_at_cursor
     from tui.parser import parser_of
 
-    if ASKED in os.environ:
-        # A completion names no command here: its words are in the environment.
-        parser = parser_of(command_at_cursor(os.environ))
-    else:
-        parser = parser_of(command_named(arguments))
+    # In a completion run the words are in the environment, and no command is named here.
+    parser = parser_of(command_named(arguments))
     # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
     # Exit of an interruption too, without a word.
     code = int(parser(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)

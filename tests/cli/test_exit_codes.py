@@ -19,7 +19,7 @@ USAGE: dict[str, tuple[str, ...]] = {
     "summary PROFILE --nonsense": ("--nonsense", "kernelpoint summary --help"),
     "summary PROFILE --format xml": ("xml", "markdown"),
     "PROFILE --epsilon x": ("--epsilon", "kernelpoint open --help"),
-    "PROFILE --theme nrod": ("'rose-pine'", "did you mean 'nord'?"),
+    "PROFILE --group-by nmae": ("'short-name'", "did you mean 'name'?"),
     "--nonsense": ("--nonsense", "kernelpoint --help"),
     "summary": ("PROFILE", "kernelpoint summary --help"),
     "summary PROFILE --epsilon 5": ("fraction", "0.05"),

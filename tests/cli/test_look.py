@@ -56,7 +56,7 @@ def test_groups_agree_with_the_totals(kernelpoint: Kernelpoint, resnet: Path, gr
     ("sort", "column"),
     [
         *(("total", "total_duration_ns"), ("launches", "launches"), ("mean", "mean_ns"), ("cov", "cov")),
-        *(("clusters", "clusters"), ("samples", "samples"), ("name", "name")),
+        *(("strata", "clusters"), ("drawn", "samples"), ("name", "name")),
     ],
 )
 def test_groups_are_sorted_and_cut(
@@ -68,7 +68,7 @@ def test_groups_are_sorted_and_cut(
     values = [0 if row[column] is None else row[column] for row in rows]
     assert values == sorted(values, reverse=sort != "name")
     back = [0 if row[column] is None else row[column] for row in results(kernelpoint, *words, "--reverse")]
-    assert back == values[::-1] or sort in {"clusters", "samples"}
+    assert back == values[::-1] or sort in {"strata", "drawn"}
     assert sorted(rows, key=lambda row: row["rank"]) == groups, "the rank is that of the total, always"
     assert results(kernelpoint, *words, "--top", "3") == rows[:3]
     filtered = [row for row in rows if "sgemm" in row["key"]]

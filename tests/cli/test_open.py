@@ -1,4 +1,4 @@
-"""What opens: a profile, a plan on its profile, a theme; and what is printed where no app can be."""
+"""What opens: a profile, a plan on its profile, and what is printed where no app can be."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ import pytest
 from sampling.errors import OptionError, PlanFileError
 from sampling.plan.plan import drawn_plan, find_planned_launches
 from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
-from tui import cli
-from tui.app import planning, running
+from tui.app import planning
 from tui.app.running import session_of
 from tui.engine.plan_files import find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.studies import study_as_asked
-from tui.options.choices import Theme
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions
-from tui.terminal import tty
 
 OPTIONS = (
     "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",
@@ -67,9 +64,7 @@ def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> 
     Path("mine.json").write_text(json.dumps({"method": "root", "overrides": rows}))
     plan = made(kernelpoint, "--method root --overrides mine.json", "decided.json")
     opened = open_plan(str(plan))
-    session = session_of(
-        opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0, theme=Theme.NORD))
-    )
+    session = session_of(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0)))
     assert session.options.overrides == "decided.json"
     assert session.options.slowdown == 5.0
     assert {group: dict(of) for group, of in session.overrides.items()} == {key: {"": "keep"}}
@@ -147,16 +142,3 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     ((_, _, (words,)),) = planning.study_of(None, session, planning.silent)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
-
-
-@pytest.mark.parametrize("words", [(), ("open",), ("demo",), ("scale", "open")])
-def test_the_app_opens_in_the_theme(
-    words: tuple[str, ...], resnet: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = []
-    monkeypatch.setattr(tty, "is_interactive", lambda: True)
-    monkeypatch.setattr(running, "run_app", lambda _, **how: opened.append(how.get("theme")))
-    profile = () if words[:1] in {("demo",), ("scale",)} else (str(resnet),)
-    assert cli.run([*words, *profile, "--theme", "gruvbox"]) == 0
-    assert cli.run([*words, *profile]) == 0
-    assert opened == [Theme.GRUVBOX, Theme.TERMINAL]

@@ -28,7 +28,8 @@ def parsed(line: str) -> Any:
     assert program == "kernelpoint"
     caught: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"tui.commands.{COMMANDS[command].function.replace(':', '.')}", caught.append)
+        run = COMMANDS[command].run
+        patch.setattr(f"{run.__module__}.{run.__name__}", caught.append)
         # No file is written, so any name will do.
         patch.setattr(parser, "check_places", lambda _: None)
         assert cli.run([command, *words]) == 0

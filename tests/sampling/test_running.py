@@ -133,7 +133,7 @@ def test_a_launch_that_fails_is_replaced_by_another_of_its_stratum(
     came = ran(asked)
     (failed,) = came.failed
     assert failed.id == bad
-    assert failed.why == why
+    assert failed.why.startswith(why)
     assert failed.instead not in {None, *(launch.id for launch in plan.drawn)}
     larger = read_plan(str(tmp_path / "run"))
     assert failed.instead in {launch.id for launch in larger.strata[0].launches}
@@ -189,11 +189,11 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
 
     with pytest.raises(KeyboardInterrupt):
         run(asking(), second)
-    for other, changed in (
-        ("simulator", {"command": "true {id}"}),
-        ("plan", {"plan": structs.replace(plan, options=structs.replace(plan.options, seed=7))}),
+    for changed in (
+        {"command": "true {id}"},
+        {"plan": structs.replace(plan, options=structs.replace(plan.options, seed=7))},
     ):
-        with pytest.raises(OptionError, match=f"is a run of another {other}: results of both"):
+        with pytest.raises(OptionError, match="is a run of another plan or command: results of both"):
             ran(asking(**changed))
     with pytest.raises(OptionError, match="is there, and no run"):
         ran(asking(folder=tmp_path))
@@ -205,9 +205,9 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
         ({"command": "no-such-program {id}"}, "no-such-program: there is no such program"),
         ({"command": "true"}, r"does not say what to simulate, \{id\}"),
         ({"command": "true '{id}"}, "cannot be read: No closing quotation"),
-        ({"to": "ncu"}, "nothing runs ncu here; there is accel-sim, macsim, csv"),
+        ({"to": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
         ({"to": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
-        ({"choices": ExportChoices(cold_check=3)}, "`cold_check` means nothing here"),
+        ({"choices": ExportChoices(cold_check=3)}, "no `cold_check`"),
     ],
 )
 def test_what_cannot_be_run_is_refused_and_leaves_nothing(

@@ -20,11 +20,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from tui.app.actions import APP, PLANNED, actions_of, bindings
-from tui.app.frame.themes import app_themes, palette
 from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
-from tui.options.choices import Theme as ThemeName
 from tui.terminal.printable import draw_in_ascii, is_ascii
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
@@ -127,16 +125,11 @@ class KernelPointApp(SessionApp):
         *(Binding(view.key, f"view('{view.name}')", view.name, show=False) for view in VIEWS),
     ]
 
-    def __init__(
-        self, session: Session, *, view: str = FIRST_VIEW, theme: ThemeName = ThemeName.TERMINAL
-    ) -> None:
+    def __init__(self, session: Session, *, view: str = FIRST_VIEW) -> None:
         views = views_that_open(has_profile=bool(session.profiles))
         super().__init__(session, [(view.key, view.name) for view in views])
-        for name in self.available_themes:
-            self.unregister_theme(name)
-        for each in app_themes().values():
-            self.register_theme(each)
-        self.theme = ThemeName.TERMINAL if self.no_color else theme
+        # The terminal's own sixteen colours.
+        self.theme, self.ansi_color = "ansi-dark", True
         self.animation_level = "none"
         draw_in_ascii(session.ascii_only)
         self.set_class(session.ascii_only, "-ascii")
@@ -254,20 +247,6 @@ class KernelPointApp(SessionApp):
         await self.action_view("Difference")
         await self.run_action("screen.ask")
 
-    def watch_theme(self, name: str) -> None:
-        """Draw in the theme's sixteen colours."""
-        is_own = name != ThemeName.TERMINAL
-        if is_own:
-            self.ansi_theme_dark = self.ansi_theme_light = palette(name)
-        self.ansi_color = not is_own
-
-    def search_themes(self) -> None:
-        """Choose a theme by name; where colours are off, say so."""
-        if self.no_color:
-            self.say("colours are off (NO_COLOR or --color never), so all themes look the same")
-        else:
-            super().search_themes()
-
     def action_help_quit(self) -> None:
         """Say how to quit, since ctrl+c does not do it."""
         from textual.widgets import Input
@@ -285,7 +264,6 @@ class KernelPointApp(SessionApp):
             yield SystemCommand(
                 entry.title, entry.help, partial(self._run_entry, entry.view, entry.action, screen)
             )
-        yield SystemCommand("Theme", "the app's colours: the terminal's own, or others", self.search_themes)
 
     async def _run_entry(self, view: str | None, action: str, screen: Screen[Any]) -> None:
         """Run an action of the palette, in its own view where it has one."""

@@ -21,7 +21,6 @@ from textual.app import App
 from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
-from tui.options.choices import Theme
 from tui.options.command_line import error_text, options_of
 from tui.options.plan import SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions
@@ -142,7 +141,7 @@ def _watch_terminal(gone: Callable[[], None]) -> None:
 # The session, from the command line and back to it.
 
 
-def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: Theme = Theme.TERMINAL) -> None:
+def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     """Show the app until the user leaves it, then print the plan and its command line.
 
     Raises SamplingError: the workload cannot be shown; raised once the terminal is as it was.
@@ -150,7 +149,7 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: The
     _settle_color(session.options)
     draw_in_ascii(session.ascii_only)
     terminal.forget_stale_size(os.environ, sys.__stdout__)
-    app = KernelPointApp(session, view=view, theme=theme)
+    app = KernelPointApp(session, view=view)
     cause = run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
     if cause is not None:
         if (kept := _kept_decisions(app.session)) is not None:

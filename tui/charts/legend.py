@@ -24,11 +24,11 @@ _GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing in the legend: its symbol (may be empty), its style, and wordings, longest first."""
+    """One thing in the legend: its symbol (may be empty), its style, and wordings, the longer one first."""
 
     symbol: str
     style: int
-    wordings: tuple[str, str, str]
+    wordings: tuple[str, ...]
 
 
 def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int]) -> list[Entry]:
@@ -39,7 +39,7 @@ def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int
     entries = []
     for k, (range_text, number, n) in enumerate(zip(ranges, numbers, launches, strict=True)):
         left = f"{range_text:<{range_width}}  {'':{number_width - len(number)}}"
-        wordings = (left + counted(n, "launch", "launches"), left + number, range_text)
+        wordings = (left + counted(n, "launch", "launches"), range_text)
         entries.append(Entry(cluster_symbol(k) if len(ranges) > 1 else "", cluster_style(k), wordings))
     return entries
 
@@ -47,9 +47,7 @@ def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int
 def split_entry(threshold_ns: int, *, is_made: bool) -> Entry:
     """The entry for the threshold of a split, or of the best one where the launches are kept whole."""
     at = duration(threshold_ns)
-    wordings = (f"keep; a split would be at {at}", f"keep, not split at {at}", "keep")
-    if is_made:
-        wordings = (f"split at {at}", f"at {at}", at)
+    wordings = (f"split at {at}", at) if is_made else (f"keep; a split would be at {at}", "keep")
     return Entry(glyph_set().proposed, PROPOSED, wordings)
 
 
@@ -62,13 +60,13 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = 
     if not entries or most_rows < 1:
         return blank(width, 0)
     # In columns, or one after the other where that takes fewer rows; in the shortest words where none fit.
-    for wording in range(3):
-        texts = [entry.wordings[wording] for entry in entries]
+    for wording in range(shortest := max(len(entry.wordings) for entry in entries)):
+        texts = [entry.wordings[min(wording, len(entry.wordings) - 1)] for entry in entries]
         widest = max(map(len, texts))
         in_columns, running = (
             _places(widths, width) for widths in ([widest] * len(texts), [len(text) for text in texts])
         )
-        places = running if wording < 2 and running[-1][0] < in_columns[-1][0] else in_columns
+        places = running if wording < shortest - 1 and running[-1][0] < in_columns[-1][0] else in_columns
         if places[-1][0] < most_rows and widest + 2 <= width:
             break
     grid = blank(width, min(places[-1][0] + 1, most_rows))

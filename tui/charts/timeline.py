@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +32,8 @@ from tui.charts.quantities import count, duration
 from tui.terminal.printable import is_ascii
 
 _COLUMNS_A_TICK = 16
-_BAR = ("━", "=")
-_MARK = ("·", ".")
+# In Unicode, and in ASCII.
+_BAR, _MARK, _DRAWN, _MEAN, _IDLE = ("━", "="), ("·", "."), ("\N{BLACK DIAMOND}", "X"), ("━", "="), ("░", "~")
 
 Places = npt.NDArray[np.int32]
 
@@ -40,23 +41,22 @@ Places = npt.NDArray[np.int32]
 # A cached property needs a dictionary, so no slots.
 @dataclass(frozen=True, eq=False)
 class RunAxis:
-    """A kernel group's launches over so many columns, by their order or by their starts.
+    """A kernel group's launches over so many columns, by their order or by their starts."""
 
-    Attributes
-    ----------
-    launches : at least one; with starts where it goes by time.
-    """
-
-    launches: GroupLaunches
+    launches: GroupLaunches  #: at least one
     by: By
     columns: int
 
     @cached_property
+    def start_ns(self) -> AnyIntArray:
+        """(n,) the starts, which are there where it goes by time."""
+        assert self.launches.start_ns is not None
+        return self.launches.start_ns
+
+    @cached_property
     def times_ns(self) -> tuple[int, int]:
         """The first and the last start."""
-        start_ns = self.launches.start_ns
-        assert start_ns is not None
-        return int(start_ns.min()), int(start_ns.max())
+        return int(self.start_ns.min()), int(self.start_ns.max())
 
     def dots(self, per_column: int) -> Places:
         """Return (n,) the dot of each launch, so many dots a column."""
@@ -65,21 +65,15 @@ class RunAxis:
             # The first launch of each dot: the launches stand in their order, so none is looked at.
             first = -(-np.arange(dots + 1) * launches // dots)
             return np.repeat(np.arange(dots, dtype=np.int32), np.diff(first))
-        assert self.launches.start_ns is not None
-        return self._of_times(self.launches.start_ns, dots)
+        return self._of_times(self.start_ns, dots)
 
     def of_places(self, places: IntArray) -> IntArray:
         """Return the columns of the launches at these places among the launches."""
         if self.by == "launch":
             return np.asarray(places * self.columns // len(self.launches))
-        assert self.launches.start_ns is not None
-        return self.of_times(self.launches.start_ns[places])
+        return self._of_times(self.start_ns[places], self.columns).astype(np.int64)
 
-    def of_times(self, ns: IntArray) -> IntArray:
-        """Return the columns of these times, cut off at both ends."""
-        return self._of_times(ns, self.columns).astype(np.int64)
-
-    def _of_times(self, ns: IntArray, dots: int) -> Places:
+    def _of_times(self, ns: AnyIntArray, dots: int) -> Places:
         low, high = self.times_ns
         # Single precision parts a thousand dots; over a span of centuries the last one rounds up.
         found = ((ns - low).astype(np.float32) * np.float32(dots / (high - low + 1))).astype(np.int32)
@@ -94,14 +88,10 @@ class RunAxis:
         return list(zip(first.tolist(), stop.tolist(), strict=True))
 
     def bar(self, first: IntArray, stop: IntArray) -> str:
-        """Return a range as a row of this axis: a bar where its launches of this group stand.
+        """Return a range, of (r,) stretches of ids, as a row of this axis: a bar where its launches stand.
 
         Where none of them is here, a point says between which launches it lies, and an arrow that it lies
         before all of them or after.
-
-        Parameters
-        ----------
-        first, stop : (r,) ids of the stretches of launches that it holds.
         """
         ids = self.launches.id
         low, high = np.searchsorted(ids, first), np.searchsorted(ids, stop)
@@ -141,14 +131,10 @@ class RunAxis:
         return fitting([(at, labels), (at[:1], labels[:1])], left, right)
 
 
-@dataclass(frozen=True, slots=True)
-class DotCell:
-    """The dots that a cell is made of.
+class _DotCell(NamedTuple):
+    """The dots that a cell is made of, and the glyphs by the dots that are set.
 
-    Attributes
-    ----------
-    rows, columns : of dots.
-    glyphs : by the dots that are set; the dot of row r and column c counts 2^(r * columns + c).
+    The dot of row r and column c counts 2^(r * columns + c).
     """
 
     rows: int
@@ -156,65 +142,11 @@ class DotCell:
     glyphs: Sequence[str]
 
 
-def _braille() -> DotCell:
-    bits = (0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80)
-    codes = (sum(bit for place, bit in enumerate(bits) if dots >> place & 1) for dots in range(1, 256))
-    return DotCell(4, 2, (" ", *(chr(0x2800 + code) for code in codes)))
-
-
-_BRAILLE = _braille()
-_ASCII = DotCell(2, 1, (" ", "'", ".", ":"))
-_SYMBOLS = DotCell(1, 1, (" ", "#"))
-
-
-def _dot_cell(clusters: int) -> DotCell:
-    """Return what cells are made of; in ASCII several clusters have a symbol each, and a cell one dot."""
-    if not is_ascii():
-        return _BRAILLE
-    return _ASCII if clusters == 1 else _SYMBOLS
-
-
-def _drawn_dots(
-    row: Places,
-    column: Places,
-    cluster: npt.NDArray[np.integer],
-    shape: tuple[int, int],
-    of: DotCell,
-    clusters: int,
-) -> tuple[GlyphArray, StyleArray]:
-    """Return the glyphs and styles of `shape` (rows, columns) of cells.
-
-    Parameters
-    ----------
-    row, column : (n,) the dot of each launch.
-    cluster : (n,) its cluster, of so many.
-    """
-    rows, columns = shape
-    is_set = np.zeros((of.rows * rows, of.columns * columns), dtype=np.bool_)
-    is_set.ravel()[row * np.int32(of.columns * columns) + column] = True
-    cells = is_set.reshape(rows, of.rows, columns, of.columns).transpose(0, 2, 1, 3)
-    weight = 1 << np.arange(of.rows * of.columns).reshape(of.rows, of.columns)
-    code = (cells * weight).sum(axis=(2, 3))
-    most = _most_common(row // of.rows, column // of.columns, cluster, shape, clusters)
-    styles = np.array([cluster_style(each) for each in range(clusters)])
-    style = np.where(code > 0, styles[most], PLAIN)
-    if of is _SYMBOLS:
-        symbols = np.array([cluster_symbol(each) for each in range(clusters)])
-        return np.where(code > 0, symbols[most], " "), style
-    return np.array(of.glyphs)[code], style
-
-
-def _most_common(
-    row: Places, column: Places, cluster: npt.NDArray[np.integer], shape: tuple[int, int], clusters: int
-) -> npt.NDArray[np.intp]:
-    """Return (rows, columns) the cluster with most launches in a cell; 0 where there is none."""
-    rows, columns = shape
-    if clusters == 1:
-        return np.zeros(shape, dtype=np.intp)
-    cell = row * np.int32(columns) + column
-    counted = np.bincount(cell * np.int64(clusters) + cluster, minlength=rows * columns * clusters)
-    return np.asarray(counted.reshape(rows, columns, clusters).argmax(axis=2))
-
+_BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80])
+_BRAILLE_CODES = (np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS
+_BRAILLE = _DotCell(4, 2, [chr(0x2800 + code) for code in _BRAILLE_CODES.tolist()])
+_ASCII = _DotCell(2, 1, " '.:")
+_SYMBOL = _DotCell(1, 1, " #")
 
 LEFT = 9
 """Columns at the left of the dots: the durations."""
@@ -227,21 +159,12 @@ _LEAST_ROWS = 5
 _ROWS_A_TICK = 4
 _ROWS_A_LEGEND_ROW = 5
 _LEAST_LEGEND = 16
-_DRAWN = ("\N{BLACK DIAMOND}", "X")
-_MEAN = ("━", "=")
-_IDLE = ("░", "~")
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _DurationAxis:
     """The axis of durations, in rows from the top."""
 
-    low: float
-    high: float
-    log: bool
-
-    @classmethod
-    def of(cls, durations_ns: AnyIntArray, *, log: bool) -> _Axis:
+    def __init__(self, durations_ns: AnyIntArray, *, log: bool) -> None:
         low, high = float(durations_ns.min()), float(durations_ns.max())
         if log:
             # A duration of 0 stands at the foot, with the shortest of the others.
@@ -250,7 +173,7 @@ class _Axis:
         # What hardly varies is not stretched over the whole height.
         if not log and high - low < high / 5:
             low, high = max(low - high / 10, 0.0), high + high / 10
-        return cls(low, high, log)
+        self.low, self.high, self.log = low, high, log
 
     def places(self, durations_ns: npt.NDArray[np.number], rows: int) -> Places:
         """Return the row of each duration, the longest at the top."""
@@ -260,16 +183,19 @@ class _Axis:
         if high <= low:
             return np.full(len(values), rows // 2, dtype=np.int32)
         # Single precision parts thousands of rows, and a million launches are a matter of milliseconds.
-        scale = np.float32((rows - 1) / (high - low))
-        share = (np.float32(high) - values) * scale + np.float32(0.5)
+        share = (np.float32(high) - values) * np.float32((rows - 1) / (high - low)) + np.float32(0.5)
         return np.asarray(np.clip(share, 0, rows - 1), dtype=np.int32)
 
-    def value(self, row: int, rows: int) -> float:
-        """Return the duration that a row stands for."""
-        share = 1 - row / max(rows - 1, 1)
-        if self.log:
-            return float(self.low * (self.high / self.low) ** share)
-        return self.low + share * (self.high - self.low)
+    def ticks(self, rows: int) -> list[tuple[int, str]]:
+        """Return (row, label), the last at the foot."""
+        marked = sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1})
+        shares = [1 - row / max(rows - 1, 1) for row in marked]
+        ratio = self.high / self.low if self.log else 1.0
+        values = [
+            self.low * ratio**share if self.log else self.low + share * (self.high - self.low)
+            for share in shares
+        ]
+        return [(row, f"{duration(ns):>{LEFT - 2}}") for row, ns in zip(marked, values, strict=True)]
 
 
 def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
@@ -307,9 +233,15 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     if cluster is None:
         cluster = clusters_of(durations_ns, clusters)
-    drawn = launches.places_of(drawn_ids)
+    drawn, ascii_only = launches.places_of(drawn_ids), is_ascii()
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
-    entries = _mark_entries(len(drawn), has_mean=has_mean, is_idle=is_idle)
+    number = len(drawn)
+    marks = (
+        [(_DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn"))] if number else []
+    )
+    marks += [(_MEAN, ("mean, which drifts", "mean"))] if has_mean else []
+    marks += [(_IDLE, ("device idle", "idle"))] if is_idle else []
+    entries = [Entry(glyphs[ascii_only], MARKER, words) for glyphs, words in marks]
     entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
     grid = blank(width, height)
     if left - LEFT >= _LEAST_LEGEND:
@@ -319,53 +251,66 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
         below = legend(entries, width - left, max(height // _ROWS_A_LEGEND_ROW, 1))
         rows = height - _AXIS_ROWS - below.height
         copy(below, grid, height - below.height, left)
-    axis, run = _Axis.of(durations_ns, log=log), RunAxis(launches, by, columns)
-    of = _dot_cell(len(clusters))
-    # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
+
+    axis, run = _DurationAxis(durations_ns, log=log), RunAxis(launches, by, columns)
+    # In ASCII several clusters have a symbol each, and a cell one dot.
+    of = (_ASCII if len(clusters) == 1 else _SYMBOL) if ascii_only else _BRAILLE
     dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
-    glyphs, styles = _drawn_dots(dot_row, dot_column, cluster, (rows, columns), of, len(clusters))
-    grid.glyph[:rows, left : left + columns], grid.style[:rows, left : left + columns] = glyphs, styles
-    marked = sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1})
-    draw_up(grid, [(row, f"{duration(axis.value(row, rows)):>{LEFT - 2}}") for row in marked], rows, left)
+    plot = slice(0, rows), slice(left, left + columns)
+    grid.glyph[plot], grid.style[plot] = _dots(
+        of, dot_row, dot_column, cluster, (rows, columns, len(clusters))
+    )
+    # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
+    row, column = dot_row // of.rows, dot_column // of.columns
+
+    draw_up(grid, axis.ticks(rows), rows, left)
     draw_across(grid, rows, left, run.ticks(left, left + columns - 1))
     # The last column is that of the letters.
     put(grid, rows, width - 1, " ", PLAIN)
     if is_idle and gaps is not None:
         for begin, end in run.stretches(gaps.begin_ns, gaps.end_ns):
-            put(grid, rows, left + begin, _IDLE[is_ascii()] * (end - begin), MARKER)
+            put(grid, rows, left + begin, _IDLE[ascii_only] * (end - begin), MARKER)
     if has_mean:
-        column = dot_column // of.columns
-        number = np.bincount(column)
-        there = np.flatnonzero(number)
-        means_ns = np.bincount(column, weights=durations_ns)[there] / number[there]
-        _put_each(grid, axis.places(means_ns, rows), left + there, _MEAN)
-    _put_each(grid, dot_row[drawn] // of.rows, left + dot_column[drawn] // of.columns, _DRAWN)
+        launches_in = np.bincount(column)
+        there = np.flatnonzero(launches_in)
+        means_ns = np.bincount(column, weights=durations_ns)[there] / launches_in[there]
+        at = axis.places(means_ns, rows), left + there
+        grid.glyph[at], grid.style[at] = _MEAN[ascii_only], MARKER
+    marked = row[drawn], left + column[drawn]
+    grid.glyph[marked], grid.style[marked] = _DRAWN[ascii_only], MARKER
     if len(clusters) > 1:
         # Each cluster's letter beside the middle of its durations, where that row is still free.
         middles_ns = np.array(clusters, dtype=np.float64).mean(axis=1)
-        for letter, row in enumerate((axis.places(middles_ns, of.rows * rows) // of.rows).tolist()):
-            if grid.glyph[row, -1] == " ":
-                put(grid, row, width - 1, cluster_symbol(letter), cluster_style(letter))
+        for each, at_row in enumerate((axis.places(middles_ns, of.rows * rows) // of.rows).tolist()):
+            if grid.glyph[at_row, -1] == " ":
+                put(grid, at_row, width - 1, cluster_symbol(each), cluster_style(each))
     return grid
 
 
-def _mark_entries(drawn: int, *, has_mean: bool, is_idle: bool) -> list[Entry]:
-    """Return the entries of what stands in the chart beside the dots."""
-    entries = []
-    if drawn:
-        words = (f"{counted(drawn, 'launch', 'launches')} drawn", f"{drawn} drawn", "drawn")
-        entries.append(Entry(_DRAWN[is_ascii()], MARKER, words))
-    if has_mean:
-        entries.append(Entry(_MEAN[is_ascii()], MARKER, ("mean, which drifts", "mean drifts", "mean")))
-    if is_idle:
-        entries.append(Entry(_IDLE[is_ascii()], MARKER, ("device idle", "device idle", "idle")))
-    return entries
-
-
-def _put_each(grid: Grid, rows: AnyIntArray, columns: AnyIntArray, glyphs: tuple[str, str]) -> None:
-    """Draw a mark in each of these cells."""
-    grid.glyph[rows, columns] = glyphs[is_ascii()]
-    grid.style[rows, columns] = MARKER
+def _dots(
+    of: _DotCell,
+    row: Places,
+    column: Places,
+    cluster: npt.NDArray[np.integer],
+    shape: tuple[int, int, int],
+) -> tuple[GlyphArray, StyleArray]:
+    """Return the (rows, columns) glyphs and styles of (n,) dots, each of one of so many clusters."""
+    rows, columns, clusters = shape
+    is_set = np.zeros((of.rows * rows, of.columns * columns), dtype=np.bool_)
+    is_set.ravel()[row * np.int32(of.columns * columns) + column] = True
+    cells = is_set.reshape(rows, of.rows, columns, of.columns).transpose(0, 2, 1, 3)
+    code = (cells * (1 << np.arange(of.rows * of.columns).reshape(of.rows, of.columns))).sum(axis=(2, 3))
+    most = np.zeros((rows, columns), dtype=np.intp)
+    if clusters > 1:
+        cell = (row // of.rows * np.int32(columns) + column // of.columns) * np.int64(clusters) + cluster
+        launches = np.bincount(cell, minlength=rows * columns * clusters)
+        most = launches.reshape(rows, columns, clusters).argmax(axis=2)
+    symbols, styles = (
+        np.array([of_cluster(each) for each in range(clusters)])
+        for of_cluster in (cluster_symbol, cluster_style)
+    )
+    glyphs = symbols[most] if of is _SYMBOL else np.array([*of.glyphs])[code]
+    return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[most], PLAIN)
 
 
 def clusters_of(

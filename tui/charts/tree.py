@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui.charts.grid import (
@@ -14,12 +14,10 @@ from tui.charts.grid import (
     PLAIN,
     PROPOSED,
     SELECTED,
-    GlyphSet,
     Grid,
     blank,
     cluster_style,
     cluster_symbol,
-    copy,
     fitted,
     glyph_set,
     put,
@@ -30,13 +28,12 @@ if TYPE_CHECKING:
     from sampling.splitting.tree import SplitNode
 
 _GAP = 2
-_SPLIT = "split"
-_OVERRIDE_MARK = "!"
-_PROPOSAL_MARK = "?"
+_BRANCH = 3
 _CURSOR = "> "
+_NOTES = {"!": "! decided by the user", "?": "? proposed, decided on next"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Row:
     """One row of the drawn tree; without a node it stands for `hidden` nodes below the row before."""
 
@@ -45,6 +42,28 @@ class _Row:
     cluster: int | None = None
     hidden: int = 0
     is_proposed: bool = False
+
+    @property
+    def name(self) -> str:
+        if self.node is None:
+            return f"... {count(self.hidden)} node{'s' if self.hidden != 1 else ''} below"
+        return self.node.path or "root"
+
+    @property
+    def marks(self) -> str:
+        return "" if self.node is None else "!" * self.node.overridden + "?" * self.is_proposed
+
+    def decision(self, room: int = 0) -> str:
+        """The verdict; its reason too where there is room for all of it, or where no numbers stand for it."""
+        node = self.node
+        if node is None:
+            return ""
+        is_split = node.verdict == "split" and node.threshold_ns is not None
+        verdict = f"split at {duration(node.threshold_ns)}" if is_split else str(node.verdict)
+        verdict = f"{self.marks} {verdict}".lstrip()
+        explained = f"{verdict}: {node.reason}"
+        has_room = room and (len(explained) <= room or node.tau_new_ns is None)
+        return explained if node.reason and has_room else verdict
 
 
 def _samples(node: SplitNode) -> str:
@@ -88,122 +107,78 @@ def tree(
     """
     if not nodes and proposed is None:
         return blank(width, 0)
-    glyphs = glyph_set()
-    all_rows = _rows(nodes if proposed is None else [*nodes, proposed], max_depth, glyphs)
-    if proposed is not None and all_rows[-1].node is proposed:
+    every = _rows(nodes if proposed is None else [*nodes, proposed], max_depth)
+    if proposed is not None and every[-1].node is proposed:
         # Its cluster does not exist yet.
-        all_rows[-1] = replace(all_rows[-1], cluster=None, is_proposed=True)
+        every[-1].cluster, every[-1].is_proposed = None, True
+    drawn = every if rows is None else every[slice(*rows)]
+    marks = "".join(row.marks for row in drawn)
+    notes = [note for mark, note in _NOTES.items() if mark in marks and rows is None]
+    grid = blank(width, 1 + len(drawn) + len(notes))
     left = 0 if marked is None else len(_CURSOR)
-    drawn = _shortest_labels(all_rows if rows is None else all_rows[slice(*rows)], width - left)
-    notes = _notes(drawn) if rows is None else []
-    grid = _drawn(drawn, notes, marked, width - left)
-    if marked is None:
-        return grid
-    with_margin = blank(width, grid.height)
-    copy(grid, with_margin, 0, left)
+    room = width - left
+    _narrow_branches(drawn, room // 3)
+    widest = max((len(row.branches + row.name) for row in drawn if row.node is not None), default=0)
+    symbol_column = left + min(widest + 1, room // 2)
+    put(grid, 0, left, "node", HEADING)
     for top, row in enumerate(drawn, start=1):
-        if row.node is not None and row.node.path == marked:
-            put(with_margin, top, 0, _CURSOR, MARKER)
-    return with_margin
-
-
-def _drawn(rows: Sequence[_Row], notes: Sequence[str], marked: str | None, width: int) -> Grid:
-    """The heading, the rows, the notes."""
-    grid = blank(width, 1 + len(rows) + len(notes))
-    widest = max((len(_label(row)) for row in rows if row.node is not None), default=0)
-    symbol_column = min(widest + 1, width // 2)
-    put(grid, 0, 0, "node", HEADING)
-    for top, row in enumerate(rows, start=1):
-        _draw_label(grid, top, row, marked, symbol_column)
-    _draw_decisions(grid, _draw_columns(grid, symbol_column + 1, rows) + _GAP, rows)
-    for top, note in enumerate(notes, start=1 + len(rows)):
-        put(grid, top, 0, fitted(note, grid.width), MARKER)
+        is_marked = marked is not None and row.node is not None and row.node.path == marked
+        label = fitted(row.branches + row.name, room if row.node is None else symbol_column - left - 1)
+        put(grid, top, left, label, SELECTED if is_marked else LABEL)
+        put(grid, top, left, row.branches[: len(label)], AXIS)
+        if is_marked:
+            put(grid, top, 0, _CURSOR, MARKER)
+        if row.cluster is not None:
+            put(grid, top, symbol_column, cluster_symbol(row.cluster), cluster_style(row.cluster))
+    _draw_figures(grid, symbol_column + 1, drawn)
+    for top, note in enumerate(notes, start=1 + len(drawn)):
+        put(grid, top, left, fitted(note, room), MARKER)
     return grid
 
 
-def _notes(rows: Sequence[_Row]) -> list[str]:
-    """What the marks in these rows mean."""
-    notes = []
-    if any(row.node is not None and row.node.overridden for row in rows):
-        notes.append(f"{_OVERRIDE_MARK} decided by the user")
-    if any(row.is_proposed for row in rows):
-        notes.append(f"{_PROPOSAL_MARK} proposed, decided on next")
-    return notes
-
-
-def _rows(nodes: Sequence[SplitNode], max_depth: int | None, glyphs: GlyphSet) -> list[_Row]:
-    last = _are_last_children(nodes)
-    rows: list[_Row] = []
-    trunks: list[str] = []
-    leaves = 0
-    for node, is_last in zip(nodes, last, strict=True):
-        cluster = leaves if node.verdict != _SPLIT else None
+def _rows(nodes: Sequence[SplitNode], max_depth: int | None) -> list[_Row]:
+    """Return a row a node, and one for the nodes below each that is as deep as may be."""
+    is_last: list[bool] = []
+    seen: set[int] = set()
+    for node in reversed(nodes):
+        is_last.append(node.depth not in seen)
+        seen = {depth for depth in seen if depth < node.depth} | {node.depth}
+    glyphs, rows, trunks, leaves = glyph_set(), list[_Row](), list[str](), 0
+    for node, last in zip(nodes, reversed(is_last), strict=True):
+        cluster = leaves if node.verdict != "split" else None
         leaves += cluster is not None
         del trunks[max(node.depth - 1, 0) :]
         above = "".join(trunks)
         if max_depth is None or node.depth <= max_depth:
-            branch = (glyphs.last_branch if is_last else glyphs.branch) if node.depth else ""
+            branch = (glyphs.last_branch if last else glyphs.branch) if node.depth else ""
             rows.append(_Row(above + branch, node, cluster))
         elif rows[-1].node is None:
-            rows[-1] = _Row(rows[-1].branches, None, hidden=rows[-1].hidden + 1)
+            rows[-1].hidden += 1
         else:
             rows.append(_Row(above + glyphs.last_branch, None, hidden=1))
         if node.depth:
-            trunks.append(" " * len(glyphs.trunk) if is_last else glyphs.trunk)
+            trunks.append(" " * _BRANCH if last else glyphs.trunk)
     return rows
 
 
-def _are_last_children(nodes: Sequence[SplitNode]) -> list[bool]:
-    """Whether no later sibling of each node is there."""
-    last = []
-    seen: set[int] = set()
-    for node in reversed(nodes):
-        last.append(node.depth not in seen)
-        seen = {depth for depth in seen if depth < node.depth} | {node.depth}
-    return last[::-1]
+def _narrow_branches(rows: Sequence[_Row], most: int) -> None:
+    """Make a level of branches three columns wide, or two, one or none, so that the labels fit."""
+    whole = [row.branches for row in rows]
+    for step in range(_BRANCH, -1, -1):
+        for row, branches in zip(rows, whole, strict=True):
+            row.branches = "".join(branches[at : at + step] for at in range(0, len(branches), _BRANCH))
+        if all(len(row.branches + row.name) <= most for row in rows if row.node is not None):
+            return
 
 
-def _shortest_labels(rows: Sequence[_Row], width: int) -> list[_Row]:
-    """The rows, a level of branches three columns wide, or two, one or none to fit in a third of `width`."""
-    narrowed = list(rows)
-    for step in (3, 2, 1, 0):
-        narrowed = [
-            replace(
-                row, branches="".join(row.branches[at : at + step] for at in range(0, len(row.branches), 3))
-            )
-            for row in rows
-        ]
-        labels = [len(_label(row)) for row in narrowed if row.node is not None]
-        if max(labels, default=0) <= width // 3:
-            break
-    return narrowed
-
-
-def _label(row: _Row) -> str:
-    if row.node is None:
-        return f"{row.branches}... {count(row.hidden)} node{'s' if row.hidden != 1 else ''} below"
-    return row.branches + (row.node.path or "root")
-
-
-def _draw_label(grid: Grid, top: int, row: _Row, marked: str | None, symbol_column: int) -> None:
-    room = grid.width if row.node is None else symbol_column - 1
-    is_marked = row.node is not None and row.node.path == marked
-    label = fitted(_label(row), room)
-    put(grid, top, 0, label, SELECTED if is_marked else LABEL)
-    put(grid, top, 0, row.branches[:room], AXIS)
-    if row.cluster is not None:
-        symbol = cluster_symbol(row.cluster)
-        put(grid, top, symbol_column, symbol, cluster_style(row.cluster))
-
-
-def _draw_columns(grid: Grid, left: int, rows: Sequence[_Row]) -> int:
-    """Draw the columns with room, aligned at their right; where the last one ends."""
+def _draw_figures(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
+    """Draw the columns that have room, aligned at their right, and the decisions behind them."""
     cells = {
         heading: ["" if row.node is None else cell(row.node) for row in rows]
         for heading, cell in _COLUMNS.items()
     }
     widths = {heading: max([len(heading), *map(len, texts)]) for heading, texts in cells.items()}
-    room = grid.width - left - _GAP - max((len(_verdict(row)) for row in rows), default=0)
+    room = grid.width - left - _GAP - max((len(row.decision()) for row in rows), default=0)
     chosen = set()
     for heading in _MOST_WANTED:
         room -= _GAP + widths[heading]
@@ -212,38 +187,13 @@ def _draw_columns(grid: Grid, left: int, rows: Sequence[_Row]) -> int:
         chosen.add(heading)
     for heading, texts in cells.items():
         if heading in chosen:
-            put(grid, 0, left + _GAP, heading.rjust(widths[heading]), HEADING)
-            for top, text in enumerate(texts, start=1):
-                put(grid, top, left + _GAP, text.rjust(widths[heading]) if text else "", PLAIN)
+            for top, text in enumerate([heading, *texts]):
+                style = PLAIN if top else HEADING
+                put(grid, top, left + _GAP, text.rjust(widths[heading]) if text else "", style)
             left += _GAP + widths[heading]
-    return left
-
-
-def _draw_decisions(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
+    left += _GAP
     room = grid.width - left
     put(grid, 0, left, fitted("decision", room), HEADING)
     for top, row in enumerate(rows, start=1):
-        if row.node is not None:
-            decision = fitted(_decision(row, room), room)
-            style = MARKER if row.node.overridden else PROPOSED if row.is_proposed else LABEL
-            put(grid, top, left, decision, style)
-
-
-def _decision(row: _Row, room: int) -> str:
-    """The verdict; its reason too where there is room for all of it, or where no numbers stand for it."""
-    node, verdict = row.node, _verdict(row)
-    if node is None:
-        return ""
-    explained = f"{verdict}: {node.reason}"
-    return explained if node.reason and (len(explained) <= room or node.tau_new_ns is None) else verdict
-
-
-def _verdict(row: _Row) -> str:
-    node = row.node
-    if node is None:
-        return ""
-    threshold = node.threshold_ns
-    is_split = node.verdict == _SPLIT and threshold is not None
-    verdict = f"split at {duration(threshold)}" if is_split else str(node.verdict)
-    marks = _OVERRIDE_MARK * node.overridden + _PROPOSAL_MARK * row.is_proposed
-    return f"{marks} {verdict}" if marks else verdict
+        style = MARKER if "!" in row.marks else PROPOSED if row.is_proposed else LABEL
+        put(grid, top, left, fitted(row.decision(room), room), style)

@@ -116,7 +116,7 @@ def _show_difference(options: OpenOptions) -> None:
 def _open_app(session: Session, options: AppOptions, view: str) -> None:
     from tui.app.running import run_app
 
-    run_app(session, mouse=not options.no_mouse, theme=options.theme, view=view)
+    run_app(session, mouse=not options.no_mouse, view=view)
 
 
 def _check_insisted(options: AppOptions) -> None:

@@ -31,9 +31,8 @@ from tui.engine.studies import (
     target_of,
 )
 from tui.options.choices import AlignBy, OutputFormat, PlanList
-from tui.options.command_line import command_line, printed_plan_name, with_flags
-from tui.options.plan import CompareOptions, JudgeOptions, SampleOptions, TradeOffOptions
-from tui.options.shared import OutputOptions
+from tui.options.command_line import PLAN_NAME, command_line, with_flags
+from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.plan import list_answer, plan_answer
@@ -65,7 +64,7 @@ def run_sample(options: SampleOptions) -> None:
     else:
         # The plan is written by now: what binds it takes longer.
         costs = PlanCosts() if shows_rows else plan_costs(options, study, plan, binding=options.binding)
-        following = command_line("sample", replace(options, output=printed_plan_name(options)))
+        following = command_line("sample", replace(options, output=PLAN_NAME))
         if options.output not in {None, STDOUT}:
             plan_name = shlex.quote(str(options.output))
             following = f"kernelpoint export {plan_name} --to accel-sim --traces DIR -o chosen"
@@ -148,7 +147,7 @@ def run_judge(options: JudgeOptions) -> None:
         raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")
 
 
-def run_methods(options: OutputOptions) -> None:
+def run_methods(options: MethodsOptions) -> None:
     """List them."""
     from tui.text.methods import method_rows, methods_blocks
 

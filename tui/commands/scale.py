@@ -66,7 +66,7 @@ def run_open(options: ScaleOpenOptions) -> None:
         sheets = read_sheets(options.files, partial(note, quiet=options.quiet))
         scale = tables_of(sheets) if sheets else None
         session = Session(options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=scale)
-        run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME, theme=options.theme)
+        run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
         return
     why, remedy = terminal.why_no_app()
     if not options.files:

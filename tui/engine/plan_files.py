@@ -94,7 +94,7 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
 # What may be said beside a plan; all else is the plan's own.
 _NOT_OF_THE_PLAN = {
     *("profiles", "plan", "format", "output", "force", "quiet", "ascii", "color"),
-    *("slowdown", "app", "no_mouse", "theme"),
+    *("slowdown", "app", "no_mouse"),
 }
 _COPIED = (
     *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices"),

@@ -23,55 +23,7 @@ class ColorMode(StrEnum):
     NEVER = "never"
 
 
-class Theme(StrEnum):
-    """What the app is coloured in: the terminal's own sixteen colours, or those of a Textual theme."""
-
-    TERMINAL = "terminal"
-    TEXTUAL_DARK = "textual-dark"
-    TEXTUAL_LIGHT = "textual-light"
-    ATOM_ONE_DARK = "atom-one-dark"
-    ATOM_ONE_LIGHT = "atom-one-light"
-    CATPPUCCIN_FRAPPE = "catppuccin-frappe"
-    CATPPUCCIN_LATTE = "catppuccin-latte"
-    CATPPUCCIN_MACCHIATO = "catppuccin-macchiato"
-    CATPPUCCIN_MOCHA = "catppuccin-mocha"
-    DRACULA = "dracula"
-    FLEXOKI = "flexoki"
-    GRUVBOX = "gruvbox"
-    MONOKAI = "monokai"
-    NORD = "nord"
-    ROSE_PINE = "rose-pine"
-    ROSE_PINE_DAWN = "rose-pine-dawn"
-    ROSE_PINE_MOON = "rose-pine-moon"
-    SOLARIZED_DARK = "solarized-dark"
-    SOLARIZED_LIGHT = "solarized-light"
-    TOKYO_NIGHT = "tokyo-night"
-
-
-class SortWord(StrEnum):
-    """What a table is sorted by: a word of its head, in any case, or another word for it."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> SortWord | None:
-        word = str(value).casefold()
-        meant = _OTHER_WORDS.get(cls.__name__, {}).get(word, word)
-        return next((each for each in cls if each.value == meant), None)
-
-
-# Heads that say the same in other words, and the words of data.
-_OTHER_WORDS: dict[str, dict[str, str]] = {
-    "GroupSort": {
-        **dict.fromkeys(("rank", "share", "cum"), "total"),
-        **dict.fromkeys(("kernel", "kernel group"), "name"),
-        "clusters": "strata",
-        "samples": "drawn",
-    },
-    "CompareSort": {"error": "mean"},
-    "DifferenceSort": {"share": "change", "interval": "mean"},
-}
-
-
-class GroupSort(SortWord):
+class GroupSort(StrEnum):
     """What `groups` is sorted by; all but name largest first."""
 
     TOTAL = "total"
@@ -83,7 +35,7 @@ class GroupSort(SortWord):
     NAME = "name"
 
 
-class CompareSort(SortWord):
+class CompareSort(StrEnum):
     """What `compare` is sorted by: the columns of its table, the better figure first.
 
     ``best``: those that bound the simulated total by epsilon, by speedup; those that bound it by more, by
@@ -104,7 +56,7 @@ class CompareSort(SortWord):
     METHOD = "method"
 
 
-class DifferenceSort(SortWord):
+class DifferenceSort(StrEnum):
     """What `difference` is sorted by; all but kernel largest first, changes whatever their sign."""
 
     CHANGE = "change"

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 from sampling.errors import OptionError, SamplingError
 from sampling.text import Wording, nearest
 from tui.options.field import why_no_number
-from tui.options.files import Product, input_files, is_writable, place_for, why_not_replaced, why_not_written
-from tui.options.plan import SampleOptions
 from tui.options.shared import OutputOptions
 from tui.terminal.diagnostics import PROGRAM
 from tui.terminal.printable import ascii_within, is_ascii, printable
@@ -214,20 +212,3 @@ def free_name(name: str) -> str:
     path = Path(name)
     names = chain([name], (str(path.with_stem(f"{path.stem}-{number}")) for number in count(2)))
     return next(each for each in names if not Path(each).exists())
-
-
-def printed_plan_name(options: SampleOptions, kept: tuple[str, ...] = ()) -> str:
-    """Return the file for the ``-o`` of a `sample` command line that is printed for the user to run.
-
-    It is plan.json, even if that is a plan, unless `sample` would refuse to replace it, as it does what it
-    reads. Where the folder takes no file, it lies elsewhere. `kept`: what is not written over either.
-    """
-    inputs = (*input_files(options), *kept)
-    if not is_writable(Path()):
-        return free_name(place_for(PLAN_NAME))
-    path = Path(PLAN_NAME)
-    if why_not_written(path, inputs) is None and why_not_replaced(path, Product.PLAN) is None:
-        return PLAN_NAME
-    # If the current folder is itself read, nothing may be written there: try the folders above.
-    names = (free_name("../" * above + PLAN_NAME) for above in range(len(Path.cwd().parts)))
-    return next((name for name in names if why_not_written(Path(name), inputs) is None), PLAN_NAME)

@@ -295,13 +295,6 @@ def other_folders() -> Iterator[Path]:
     yield Path(tempfile.gettempdir())
 
 
-def place_for(name: str) -> str:
-    """Return a name in the current folder, or the path in another one where that takes no file."""
-    if is_writable(Path()):
-        return name
-    return next((str(folder / name) for folder in other_folders() if is_writable(folder)), name)
-
-
 # -- paths as they are typed --------------------------------------------------------------------------------
 
 

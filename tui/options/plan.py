@@ -100,3 +100,8 @@ class JudgeOptions(OutputOptions):
         None, "Exit 4 if the plan's error is above this fraction.", fraction=True
     )
     details: bool = details_option()
+
+
+@options()
+class MethodsOptions(OutputOptions):
+    """`methods`."""

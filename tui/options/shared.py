@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from sampling.reduction import GroupBy
-from tui.options.choices import ColorMode, NumberLocale, OutputFormat, Theme
+from tui.options.choices import ColorMode, NumberLocale, OutputFormat
 from tui.options.field import OUTPUT_PANEL, NumberKind, argument, option, options, output_option
 from tui.options.files import FeatureFile, InputFile, Product
 
@@ -65,12 +65,6 @@ class WindowOptions(OutputOptions):
     """How the app looks and is steered."""
 
     no_mouse: bool = option(False, "Leave the mouse to the terminal.")
-    theme: Theme = option(
-        Theme.TERMINAL,
-        "The app's colours: the terminal's own, or nord, gruvbox, solarized-light, ... (a wrong name lists "
-        "all); NO_COLOR wins.",
-        metavar="NAME",
-    )
 
 
 @options()

@@ -11,7 +11,7 @@ from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.quantities import count, duration
 from tui.engine.planning import PlanCosts
-from tui.options.command_line import command_line, options_of, printed_plan_name
+from tui.options.command_line import PLAN_NAME, command_line, options_of
 from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
@@ -48,12 +48,11 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
     shown = OutputOptions()
     kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
     kept["profiles"] = profiles
-    plan = printed_plan_name(options_of(SampleOptions, options, **kept))
     # Root has split trees, unless another method that has them was chosen.
     has_trees = options.method != DEFAULT_METHOD and method_named(options.method).trees is not None
     stepped = options.method if has_trees else "root"
     changes: tuple[tuple[str, type[PlanningOptions], dict[str, Any]], ...] = (
-        ("sample", SampleOptions, {"output": plan}),
+        ("sample", SampleOptions, {"output": PLAN_NAME}),
         ("tree", TreeOptions, {"kernel": "#1", "method": stepped}),
         ("compare", CompareOptions, {}),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from functools import partial
 from textwrap import wrap
 from typing import Generic, TypeVar
@@ -20,13 +21,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui.charts.grid import Grid, blank, put, runs, style_name
-from tui.options.choices import SortWord
 from tui.terminal.printable import Column, is_ascii, printable
 
 _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
 
 
-Sort = TypeVar("Sort", bound=SortWord)
+Sort = TypeVar("Sort", bound=StrEnum)
 
 
 def mark_of(*, falls: bool) -> str:

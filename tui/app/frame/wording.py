@@ -11,7 +11,7 @@ from sampling.text import counted
 from tui.app.overrides_file import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
-from tui.options.command_line import command_line, printed_plan_name
+from tui.options.command_line import PLAN_NAME, command_line
 from tui.output.blocks import Phrase, Tone, Words, toned, words
 from tui.scale import sheet as scale_sheet
 from tui.terminal.printable import printable, shortened
@@ -136,6 +136,5 @@ def farewell(session: Session) -> str | None:
     elif taken:
         lost = counted(taken, "split decision of yours was", "split decisions of yours were")
         line += f"; {lost} not saved (S and Y do), and not in the command"
-    kept = () if session.plan is None else (session.plan.path,)
-    options = replace(options, output=printed_plan_name(options, kept))
+    options = replace(options, output=PLAN_NAME)
     return f"{line}\n{command_line('sample', options, always=('method',))}"

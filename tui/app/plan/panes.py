@@ -36,7 +36,7 @@ from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
 from tui.engine.planning import budget_of, study_that_fits
 from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
-from tui.options.files import home_expanded, place_for
+from tui.options.files import home_expanded
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Listing, shortened_to, without_tones, words
 from tui.terminal.printable import table
@@ -196,7 +196,7 @@ class PlanPrompt(Prompt):
     def ask_for(self, target: str | None, typed: str = "", problem: str = "") -> None:
         """Ask for a file for the plan, or for a folder for an exporter, beginning with what was typed."""
         self._target = target
-        self._proposed = free_name(place_for(PLAN_NAME if target is None else f"{target}-export"))
+        self._proposed = free_name(PLAN_NAME if target is None else f"{target}-export")
         self.query_one("Horizontal Static", Static).update("File: " if target is None else "Folder: ")
         self.ask({"place": typed or self._proposed}, problem)
 
