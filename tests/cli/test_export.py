@@ -148,8 +148,8 @@ def test_align_finds_all_launches_or_names_those_that_are_missing(
     words = ("align", six, traced(tmp_path, 0, 1, 2, 4, 5))
     text = kernelpoint(*words).out
     missing_in_trace = text.partition("missing in the trace: 1 launch\n")[2].split("\n")
-    assert missing_in_trace[1].split() == ["3", "void", "step<(int)4>(float", "*)", "8x1x1", "128x1x1"]
-    assert "where they part first:" in text
+    assert missing_in_trace[1].split() == ["3", "8x1x1", "128x1x1", "void", "step<(int)4>(float", "*)"]
+    assert "where they part first, the profile above the trace:" in text
     numbers = [row["number"] for row in kernelpoint(*words, "--format", "csv").csv]
     assert numbers == ["1", "2", "3", "", "4", "5"]
 

@@ -18,6 +18,7 @@ from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
+from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.frame.line import titled
 from tui.app.frame.page import PaneText
@@ -49,7 +50,6 @@ from tui.text.methods import (
     method_mark,
     promises,
 )
-from tui.text.plan import draws_text
 
 CANNOT_RUN = ""
 """The name of the row for all methods that cannot run."""
@@ -129,7 +129,7 @@ def standing(findings: Findings | None, session: Session) -> str:
     if not findings.ending:
         return f"{far}, [c] cancel"
     if findings.ending == "done":
-        return f"{draws_text(findings.asked.repeats)} each, [r] again"
+        return f"{counted(findings.asked.repeats, 'draw')} each, [r] again"
     return f"{findings.ending} after {far}, [r] anew"
 
 

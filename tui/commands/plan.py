@@ -35,7 +35,7 @@ from tui.options.command_line import PLAN_NAME, command_line, with_flags
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.plan import launch_rows, list_answer, plan_answer
+from tui.text.plan import list_answer, plan_answer
 from tui.text.profile import part_of_plan, part_of_study, stated
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
@@ -68,7 +68,7 @@ def run_sample(options: SampleOptions) -> None:
         if options.output not in {None, STDOUT}:
             plan_name = shlex.quote(str(options.output))
             following = f"kernelpoint export {plan_name} --to accel-sim --traces DIR -o chosen"
-        rows = launch_rows(launches) if shows_rows else ()
+        rows = launches if shows_rows else ()
         answer = plan_answer(
             study, plan, judgement, rows, costs, details=options.details, following=following
         )
@@ -96,17 +96,19 @@ def run_trade_off(options: TradeOffOptions) -> None:
 
 def run_compare(options: CompareOptions) -> None:
     """Read each profile once, design and judge each method, sum up over profiles."""
-    from tui.text.methods import compared_workloads, comparison_blocks, note_missing_in_scatter
+    from tui.text.methods import compared_workloads, comparison_blocks
 
     methods, workloads = methods_of(options.methods), workloads_of(options)
     # Columns that do not parse are refused before a note on anything else.
     columns_of(options)
     note_unused(options, methods)
     with progress_of(options) as progress:
-        (rows, notes), parts = compared_workloads(workloads, methods, options, progress)
+        rows, notes, parts = compared_workloads(workloads, methods, options, progress)
     for text in notes:
         note(text, quiet=options.quiet)
-    note_missing_in_scatter(rows, options)
+    without = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
+    if options.scatter and options.format is OutputFormat.TABLE and without:
+        note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
     answer = Answer(
         "compare",
         rows,

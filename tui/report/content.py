@@ -57,14 +57,13 @@ from tui.text.groups import (
     group_label,
     group_row,
 )
-from tui.text.methods import Row, comparison_blocks, comparison_scatter, merged, method_mark, workload_rows
+from tui.text.methods import Row, comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.plan import (
     binding_columns,
     detail_sentences,
     hours_lines,
     known_sentence,
     simulate_sentence,
-    strata_text,
     why_none,
 )
 from tui.text.profile import (
@@ -381,7 +380,7 @@ def duration_figure(study: Study, group: int) -> Figure:
         f"durations-{group + 1}",
         _title(study, group),
         f"Histogram of {counted(row['launches'], 'launch', 'launches')} that last {shortest} to {longest}, "
-        f"{mean} in the mean, in {strata_text(len(strata))}.",
+        f"{mean} in the mean, in {counted(len(strata), 'stratum', 'strata')}.",
         tuple(bars_of(data, log=log)),
         strata_legend(legend),
         _text_of(lambda width, height: group_histogram(study, group, width, height, log=log)),
@@ -423,11 +422,7 @@ def trade_off_figure(known: TradeOff) -> Figure:
 
 def comparison_figure(rows: Sequence[Row]) -> Figure | None:
     """Return the methods by speedup and error; None where there is nothing to draw."""
-    there = [
-        each
-        for each in merged([row for row in rows if row["applicable"]])
-        if each.row["speedup"] is not None and each.row["error_mean"] is not None
-    ]
+    there = drawable(rows)
     if not there:
         return None
     speedup, error = (

@@ -24,7 +24,7 @@ from tui.output.blocks import Listing, Said, Typed
 from tui.output.writer import Answer
 from tui.terminal.printable import Column, shortened
 from tui.text.labels import Place, key_parts, labels_of, place_lines, place_names
-from tui.text.plan import launch_figures, share_or_unknown, sure_words
+from tui.text.plan import launch_figures, sure_words
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
@@ -357,8 +357,8 @@ def group_listing(found: PlanEstimate) -> Listing:
     groups = compared_groups(found)
     metric = f"{CYCLES}/ns" if found.main.metric == CYCLES else "per ns"
     figures = [
-        Column("simulated", [share_or_unknown(group.simulated_share) for group in groups]),
-        Column("profiled", [share_or_unknown(group.profiled_share) for group in groups]),
+        Column("simulated", [share(group.simulated_share) for group in groups]),
+        Column("profiled", [share(group.profiled_share) for group in groups]),
         Column(metric, [UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]),
         Column("within", [_within(group.total) for group in groups]),
     ]

@@ -15,42 +15,38 @@ from sampling.parallel import Progress
 from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_figures
 from sampling.readers.registry import refuse_unused_columns
 from tui.charts.grid import LETTERS, Grid, cluster_style
-from tui.charts.quantities import count, ratio, share
+from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter
 from tui.engine.planning import check_feature_reports, comparison_of
 from tui.engine.studies import columns_of, grouping_of, note_what_is_read, open_profile
-from tui.options.choices import CompareSort, OutputFormat
+from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
 from tui.output.blocks import Laid, Said, Typed
 from tui.output.writer import Canvas
-from tui.terminal.diagnostics import note
 from tui.terminal.printable import Column, shortened, table
 from tui.text.profile import Part, part_of
 
 Row = dict[str, Any]
-
 
 # What they are.
 
 
 def method_rows() -> list[Row]:
     """Return each method as the contract's `methods` lists it."""
-    rows = []
-    for name in method_names():
-        method = method_named(name)
-        rows.append(
-            {
-                "name": name,
-                "source": method.source,
-                "needs": list(method.needs),
-                "options": asdict(method_options(name)),
-                "about_options": [asdict(about) for about in about_options(method.options_type)],
-                "published_group_by": method.published_grouping.value,
-                "default": name == DEFAULT_METHOD,
-            }
-        )
-    return rows
+    return [
+        {
+            "name": name,
+            "source": method.source,
+            "needs": list(method.needs),
+            "options": asdict(method_options(name)),
+            "about_options": [asdict(about) for about in about_options(method.options_type)],
+            "published_group_by": method.published_grouping.value,
+            "default": name == DEFAULT_METHOD,
+        }
+        for name in method_names()
+        for method in (method_named(name),)
+    ]
 
 
 def methods_blocks(rows: list[Row]) -> Iterator[Said]:
@@ -69,146 +65,120 @@ def methods_blocks(rows: list[Row]) -> Iterator[Said]:
 
 # All of them on profiles, as rows.
 
-FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")
-ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
-MEAN_OF = "mean of "
-"""What the ``profile`` of a mean starts with."""
-
-
-class NotedRows(NamedTuple):
-    """Rows, and sentences on what to know of them."""
-
-    rows: list[Row]
-    notes: list[str]
+_PLANNED = ("samples", "speedup", "bound", "group_bound")
+_MEASURED = ("error_mean", "error_p95", "error_max", "within_epsilon")
+_MEAN_OF = "mean of "
+_LACKING = {
+    "error_mean": "its error is 0 on some, so there is no geometric mean",
+    "speedup": "it samples no time on some, so there is no mean speedup",
+}
 
 
 def compared_workloads(
     workloads: Sequence[tuple[str, ...]], methods: Sequence[str], options: CompareOptions, progress: Progress
-) -> tuple[NotedRows, dict[str, Part]]:
-    """Return a row a workload and method, of several then the means over them; what filters keep of each.
+) -> tuple[list[Row], list[str], dict[str, Part]]:
+    """Return a row a workload (its files) and method, and of several workloads the means over them.
 
-    Parameters
-    ----------
-    workloads : the files of each.
-
-    Raises
-    ------
-    OptionError : columns are named, and no file is a table; or see `comparison_of`.
+    Beside them sentences on what to know of the rows, and what filters keep of each workload. Raises
+    OptionError: columns are named, and no file is a table; or see `comparison_of`.
     """
     columns = columns_of(options)
-    tables: list[NotedRows] = []
+    tables: list[list[Row]] = []
+    notes: list[str] = []
     parts: dict[str, Part] = {}
-    has_table, profile = False, None
+    profiles = []
     for paths in workloads:
         profile = open_profile(paths, progress, columns, needs_table=len(workloads) == 1)
         note_what_is_read(profile, quiet=options.quiet)
-        has_table |= profile.named_columns is not None
+        profiles.append(profile)
         comparison = comparison_of(profile, paths, options, progress)
-        tables.append(workload_rows(paths, comparison, methods, options))
+        rows, said = workload_rows(paths, comparison, methods, options)
+        tables.append(rows)
+        notes += said
         parts[" ".join(paths)] = part_of(profile, comparison.counts(grouping_of(options, methods[0])))
-    if columns is not None and not has_table and profile is not None:
-        refuse_unused_columns([profile])
-    if len(workloads) > 1:
-        tables.append(mean_rows([each.rows for each in tables], options.mean.value))
-    notes = dict.fromkeys(text for each in tables for text in each.notes)
-    return NotedRows([row for each in tables for row in each.rows], list(notes)), parts
+    if columns is not None and not any(profile.named_columns for profile in profiles):
+        refuse_unused_columns(profiles[-1:])
+    means = _mean_rows(tables, options.mean.value) if len(workloads) > 1 else []
+    notes += [
+        f"{row['method']}, {row['profile']}: {why}"
+        for row in means
+        for name, why in _LACKING.items()
+        if row[name] is None
+    ]
+    return [row for each in (*tables, means) for row in each], list(dict.fromkeys(notes)), parts
 
 
 def workload_rows(
     paths: tuple[str, ...], comparison: MethodComparison, methods: Sequence[str], options: CompareOptions
-) -> NotedRows:
-    """Judge each method on a workload, and return a row a method.
-
-    Parameters
-    ----------
-    paths : the files of this workload, among all the options' profiles.
-    """
+) -> tuple[list[Row], list[str]]:
+    """Judge each method on a workload; return a row a method, and sentences on them."""
     is_one_of_several = len(paths) < len(options.profiles)
     profile = " ".join(paths)
     head = f"{profile}: " if is_one_of_several else ""
-    found = NotedRows([], [])
+    rows: list[Row] = []
+    notes: list[str] = []
     for method in methods:
         compared = comparison.compare(method, grouping_of(options, method))
-        found.rows.append(comparison_row(profile, compared))
+        rows.append(comparison_row(profile, compared))
         if compared.design is not None:
-            found.notes.extend(f"{head}{method}: {with_flags(text)}" for text in compared.design.notes)
-    found.notes.extend(f"{head}{with_flags(report.sentence)}" for report in comparison.reports)
+            notes += [f"{head}{method}: {with_flags(text)}" for text in compared.design.notes]
+    notes += [f"{head}{with_flags(report.sentence)}" for report in comparison.reports]
     if is_one_of_several:
         check_feature_reports(comparison.reports, options)
-    return found
+    return rows, notes
 
 
 def comparison_row(profile: str, comparison: Comparison) -> Row:
     """Return one method on one profile as the contract's `compare` lists it."""
     design, judgement = comparison.design, comparison.judgement
-    row = _empty_row(profile, comparison.method) | {
+    reason = None if comparison.reason is None else with_flags(comparison.reason)
+    return {
+        "profile": profile,
+        "method": comparison.method,
         "applicable": design is not None,
-        "reason": None if comparison.reason is None else with_flags(comparison.reason),
+        "reason": reason,
+        "strata": getattr(design, "strata_count", None),
+        **{name: getattr(design, name, None) for name in _PLANNED},
+        **{name: getattr(judgement, name, None) for name in _MEASURED},
         "seconds": comparison.seconds,
+        "bound_with_noise": getattr(design, "bound_with_noise", None),
         "same_as": comparison.same_as,
     }
-    if design is not None:
-        row["strata"] = design.strata_count
-        row |= {name: getattr(design, name) for name in (*FIGURES[1:], "bound_with_noise")}
-    if judgement is not None:
-        row |= {name: getattr(judgement, name) for name in ERRORS}
-    return row
 
 
-def _empty_row(profile: str, method: str) -> Row:
-    """Return the fields in their order; of a method that can run, with nothing known of its plan."""
-    first = {"profile": profile, "method": method, "applicable": True}
-    return first | dict.fromkeys(("reason", *FIGURES, *ERRORS, "seconds", "bound_with_noise", "same_as"))
-
-
-def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
+def _mean_rows(tables: Sequence[Sequence[Row]], mean: Mean) -> list[Row]:
     """Return a row a method and set of workloads: over all workloads, then over smaller sets of them.
 
     Means over different workloads cannot be compared. So where a method applies to some workloads only, the
     other methods get a mean over the same ones too; for a single workload its own rows already say that.
-
-    Parameters
-    ----------
-    workloads : the rows of each, the same methods in the same order.
     """
+    names = [row["method"] for row in tables[0]]
     applies = {
-        rows[0]["method"]: frozenset(place for place, row in enumerate(rows) if row["applicable"])
-        for rows in zip(*workloads, strict=True)
+        name: frozenset(at for at, rows in enumerate(tables) if rows[place]["applicable"])
+        for place, name in enumerate(names)
     }
-    everywhere = frozenset(range(len(workloads)))
+    everywhere = frozenset(range(len(tables)))
     partial = sorted({places for places in applies.values() if places} - {everywhere}, key=sorted)
-    means = NotedRows([], [])
+    means = []
     for places in (everywhere, *partial):
-        for method, of_method in applies.items():
-            if of_method != places and not (of_method > places and len(places) > 1):
+        for place, (method, own) in enumerate(applies.items()):
+            if own != places and not (own > places and len(places) > 1):
                 continue
-            there = [row for place in sorted(places) for row in workloads[place] if row["method"] == method]
-            means.rows.append(row := _mean_row(there, len(workloads), mean))
-            lacking = {
-                "error_mean": "its error is 0 on some, so there is no geometric mean",
-                "speedup": "it samples no time on some, so there is no mean speedup",
-            }
-            means.notes.extend(
-                f"{method}, {row['profile']}: {why}" for name, why in lacking.items() if row[name] is None
+            there = [tables[at][place] for at in sorted(places)]
+            speedups, errors = ([row[name] for row in there] for name in ("speedup", "error_mean"))
+            speedup, error = mean_figures(speedups, errors, mean)
+            of = str(len(there)) if len(there) == len(tables) else f"{len(there)} of {len(tables)}"
+            over = (
+                f"{_MEAN_OF}{of} ({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
             )
+            if len(there) < len(tables):
+                over += f": {', '.join(row['profile'] for row in there)}"
+            same_as = {row["same_as"] for row in there}
+            known = {"profile": over, "method": method, "applicable": True, "speedup": speedup}
+            known |= {"error_mean": error, "seconds": sum(row["seconds"] for row in there)}
+            known["same_as"] = same_as.pop() if len(same_as) == 1 else None
+            means.append({name: known.get(name) for name in there[0]})
     return means
-
-
-def _mean_row(there: Sequence[Row], workloads: int, mean: Mean) -> Row:
-    speedup, error = mean_figures(
-        [row["speedup"] for row in there], [row["error_mean"] for row in there], mean
-    )
-    means = f"({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
-    over = f"{MEAN_OF}{len(there)} {means}"
-    if len(there) < workloads:
-        over = f"{MEAN_OF}{len(there)} of {workloads} {means}: {', '.join(row['profile'] for row in there)}"
-    same_as = {row["same_as"] for row in there}
-    return _empty_row(over, there[0]["method"]) | {
-        "speedup": speedup,
-        "error_mean": error,
-        "seconds": sum(row["seconds"] for row in there),
-        "same_as": same_as.pop() if len(same_as) == 1 else None,
-    }
 
 
 # Their order.
@@ -268,15 +238,10 @@ def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str
 def blocks(
     rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, float], *, reverse: bool = False
 ) -> Blocks:
-    """Return the methods of one profile in order.
+    """Return the methods of one profile in order; reversed, methods without the figure stay last.
 
-    Best first: promises that are kept, by cost, which is the highest speedup first; the others, the smallest
-    bound first; then what promises nothing, the smallest mean error first.
-
-    Parameters
-    ----------
-    promise : of each method that can run, as `promises` has it.
-    reverse : the worst first; methods without the figure stay last.
+    Best first: promises that are kept (0 in `promises`), by cost, which is the highest speedup first; the
+    others, the smallest bound first; then what promises nothing, the smallest mean error first.
     """
 
     def worse(row: Row) -> tuple[float, float, float]:
@@ -302,12 +267,13 @@ def falls(sort: CompareSort, *, reverse: bool) -> bool:
 
 
 def merged(rows: Sequence[Row]) -> tuple[Merged, ...]:
-    """Return rows of methods that can run, those of one plan as one where its first method is among them."""
-    methods: dict[str, list[str]] = {row["method"]: [row["method"]] for row in rows}
+    """Return the methods that can run, those of one plan as one where its first method is among them."""
+    methods: dict[str, list[str]] = {row["method"]: [row["method"]] for row in rows if row["applicable"]}
     for row in rows:
         if row["same_as"] in methods:
             methods[row["same_as"]].append(row["method"])
-    return tuple(Merged(row, tuple(methods[row["method"]])) for row in rows if row["same_as"] not in methods)
+    firsts = (row for row in rows if row["method"] in methods and row["same_as"] not in methods)
+    return tuple(Merged(row, tuple(methods[row["method"]])) for row in firsts)
 
 
 # As tables and scatters.
@@ -327,7 +293,7 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
     for number, (profile, of_profile) in enumerate(by_profile):
         if len(by_profile) > 1:
             # A mean lists its profiles in full, as only they distinguish it.
-            is_whole = canvas.is_page or profile.startswith(MEAN_OF)
+            is_whole = canvas.is_page or profile.startswith(_MEAN_OF)
             yield from ["", profile if is_whole else shortened(profile, canvas.width), ""][not number :]
         if options.scatter and not canvas.is_page:
             yield comparison_scatter(of_profile, options.width or canvas.width, options.height or _HEIGHT)
@@ -341,9 +307,10 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
         if found.cannot_run:
             yield from [""] if found.can_run else []
             is_explained = options.reasons or canvas.is_page
-            yield (
+            why = (
                 "cannot run:" if is_explained else f"{cannot_run_text(found.cannot_run)} (--reasons says why)"
             )
+            yield why
             yield from (f"- {row['reason']}" for row in found.cannot_run if is_explained)
 
 
@@ -354,41 +321,33 @@ def cannot_run_text(rows: Sequence[Row]) -> str:
 
 def comparison_columns(methods: Sequence[Merged], width: int) -> list[Column]:
     """Return the columns of methods that can run; if too wide, without the least important figures."""
-    rows = [each.row for each in methods]
     columns = [Column("method", [each.label for each in methods], to_right=False)]
     for heading, name, form in _COLUMNS:
+        values = [each.row[name] for each in methods]
         # Rows of means have few of the figures.
-        if any(row[name] is not None for row in rows):
-            columns.append(Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows]))
-    # CSV and the other data formats have all of them.
+        if any(value is not None for value in values):
+            columns.append(Column(heading, [UNKNOWN if value is None else form(value) for value in values]))
     for heading in _DROPPED_FIRST:
         if len(table(columns, gap=" ").partition("\n")[0]) > width:
             columns = [column for column in columns if column.heading != heading]
     return columns
 
 
-def note_missing_in_scatter(rows: Sequence[Row], options: CompareOptions) -> None:
-    """Say which methods do not apply, where a scatter is all that is shown."""
-    missing = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
-    if options.scatter and options.format is OutputFormat.TABLE and missing:
-        note(f"not applicable, so not in the chart: {', '.join(missing)}", quiet=options.quiet)
+def drawable(rows: Sequence[Row]) -> list[Merged]:
+    """Return the methods of one profile that have a place in a scatter."""
+    wanted = ("speedup", "error_mean")
+    return [each for each in merged(rows) if all(each.row[name] is not None for name in wanted)]
 
 
 def comparison_scatter(rows: Sequence[Row], width: int, height: int, *, selected: str | None = None) -> Grid:
-    """Return the scatter of one profile's methods; a method has the same letter and colour in all of them.
-
-    Parameters
-    ----------
-    selected : the method to mark, the first of those whose plan is the same.
-    """
-    there = merged([row for row in rows if row["applicable"]])
+    """Return the scatter of one profile's methods, one of them marked; a method has one letter everywhere."""
+    there = drawable(rows)
     points = [
         Point(each.label, *method_mark(each.methods[0]), each.row["speedup"], each.row["error_mean"])
         for each in there
-        if each.row["speedup"] is not None and each.row["error_mean"] is not None
     ]
-    selected = next((each.label for each in there if each.methods[0] == selected), None)
-    return scatter(points, width, height, selected=selected)
+    marked = next((each.label for each in there if each.methods[0] == selected), None)
+    return scatter(points, width, height, selected=marked)
 
 
 def method_mark(method: str) -> tuple[str, int]:

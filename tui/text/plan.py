@@ -29,9 +29,6 @@ from tui.text.labels import key_parts, labels_of, labels_of_rows
 from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
-_STRATUM_FIELDS = [name for name in PlannedStratum.__struct_fields__ if name != "launches"]
-# What a metric is called by those who do not know its tool.
-_COSTS = dict.fromkeys(INSTRUCTIONS, "instructions")
 
 
 # What it promises.
@@ -45,11 +42,6 @@ def verdict(design: Design) -> tuple[str, Tone]:
     return ("met", Tone.GOOD) if bound <= design.target.epsilon else ("not met", Tone.BAD)
 
 
-def share_or_unknown(fraction: float | None) -> str:
-    """Return a share, or that there is none."""
-    return UNKNOWN if fraction is None else share(fraction)
-
-
 def sure_words(confidence: float) -> str:
     """Return a confidence as people say it."""
     return f"{100 * confidence:.4g} % sure"
@@ -58,40 +50,42 @@ def sure_words(confidence: float) -> str:
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
     """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
     of = design if plan is None else plan
+    whole = counted(launches, "launch", "launches")
     if of.samples == launches:
-        return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
-    chosen = f"Simulate {count(of.samples)} of {counted(launches, 'launch', 'launches')}"
+        return f"Simulate all of {whole}: none stands for another."
+    less = f": {ratio(of.speedup)} less GPU time" if of.speedup else ""
     time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
-    return f"{chosen}: {ratio(of.speedup)} less GPU time {time}." if of.speedup else f"{chosen} {time}."
+    return f"Simulate {count(of.samples)} of {whole}{less} {time}."
 
 
 def known_sentence(design: Design) -> str:
     """Return how well the whole run is known then, what that assumes, and whether it was asked for."""
+    target, sure = design.target, sure_words(design.target.confidence)
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
-    target, sure = design.target, sure_words(design.target.confidence)
     if design.bound_with_noise is None:
         return (
-            f"The profile's own total is then known within {share(design.bound or 0.0)} ({sure}); "
+            f"The profile's own total is then known within {share(design.bound)} ({sure}); "
             "nothing was declared of how simulated cycles vary."
         )
-    asked = ""
-    if design.bound_with_noise > target.epsilon:
-        asked = f", more than the {100 * target.epsilon:.4g} % asked for"
-    within = f"within {share(design.bound_with_noise)} ({sure}){asked}"
+    is_wide = design.bound_with_noise > target.epsilon
+    asked = f", more than the {100 * target.epsilon:.4g} % asked for" if is_wide else ""
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
-    return f"The whole run's cycles are then known {within}, if {assumed}; `estimate` checks that."
+    return (
+        f"The whole run's cycles are then known within {share(design.bound_with_noise)} ({sure}){asked}, "
+        f"if {assumed}; `estimate` checks that."
+    )
 
 
 def promise_words(design: Design) -> str:
-    """Return the promise, with its bound, its confidence and what is assumed of the simulator."""
+    """Return the promise as the contract has it: its bound, its confidence and what is assumed."""
     if not design.random:
         return "nothing: the launches are not drawn at random"
     confidence = share(design.target.confidence)
     if design.bound_with_noise is None:
-        bound = share(design.bound or 0.0)
+        bound = share(design.bound)
         return f"the profile's own total within {bound} at confidence {confidence}; the simulated one is open"
     within = f"the simulated total within {share(design.bound_with_noise)}"
     return f"{within} at confidence {confidence}, if {assumed_words(design)}"
@@ -104,54 +98,23 @@ def assumed_words(design: Design) -> str:
     return words + (f" and {share(target.kernel_spread)} between kernels" if target.kernel_spread else "")
 
 
-def bound_sentences(design: Design, judgement: Judgement | None) -> Iterator[str]:
-    """Yield both bounds, and the judged coverage beside the stated confidence."""
+def bound_sentence(design: Design) -> str:
+    """Return the bounds that stand beside the promise."""
     if design.bound is None:
-        yield "no bound: the launches are not drawn at random"
-        return
-    yield f"promise: {promise_words(design)}"
+        return "no bound: the launches are not drawn at random"
     text = f"profile's own durations: {share(design.bound)} of the total"
     if design.group_bound is not None:
         text += f", {share(design.group_bound)} of any kernel group's"
         text += " that is not pooled" if design.groups is not None and design.groups.is_pool.any() else ""
     if design.group_bound_with_noise is not None:
         text += f" ({share(design.group_bound_with_noise)} simulated)"
-    yield text
-    if design.share_within_epsilon is not None:
-        own, simulated = design.share_within_epsilon, design.simulated_share_within_epsilon
-        within = "" if simulated is None else f"{share(simulated)} within epsilon of the simulated total, "
-        stated = share(design.target.confidence)
-        yield f"of {draws_text(DRAWS)} {within}{share(own)} of the profile's; {stated} stated"
-    if judgement is not None:
-        mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
-        yield f"{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"
-
-
-def draws_text(repeats: int) -> str:
-    """Return how often a plan was drawn, in words."""
-    return counted(repeats, "draw", "draws")
-
-
-def strata_text(strata: int) -> str:
-    """Return how many strata, in words."""
-    return counted(strata, "stratum", "strata")
+    return text
 
 
 def pooled_row(study: Study) -> dict[str, Any]:
     """Return how many kernel groups are pooled, and their share of the time, as the contract has it."""
     of = study.groups
     return {"groups": int(of.pooled.sum()), "share": float(of.share[of.pooled].sum())}
-
-
-def pooled_sentences(study: Study) -> Iterator[str]:
-    """Yield what is pooled; nothing where nothing is."""
-    row, design = pooled_row(study), study.design
-    if row["groups"]:
-        few = f"{row['groups']} of {counted(len(study.counts.groups), 'kernel group', 'kernel groups')}"
-        words = f"{few} pooled, {share(row['share'])} of the time"
-        if design.groups is not None:
-            words += f", in {strata_text(int(design.groups.is_pool[design.strata.group].sum()))}"
-        yield f"{words}: they have no bound of their own"
 
 
 # What it costs, and what would be cheaper.
@@ -204,15 +167,21 @@ def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
 
 def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slowdown: float | None) -> str:
     """Return which option to type for which speedup, the largest first."""
-    if not found:
-        return why_none(design)
     ways = []
     for step in found:
         flag = flags_of_parameters()[step.option]
         way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
         taken = "" if slowdown is None else f", {hours(machine_hours(total_ns / step.speedup, slowdown))}"
         ways.append(f"{way} ({ratio(step.speedup)}{taken})")
-    return f"Faster: {', '.join(ways)}"
+    return f"Faster: {', '.join(ways)}" if ways else why_none(design)
+
+
+def binding_forms(found: Sequence[Relaxation], design: Design) -> list[str]:
+    """Return what binds in a line, the longest wording first: all options, or the first few."""
+    if not found:
+        return [why_none(design), "Faster if: nothing"]
+    ways = [f"{option_label(each)} {value_text(each.after)} {ratio(each.speedup)}" for each in found]
+    return [f"Faster if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
 
 
 def why_none(design: Design) -> str:
@@ -236,16 +205,8 @@ def option_label(step: Relaxation) -> str:
     return flags_of_parameters()[step.option].removeprefix("--")
 
 
-def binding_forms(found: Sequence[Relaxation], design: Design) -> list[str]:
-    """Return what binds in a line, the longest wording first: all options, or the first few."""
-    if not found:
-        return [why_none(design), "Faster if: nothing"]
-    ways = [f"{option_label(each)} {value_text(each.after)} {ratio(each.speedup)}" for each in found]
-    return [f"Faster if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
-
-
 def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[Column]:
-    """Return the columns of that table."""
+    """Return the options that bind as a table."""
     columns = [
         Column("option", [option_label(each) for each in found], to_right=False),
         Column("now", [value_text(each.before) for each in found]),
@@ -262,30 +223,30 @@ def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float 
 # The whole plan.
 
 
+def _named(of: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}
+
+
 def design_row(study: Study) -> dict[str, Any]:
     """Return the figures of the design: what a plan costs and promises."""
     design = study.design
     return {
         "method": design.method,
-        "epsilon": design.target.epsilon,
-        "confidence": design.target.confidence,
+        **_named(design.target, "epsilon", "confidence"),
         "strata": design.strata_count,
-        **{name: getattr(design, name) for name in ("samples", "sampled_duration_ns")},
+        **_named(design, "samples", "sampled_duration_ns"),
         "speedup": study.speedup,
-        **{name: getattr(design, name) for name in ("bound", "group_bound", "bound_with_noise")},
+        **_named(design, "bound", "group_bound", "bound_with_noise"),
     }
 
 
 def judged_row(judgement: Judgement) -> dict[str, Any]:
     """Return the errors of repeated draws as the contract's `judged`."""
-    names = ("repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
-    return {name: getattr(judgement, name) for name in names}
+    return _named(judgement, "repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts) -> dict[str, Any]:
-    design = plan.design
-    cost = plan.cost and {"metric": plan.cost.metric, "share": plan.cost_share, "decides": plan.cost.decides}
-    bounds = ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise")
+    design, cost = plan.design, plan.cost
     calibrated = {
         "draws": DRAWS,
         "within_epsilon": design.share_within_epsilon,
@@ -295,17 +256,14 @@ def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanC
         "method": design.method,
         "launches": study.counts.launches,
         "strata": design.strata_count,
-        "samples": plan.samples,
-        "total_duration_ns": plan.total_duration_ns,
-        "sampled_duration_ns": plan.sampled_duration_ns,
-        "speedup": plan.speedup,
-        "cost": cost,
-        **{name: getattr(design, name) for name in bounds},
+        **_named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
+        "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.decides},
+        **_named(design, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
         "promise": promise_words(design),
         "pooled": pooled_row(study),
         "expected_interval": design.expected_half_width,
         "calibrated": None if design.share_within_epsilon is None else calibrated,
-        **{name: getattr(plan, name) for name in ("estimate_ns", "error", "floor_ns")},
+        **_named(plan, "estimate_ns", "error", "floor_ns"),
         "judged": None if judgement is None else judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
@@ -317,23 +275,17 @@ def plan_answer(
     study: Study,
     plan: Plan,
     judgement: Judgement | None,
-    rows: Sequence[dict[str, Any]],
+    launches: Sequence[PlannedLaunch],
     costs: PlanCosts,
     *,
     details: bool,
     following: str,
 ) -> Answer:
-    """Return what `sample` says in every form; the drawn launches are the rows.
-
-    Parameters
-    ----------
-    details : whether people are told every figure, not only the answer.
-    following : the command to type next.
-    """
+    """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
     return Answer(
         "sample",
         _results(study, plan, judgement, costs),
-        rows=rows,
+        rows=launch_rows(launches),
         blocks=lambda _: (
             *plan_blocks(study, plan, costs, judgement, details=details),
             Typed(following),
@@ -362,27 +314,29 @@ def plan_blocks(
     yield known_sentence(design)
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
-        speedup = ratio(1 / plan.cost_share)
-        words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
+        words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {ratio(1 / plan.cost_share)}"
         yield f"{words} (--cost instructions plans by them)."
     yield from hours_lines(design, costs)
     if costs.binding is not None:
         text = binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)
         yield text + (f"; {ratio(costs.binding[0].speedup_before)} now" if costs.binding else "")
     yield from finding_sentences(study)
-    if details:
-        yield ""
-        yield from detail_sentences(study, plan, judgement)
+    yield from ("", *detail_sentences(study, plan, judgement)) if details else ()
 
 
 def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
     """Yield every figure of a plan."""
-    design = plan.design
+    design, pooled = plan.design, pooled_row(study)
     cost = f", {_share_of_cost(plan)}" if plan.cost is not None and plan.cost.decides else ""
-    yield f"{design.method}: {strata_text(design.strata_count)}{cost}, {ratio(design.speedup)} expected"
-    yield f"a plan that visits every kernel group samples at least {duration(plan.floor_ns)} on average"
-    yield from pooled_sentences(study)
-    yield from bound_sentences(design, judgement if design.random else None)
+    strata = counted(design.strata_count, "stratum", "strata")
+    yield f"{design.method}: {strata}{cost}, {ratio(design.speedup)} expected"
+    if pooled["groups"]:
+        few = f"{pooled['groups']} of {counted(len(study.counts.groups), 'kernel group')}"
+        yield f"{few} pooled, {share(pooled['share'])} of the time: they have no bound of their own"
+    yield bound_sentence(design)
+    if judgement is not None and design.random:
+        mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
+        yield f"{counted(judgement.repeats, 'draw')}: mean error {mean}, 95th percentile {p95}"
     if design.expected_half_width:
         yield f"the interval of the simulated total is expected to be {share(design.expected_half_width)}"
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
@@ -391,8 +345,7 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
 
 def _share_of_cost(plan: Plan) -> str:
     metric = "" if plan.cost is None else plan.cost.metric
-    part = UNKNOWN if plan.cost_share is None else share(plan.cost_share)
-    return f"{part} of all {_COSTS.get(metric, metric)}"
+    return f"{share(plan.cost_share)} of all {'instructions' if metric in INSTRUCTIONS else metric}"
 
 
 # Its strata and its launches.
@@ -403,10 +356,9 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
     rows, listing = launch_rows(launches), launch_listing(study, plan, launches)
     if listed is PlanList.STRATA:
         # A stratum has its 0-based place in the plan file.
-        rows = [
-            {"stratum": number, **{name: getattr(each, name) for name in _STRATUM_FIELDS}}
-            for number, each in enumerate(planned_strata(study.counts, plan))
-        ]
+        own = [name for name in PlannedStratum.__struct_fields__ if name != "launches"]
+        strata = enumerate(planned_strata(study.counts, plan))
+        rows = [{"stratum": number, **_named(each, *own)} for number, each in strata]
         listing = stratum_listing(study, plan)
     return Answer("sample", rows, blocks=lambda _: [listing], warnings=_warnings(study, plan))
 
@@ -431,13 +383,12 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
             pool = key_parts(each.key)
             text = f"{pool.name} {places_of(study).get((pool.process, pool.device), '')}".rstrip()
         rows.append((text, rank.get(each.key)))
-    covs = [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]
     figures = (
         Column("stratum", [str(number) for number in range(len(strata))]),
         Column("launches", [count(each.size) for each in strata]),
         Column("drawn", [count(each.samples) for each in strata]),
         Column("mean", [duration(each.mean_ns) for each in strata]),
-        Column("CoV", covs),
+        Column("CoV", [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]),
         Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
     return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sampling.plan.findings import Finding
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
@@ -28,10 +27,7 @@ _PACKAGE = re.compile(r"[- ](?:PCIE?|SXM\d*|PG\d+|HBM\d*|VF|\d+ ?GB).*", re.IGNO
 _TELLING = re.compile(r"\S*\d\S*")
 # A smaller share of the time is not worth a word among the kinds.
 _LEAST_KIND = 0.01
-
-#: The share of the time that few groups are said to hold, in words.
-MOST_SHARE = f"{100 * MOST:.0f} %"
-
+_MOST_SHARE = f"{100 * MOST:.0f} %"
 
 # Devices and kinds of work.
 
@@ -61,18 +57,14 @@ def device_name(study: Study) -> str | None:
     return ", ".join(dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])) or None
 
 
-def short_device(study: Study) -> str:
-    """Return the GPU in a word, "2x H100" where there are several; "" where the profile does not name it.
-
-    >>> [_model(name) for name in ("NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-32GB", "AMD Instinct MI300X VF")]
-    ['H100', 'V100', 'MI300X']
-    """
+def _models(study: Study) -> str:
+    """Return the GPUs in a word each, "2x H100" where there are several; "" where the profile names none."""
     models = Counter(_model(row["name"]) for row in device_rows(study) if row["name"])
     return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
 
 
 def _model(name: str) -> str:
-    """Return a GPU's model without its maker, its make-up and its memory."""
+    """Return a GPU's model without its maker, its make-up and its memory; of a long one the word that tells."""
     model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
     telling = _TELLING.search(model)
     return telling[0] if telling and len(model) > len("RTX 6000 Ada") else model
@@ -105,6 +97,14 @@ def busy_sentence(study: Study) -> str:
     return f"{who} busy {ends} of the time from the first launch to the last"
 
 
+def held_words(study: Study) -> str:
+    """Return how few of several groups hold most of the time, ", 7 hold 80 %"; "" where that says nothing."""
+    holding = study.counts.groups_of_most
+    if not holding or len(study.counts.groups) < 2:
+        return ""
+    return f", {count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
+
+
 # Findings.
 
 #: What stands for a finding's severity; it is ASCII and says the same as the tone.
@@ -125,12 +125,7 @@ def finding_sentences(study: Study) -> Iterator[str]:
 
 
 def finding_blocks(study: Study, keys: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield the findings with all remedies, below a heading.
-
-    Parameters
-    ----------
-    keys : what a key does about a finding, in words, by the finding's code.
-    """
+    """Yield the findings with all remedies, below a heading; `keys` says what a key does about a code."""
     yield "Findings" if study.findings else "Findings: none"
     for each in study.findings:
         yield f"  {MARKS[each.severity]} {each.code}: {each.message} Remedy: {each.remedy}."
@@ -144,12 +139,11 @@ def finding_blocks(study: Study, keys: Mapping[str, str] | None = None) -> Itera
 def info_results(study: Study) -> dict[str, Any]:
     """Return what the contract's `info` has."""
     profile, counts = study.profile, study.counts
-    streams: set[tuple[int, int]] = set()
+    streams: set[tuple[int, int]] | None = None
     if "stream" in profile.columns:
         # Counted apart for every process and device.
-        for part in study.counted:
-            numbers = np.unique(part.load(("stream",))["stream"]).tolist()
-            streams.update((part.sequence, number) for number in numbers)
+        numbers = ((part.sequence, np.unique(part.load(("stream",))["stream"])) for part in study.counted)
+        streams = {(sequence, number) for sequence, found in numbers for number in found.tolist()}
     return {
         "format": profile.format,
         "files": [{"path": file.path, "launches": file.launches} for file in profile.files],
@@ -161,7 +155,7 @@ def info_results(study: Study) -> dict[str, Any]:
         "total_duration_ns": counts.total_duration_ns,
         "devices": device_rows(study),
         "processes": len({sequence.process for sequence in study.sequences}),
-        "streams": len(streams) if "stream" in profile.columns else None,
+        "streams": None if streams is None else len(streams),
         "span_ns": study.span_ns,
         "findings": finding_rows(study),
     }
@@ -213,6 +207,31 @@ class Part:
         """Whether no filter is set."""
         return self.region == Region()
 
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The filters that are set, by their options' names, and what they are set to."""
+        of = self.region
+        every = {
+            "device": list(of.devices),
+            "process": list(of.processes),
+            "include": list(of.include),
+            "exclude": list(of.exclude),
+            "launches": None if of.launches is None else as_given(of.launches),
+            "time": None if of.time_ns is None else as_given(of.time_ns),
+            "range": of.named_range,
+            "min_duration_ns": of.min_duration_ns,
+        }
+        return {name: value for name, value in every.items() if value is not None and value != []}
+
+    @property
+    def typed(self) -> str:
+        """The same as it is typed."""
+        return " ".join(
+            f"--{name.removesuffix('_ns').replace('_', '-')} {shlex.quote(str(value))}"
+            for name, given in self.filters.items()
+            for value in (given if isinstance(given, list) else [given])
+        )
+
 
 def part_of(profile: Profile, counts: DurationCounts) -> Part:
     """Return the part of a profile that a reduction counts."""
@@ -233,45 +252,36 @@ def part_of_plan(plan: PlanFile) -> Part:
 def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:
     """Return the answer with what it is of, of one profile or by name; as it is where no filter is set."""
     if isinstance(part, Part):
-        selection, heading = selection_row(part), heading_lines(part)
-        return answer if part.is_whole else replace(answer, selection=selection, heading=heading)
+        selection = None if part.is_whole else _selection_row(part)
+        return replace(answer, selection=selection, heading=heading_lines(part))
     parts = {name: each for name, each in part.items() if not each.is_whole}
-    if not parts:
-        return answer
-    lines = tuple(_selection_line(each, f" of {name}") for name, each in parts.items())
-    return replace(
-        answer, selection={name: selection_row(each) for name, each in parts.items()}, heading=lines
-    )
+    lines = [line for name, each in parts.items() for line in heading_lines(each, f" of {name}")]
+    rows = {name: _selection_row(each) for name, each in parts.items()}
+    return replace(answer, selection=rows or None, heading=tuple(lines))
 
 
-def heading_lines(part: Part) -> tuple[str, ...]:
+def heading_lines(part: Part, of_what: str = "") -> tuple[str, ...]:
     """Return the lines that stand above results; none where they are of all launches."""
-    return () if part.is_whole else (_selection_line(part),)
+    if part.is_whole:
+        return ()
+    whole = "" if part.of_launches is None else f"{count(part.launches)} of "
+    launches = counted(part.of_launches or part.launches, "launch", "launches")
+    return (f"Selection{of_what}: {whole}{launches}, by {part.typed}{left_out_words(part)}",)
 
 
-def selection_row(part: Part) -> dict[str, Any]:
+def _selection_row(part: Part) -> dict[str, Any]:
     """Return the filters that are set, what they keep, and what is left out for being short."""
-    left = part.left_out
-    return {
-        "filters": dict(_filters(part.region)),
+    row: dict[str, Any] = {
+        "filters": part.filters,
         "launches": part.launches,
         "of_launches": part.of_launches,
         "total_duration_ns": part.total_duration_ns,
-        "left_out": None
-        if left is None
-        else {
-            "launches": left.launches,
-            "total_duration_ns": left.total_duration_ns,
-            "share": left.share_of(part.total_duration_ns),
-        },
+        "left_out": None,
     }
-
-
-def _selection_line(part: Part, of_what: str = "") -> str:
-    launches = counted(part.launches, "launch", "launches")
-    if part.of_launches is not None:
-        launches = f"{count(part.launches)} of {counted(part.of_launches, 'launch', 'launches')}"
-    return f"Selection{of_what}: {launches}, by {_filter_words(part.region)}{left_out_words(part)}"
+    if (left := part.left_out) is not None:
+        row["left_out"] = {name: getattr(left, name) for name in ("launches", "total_duration_ns")}
+        row["left_out"]["share"] = left.share_of(part.total_duration_ns)
+    return row
 
 
 def left_out_words(part: Part) -> str:
@@ -282,114 +292,44 @@ def left_out_words(part: Part) -> str:
     return f" (leaves out {launches}, {share(part.left_out.share_of(part.total_duration_ns))} of the time)"
 
 
-def _filter_words(region: Region) -> str:
-    """Return the filters that are set, as they are typed."""
-    return " ".join(
-        f"--{name.removesuffix('_ns').replace('_', '-')} {shlex.quote(str(value))}"
-        for name, given in _filters(region)
-        for value in (given if isinstance(given, list) else [given])
-    )
-
-
-def _filters(region: Region) -> list[tuple[str, Any]]:
-    """Return the filters that are set, by their options' names."""
-    every = (
-        ("device", list(region.devices)),
-        ("process", list(region.processes)),
-        ("include", list(region.include)),
-        ("exclude", list(region.exclude)),
-        ("launches", None if region.launches is None else as_given(region.launches)),
-        ("time", None if region.time_ns is None else as_given(region.time_ns)),
-        ("range", region.named_range),
-        ("min_duration_ns", region.min_duration_ns),
-    )
-    return [(name, value) for name, value in every if value is not None and value != []]
-
-
 # The row that every view of the app says of the profile.
 
 
 def header_forms(study: Study) -> list[Words]:
-    """Return the row, the longest form first.
+    """Return the row, the longest form first: how much there is, and the findings, the gravest first.
 
-    Launches, total, groups and the gravest finding stand in all but the shortest ones; where filters are set,
-    so does how many launches they keep. `[F]` and `[f]` are the keys that lead to both.
+    `[F]` and `[f]` are the keys that lead to what filters leave and to the findings.
     """
-    long, on_model, short = _amounts(study)
-    every, gravest, few, marks = _findings(study.findings)
-    levels = (
-        (every, long),
-        (gravest, long),
-        (gravest, on_model),
-        (few, on_model),
-        (few, short),
-        (marks, short),
-    )
-    rows = ((*amount, Phrase("  "), *said) for said, amount in levels)
-    forms = dict.fromkeys(tuple(phrase for phrase in row if phrase.text) for row in rows)
-    return sorted(forms, key=lambda form: len(without_tones(form)), reverse=True)
-
-
-def _amounts(study: Study) -> tuple[Words, Words, Words]:
-    """Return how much there is: with all that is known, by the GPU's model, in few words."""
     counts, part = study.counts, part_of_study(study)
-    total, number, holding = duration(counts.total_duration_ns), len(counts.groups), counts.groups_of_most
-    is_held = holding and number > 1
-    hold = f", {count(holding)} {'holds' if holding == 1 else 'hold'} {MOST_SHARE}" if is_held else ""
+    total, number, held = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
+    few = f"{count(counts.groups_of_most)}/{count(number)} groups {_MOST_SHARE}"
     shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
-    device, model = device_name(study), short_device(study)
-    filters = f" ({_filter_words(part.region)}){left_out_words(part)}"
-    long = f", {total}{busy}, {counted(number, 'kernel group')}{hold}{' of the time' if hold else ''}"
-    held = f"{count(holding)}/{count(number)} groups {MOST_SHARE}" if is_held else counted(number, "group")
-    return (
-        (Phrase("" if device is None else f"{device}: "), *_launches(part, filters), Phrase(long)),
-        (
-            Phrase(f"{model}: " if model else ""),
-            *_launches(part, f" ({_filter_words(part.region)})"),
-            Phrase(f", {total}, {counted(number, 'group')}{hold}"),
-        ),
-        (
-            Phrase(f"{model}: " if model else ""),
-            *_launches(part, ""),
-            Phrase(f" {total} {held}"),
-        ),
-    )
+    name, model = (f"{each}: " if each else "" for each in (device_name(study), _models(study)))
+    launches, filters = Phrase(counted(part.launches, "launch", "launches")), ""
+    if not part.is_whole:
+        whole = "" if part.of_launches is None else f" of {count(part.of_launches)}"
+        launches = Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART)
+        filters = f" ({part.typed})"
 
+    graver = sorted(study.findings, key=lambda finding: finding.severity != "warning")
+    marks = [Phrase(MARKS[each.severity], _TONES[each.severity]) for each in graver]
+    every = [(mark, Phrase(f" {each.words}")) for mark, each in zip(marks, graver, strict=True)]
+    more = [(Phrase(f" +{len(graver) - 1}"),)] if len(graver) > 1 else []
+    in_a_word = [(marks[0], Phrase(f" {graver[0].code.replace('-', ' ')}"))] if graver else []
+    numbers = [(Phrase(f"{mark.text}{times}", mark.tone),) for mark, times in Counter(marks).items()]
 
-def _launches(part: Part, filters: str) -> Words:
-    """Return how many launches there are, and where filters leave some out, of how many and why."""
-    if part.is_whole:
-        return (Phrase(counted(part.launches, "launch", "launches")),)
-    whole = "" if part.of_launches is None else f" of {count(part.of_launches)}"
-    return Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART), Phrase(filters)
-
-
-# What a finding is called in few words, where its code would not be understood.
-_BRIEF = {
-    "api-rows-missing": "no API calls",
-    "communication-kernels": "collectives",
-    "graph-level-trace": "graphs not opened",
-}
-
-
-def _findings(findings: tuple[Finding, ...]) -> tuple[Words, Words, Words, Words]:
-    """Return what was found: all, the gravest and how many more, it in a word, marks."""
-    key = Phrase("[f] ")
-    if not findings:
-        none = (key, Phrase("no findings"))
-        return none, none, none, none
-    graver = sorted(findings, key=lambda finding: finding.severity != "warning")
-    first, more = graver[0], len(graver) - 1
-    numbers = Counter(finding.severity for finding in graver)
-    marks = [(Phrase(f"{MARKS[each]}{number}", _TONES[each]),) for each, number in numbers.items()]
-    return (
-        (key, *joined([_marked(each, each.words) for each in graver], ", ")),
-        (key, *_marked(first, first.words), Phrase(f" +{more}" if more else "")),
-        (key, *_marked(first, _BRIEF.get(first.code, first.code.replace("-", " ")))),
-        (key, *joined(marks, " ")),
-    )
-
-
-def _marked(finding: Finding, words: str) -> Words:
-    return Phrase(MARKS[finding.severity], _TONES[finding.severity]), Phrase(f" {words}")
+    all_groups = f"{counted(number, 'kernel group')}{f'{held} of the time' if held else ''}"
+    on_model = f"{filters}, {total}, {counted(number, 'group')}{held}"
+    in_short = f" {total} {few if held else counted(number, 'group')}"
+    forms = []
+    for gpu, amount, findings, separator in (
+        (name, f"{filters}{left_out_words(part)}, {total}{busy}, {all_groups}", every, ", "),
+        (model, on_model, every[:1] + more, ""),
+        (model, on_model, in_a_word, ""),
+        (model, in_short, numbers, " "),
+    ):
+        said = joined(findings, separator) or (Phrase("no findings"),)
+        row = (Phrase(gpu), launches, Phrase(amount), Phrase("  [f] "), *said)
+        forms.append(tuple(phrase for phrase in row if phrase.text))
+    return sorted(dict.fromkeys(forms), key=lambda form: len(without_tones(form)), reverse=True)

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sampling.plan.judge import PlanJudgement
-from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import readable_name
-from sampling.profile.profile import Dimensions
 from sampling.projection import IntervalLog, Lack, Projection, cumulative_ipc
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted
@@ -21,18 +19,16 @@ from tui.options.plan import JudgeOptions
 from tui.options.simulate import ProjectOptions
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, names, shortened, table
-from tui.text.plan import judged_row, strata_text
+from tui.terminal.printable import Column, names, shortened
+from tui.text.plan import judged_row
 
 # A plan judged on a profile.
-
-_SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
     redraws, same_files = judged.redraws, judged.alignment is None
-    errors = dict.fromkeys(("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"))
+    none = dict.fromkeys(("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"))
     return {
         "profile": " ".join(options.profiles),
         "method": plan.options.method,
@@ -45,10 +41,12 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
         "samples": len(plan.drawn),
         "speedup": judged.speedup,
         "expected_speedup": None if redraws is None else judged.expected_speedup,
-        **{name: getattr(judged, name) for name in ("bound", "group_bound")},
+        "bound": judged.bound,
+        "group_bound": judged.group_bound,
         "total_duration_ns": judged.total_ns,
-        **{name: getattr(judged, name) for name in ("estimate_ns", "error")},
-        **(errors if redraws is None else judged_row(redraws)),
+        "estimate_ns": judged.estimate_ns,
+        "error": judged.error,
+        **(none if redraws is None else judged_row(redraws)),
     }
 
 
@@ -77,80 +75,72 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
 
 def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said]:
     """Yield how far off the plan is, and how far others like it."""
-    off = {name: share(results[name]) for name in _SHARES if results[name] is not None}
     samples = counted(results["samples"], "launch", "launches")
     estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
-    yield f"This plan is {off['error']} off: its {samples} stand for {estimate}, and the profile has {total}."
-    if results["within_epsilon"] is not None:
-        mean, most, times = off["error_mean"], off["error_max"], count(results["repeats"])
+    off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
+    yield f"This plan is {off} off: its {samples} stand for {estimate}, and the profile has {total}."
+    if results["repeats"] == 1:
+        yield f"Drawn anew, such a plan is {mean} off."
+    elif results["repeats"]:
         yield (
-            f"Drawn {times} times anew, such plans are {mean} off in the mean, {most} at worst; "
-            f"{off['within_epsilon']} of them are within epsilon."
-            if results["repeats"] > 1
-            else f"Drawn anew, such a plan is {mean} off."
+            f"Drawn {count(results['repeats'])} times anew, such plans are {mean} off in the mean, "
+            f"{share(results['error_max'])} at worst; {share(results['within_epsilon'])} of them are within "
+            "epsilon."
         )
     if not results["same_files"] and results["bound"] is not None:
         bound = share(results["bound"])
         yield f"The plan's bound, {bound}, is that on its own profile; none covers this one."
     if details:
-        p95 = f"; 95th percentile of the draws {off['error_p95']}" if "error_p95" in off else ""
-        yield f"{results['method']}: {strata_text(results['strata'])}, {ratio(results['speedup'])}{p95}"
+        strata = counted(results["strata"], "stratum", "strata")
+        speedup = ratio(results["speedup"])
+        yield f"{results['method']}: {strata}, {speedup}; 95th percentile of the draws {p95}"
 
 
 # A trace held against a plan's profile.
 
 _SHOWN = 5
-_NAME_WIDTH = 48
 
 
 def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
     """Return the answer in one form; launches are listed one by one only where it shows them."""
+    missing_here = map(found.here, found.missing_in_trace.tolist())
+    missing_there = map(found.there, found.missing_in_profile.tolist())
     results: dict[str, Any] = {}
+    rows: list[dict[str, Any]] | None = None
     if form is OutputFormat.JSON:
         here, there = found.first_difference or (None, None)
         first = {
-            "profile": None if here is None else _row(here, "id"),
-            "trace": None if there is None else _row(there, "number"),
+            "profile": here and {"id": here.number, **_kernel_row(here)},
+            "trace": there and {"number": there.number, **_kernel_row(there)},
         }
-        in_profile = found.missing_in_profile.tolist()
         results = {
             "matched": len(found.ids),
-            "missing_in_trace": [_row(found.here(each), "id") for each in found.missing_in_trace.tolist()],
-            "missing_in_profile": [_row(found.there(each), "number") for each in in_profile],
+            "missing_in_trace": [{"id": each.number, **_kernel_row(each)} for each in missing_here],
+            "missing_in_profile": [{"number": each.number, **_kernel_row(each)} for each in missing_there],
             "first_difference": None if found.first_difference is None else first,
             "matched_by": found.by,
             "drawn": found.drawn,
             "drawn_missing": list(found.drawn_missing),
         }
-    has_rows = form in {OutputFormat.CSV, OutputFormat.JSONL}
-    return Answer(
-        "align",
-        results,
-        rows=_alignment_rows(found) if has_rows else None,
-        blocks=lambda canvas: alignment_blocks(found, canvas),
-        warnings=found.notes,
-    )
+    elif form in {OutputFormat.CSV, OutputFormat.JSONL}:
+        # A row a launch: its id in the profile and its number in the trace, none where that lacks it.
+        number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
+        first_id = found.sequence.first_id
+        here_all = map(found.here, range(first_id, first_id + len(found.signature)))
+        rows = [
+            {"id": each.number, "number": number_of.get(each.number), **_kernel_row(each)}
+            for each in here_all
+        ]
+        rows += [{"id": None, "number": each.number, **_kernel_row(each)} for each in missing_there]
+    return Answer("align", results, rows=rows, blocks=lambda _: alignment_blocks(found), warnings=found.notes)
 
 
-def _alignment_rows(found: TraceAlignment) -> list[dict[str, Any]]:
-    """Return a row a launch: its id in the profile and its number in the trace, none where that lacks it."""
-    number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
-    first = found.sequence.first_id
-    here = map(found.here, range(first, first + len(found.signature)))
-    rows = [_row(launch, "id", number=number_of.get(launch.number)) for launch in here]
-    there = map(found.there, found.missing_in_profile.tolist())
-    return rows + [_row(launch, "number", id=None) for launch in there]
+def _kernel_row(launch: ListedLaunch) -> dict[str, Any]:
+    return {name: getattr(launch.kernel, name) for name in ("name", "grid", "block")}
 
 
-def _row(launch: ListedLaunch, called: str, **other: int | None) -> dict[str, Any]:
-    kernel = launch.kernel
-    numbers = {called: launch.number, **other}
-    shape = {"name": kernel.name, "grid": kernel.grid, "block": kernel.block}
-    return {name: numbers[name] for name in ("id", "number") if name in numbers} | shape
-
-
-def alignment_blocks(found: TraceAlignment, canvas: Canvas) -> Iterator[Said]:
-    """Yield how many launches are in both, and the first that are missing; on a page with whole names."""
+def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
+    """Yield how many launches are in both, and the first that are missing."""
     by = "by the trace's numbers" if found.by == "number" else "by the order of the launches"
     yield f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"
     if found.drawn:
@@ -158,38 +148,31 @@ def alignment_blocks(found: TraceAlignment, canvas: Canvas) -> Iterator[Said]:
         lacks = f"of the {drawn} that the plan draws the trace lacks {missing:,}"
         yield lacks if missing else f"the trace has the {drawn} that the plan draws"
     if found.first_difference is not None:
-        yield "where they part first:"
-        yield from _launches(found.first_difference, "launch or number", canvas, ("profile", "trace"))
-    for what, numbers, launch_of, called in (
-        ("missing in the trace", found.missing_in_trace, found.here, "launch"),
-        ("missing in the profile", found.missing_in_profile, found.there, "number"),
+        yield "where they part first, the profile above the trace:"
+        yield _launches(found.first_difference)
+    for what, numbers, launch_of in (
+        ("missing in the trace", found.missing_in_trace, found.here),
+        ("missing in the profile", found.missing_in_profile, found.there),
     ):
         if len(numbers):
-            yield f"{what}: {counted(len(numbers), 'launch', 'launches')}"
-            yield from _launches(list(map(launch_of, numbers[:_SHOWN].tolist())), called, canvas)
-            yield from [f"and {len(numbers) - _SHOWN:,} more"] if len(numbers) > _SHOWN else []
+            more = f", the first {_SHOWN} of them" if len(numbers) > _SHOWN else ""
+            yield f"{what}: {counted(len(numbers), 'launch', 'launches')}{more}"
+            yield _launches([launch_of(each) for each in numbers[:_SHOWN].tolist()])
 
 
-def _launches(
-    launches: Sequence[ListedLaunch | None], called: str, canvas: Canvas, sides: Sequence[str] = ()
-) -> Iterator[Said]:
-    """Yield launches as a table; on a terminal names are shortened where they are alike."""
-    kernels = [None if each is None else each.kernel for each in launches]
-    whole = ["" if each is None else each.name for each in kernels]
-    short = [shortened(readable_name(name), _NAME_WIDTH) for name in whole]
-    if len(sides) == 2:
-        short = list(shortened_names(*map(readable_name, whole)))
-    yield [
-        *([Column("", sides, to_right=False)] if sides else []),
-        Column(called, ["the end" if each is None else str(each.number) for each in launches]),
-        names("kernel", whole if canvas.is_page else short),
-        Column("grid", ["" if each is None else _sizes(each.grid) for each in kernels]),
-        Column("block", ["" if each is None else _sizes(each.block) for each in kernels]),
-    ]
+def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
+    whole = ["the end" if each is None else readable_name(each.kernel.name) for each in launches]
 
+    def sizes(name: str) -> list[str]:
+        found = [None if each is None else getattr(each.kernel, name) for each in launches]
+        return [UNKNOWN if each is None else "x".join(map(str, each)) for each in found]
 
-def _sizes(dimensions: Dimensions | None) -> str:
-    return "?" if dimensions is None else "x".join(map(str, dimensions))
+    figures = (
+        Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches]),
+        Column("grid", sizes("grid")),
+        Column("block", sizes("block")),
+    )
+    return Listing(figures, "kernel", lambda row, room: shortened(whole[row], room), whole=whole)
 
 
 # Where the simulation of kernels can stop.
@@ -263,42 +246,38 @@ def projection_blocks(
     canvas: Canvas,
 ) -> Iterator[Said]:
     """Yield the chart of one kernel and why it can stop, on a page not; then a table of all with reasons."""
-    width = options.width or canvas.width
+    width, numbers = options.width or canvas.width, numbers_of(logs)
     kernels = [readable_name(log.name) for log in logs]
-    reasons = [found.reason for found in projections]
     if not canvas.is_page:
         log, found = logs[chosen], projections[chosen]
         stop, projected = (found.cycle, found.projected_cycles) if found.stopped else (None, None)
+        yield shortened(f"#{numbers[chosen]} {kernels[chosen]}", width)
         curve = IpcCurve(log.cycle, cumulative_ipc(log), stop, found.ipc, projected)
-        yield shortened(f"#{numbers_of(logs)[chosen]} {kernels[chosen]}", width)
         yield ipc_chart(curve, width, options.height or _HEIGHT)
         yield from (found.reason, "")
         kernels = [shortened(name, max(width // 4, 12)) for name in kernels]
-    at_end = ["*" if _origin(*each) == "log" else "" for each in zip(logs, projections, strict=True)]
-    simulated = [_or_unknown(each.total_cycles, si) for each in projections]
-    columns = [
-        Column("#", [str(number) for number in numbers_of(logs)]),
+    rows = [projection_row(*each) for each in zip(numbers, logs, projections, strict=True)]
+    ends = ["*" if row["total_cycles_from"] == "log" else "" for row in rows]
+    simulated = [_cycles(row["total_cycles"]) + end for row, end in zip(rows, ends, strict=True)]
+    figures = [
+        Column("#", [str(number) for number in numbers]),
         names("kernel", kernels),
-        Column("stop", [si(found.cycle) if found.stopped else "none" for found in projections]),
-        Column("projected", [_or_unknown(found.projected_cycles, si) for found in projections]),
-        Column("simulated", [cycles + end for cycles, end in zip(simulated, at_end, strict=True)]),
-        Column("speedup", [_or_unknown(found.speedup, ratio) for found in projections]),
-        Column("error", [_or_unknown(found.error, share) for found in projections]),
+        Column("stop", [si(row["cycle"]) if row["stopped"] else "none" for row in rows]),
+        Column("projected", [_cycles(row["projected_cycles"]) for row in rows]),
+        Column("simulated", simulated),
+        Column("speedup", [ratio(row["speedup"]) for row in rows]),
+        Column("error", [share(row["error"]) for row in rows]),
     ]
-    room = width - len(table(columns).partition("\n")[0]) - 2
-    if canvas.is_page:
-        yield [*columns, Column("why", reasons, to_right=False)]
-    elif room >= _LEAST_REASON and len(logs) > 1:
-        yield Listing(columns, "why", lambda row, room: shortened(reasons[row], room), dropped_first=())
-    else:
-        yield columns
-    if any(at_end):
+    reasons = [str(row["reason"]) for row in rows]
+    listing = Listing(figures, "why", lambda row, room: shortened(reasons[row], room), (), whole=reasons)
+    has_room = width - sum(cells + 2 for cells in listing.widths.values()) >= _LEAST_REASON
+    # The reason of the only kernel is said above.
+    yield listing if canvas.is_page or (has_room and len(logs) > 1) else figures
+    if any(ends):
         yield "* the log's end, taken for the kernel's"
-    for number, log in zip(numbers_of(logs), logs, strict=True):
-        if log.is_cut_short:
-            yield f"#{number} is not whole: {log.why_cut or _CUT}"
+    yield from (f"#{row['number']} is not whole: {row['cut_short']}" for row in rows if row["cut_short"])
     yield from filter(None, [unrecorded_text(logs)])
 
 
-def _or_unknown(value: float | None, shown: Any) -> str:
-    return UNKNOWN if value is None else str(shown(value))
+def _cycles(number: float | None) -> str:
+    return UNKNOWN if number is None else si(number)

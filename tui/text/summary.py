@@ -19,7 +19,7 @@ from tui.output.blocks import Said, Typed
 from tui.text.groups import devices_named, group_row, short_group_listing
 from tui.text.plan import (
     binding_text,
-    bound_sentences,
+    bound_sentence,
     cost_rows,
     design_row,
     hours_lines,
@@ -29,12 +29,12 @@ from tui.text.plan import (
     simulate_sentence,
 )
 from tui.text.profile import (
-    MOST_SHARE,
     busy_sentence,
     busy_shares,
     device_name,
     finding_rows,
     finding_sentences,
+    held_words,
     kind_shares,
     kind_words,
 )
@@ -115,7 +115,7 @@ def summary_blocks(
     yield known_sentence(design)
     yield from hours_lines(design, costs)
     yield binding_text((costs.binding or ())[:_MOST_BINDING], design, total_ns, costs.slowdown)
-    yield from bound_sentences(design, None) if details else ()
+    yield from [bound_sentence(design)] if details else []
     yield from finding_sentences(study)
     yield from (Typed(line, "      " if number else "Next: ") for number, line in enumerate(following))
 
@@ -123,12 +123,6 @@ def summary_blocks(
 def _amount(study: Study) -> str:
     """Return how much there is, and how few of several groups hold most of the time."""
     counts = study.counts
-    launches, groups = (
-        counted(counts.launches, "launch", "launches"),
-        counted(len(counts.groups), "kernel group"),
-    )
-    words = f"{launches} in {groups}, {duration(counts.total_duration_ns)} of kernel time"
-    holding = counts.groups_of_most
-    if holding and len(counts.groups) > 1:
-        words += f"; {count(holding)} {'holds' if holding == 1 else 'hold'} {MOST_SHARE}"
-    return words
+    launches = counted(counts.launches, "launch", "launches")
+    groups, time = counted(len(counts.groups), "kernel group"), duration(counts.total_duration_ns)
+    return f"{launches} in {groups}, {time} of kernel time{held_words(study).replace(', ', '; ')}"

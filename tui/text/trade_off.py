@@ -14,7 +14,7 @@ from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import listed
 from tui.charts.grid import Grid
-from tui.charts.quantities import count, duration, hours, ratio
+from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.charts.size_plot import trade_off_chart
 from tui.engine.planning import PlanCosts
 from tui.options.command_line import with_flags
@@ -22,7 +22,7 @@ from tui.options.plan import TradeOffOptions
 from tui.output.blocks import Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column
-from tui.text.plan import binding_rows, binding_text, share_or_unknown
+from tui.text.plan import binding_rows, binding_text
 
 _HEIGHT = 16
 _BESIDE = ("no_plan", "machine_hours", "binding")
@@ -105,8 +105,8 @@ def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str
         Column("drawn", [count(point.samples) for point in points]),
         Column("strata", [count(point.strata) for point in points]),
         Column("sampled", [duration(point.sampled_duration_ns) for point in points]),
-        Column("bound", [share_or_unknown(point.bound) for point in points]),
-        Column("group", [share_or_unknown(point.group_bound) for point in points]),
+        Column("bound", [share(point.bound) for point in points]),
+        Column("group", [share(point.group_bound) for point in points]),
         Column("", marks, to_right=False),
     ]
     if slowdown is not None:

@@ -20,7 +20,6 @@ from tui.output.writer import Canvas
 from tui.terminal.printable import Column
 from tui.text.groups import group_columns
 from tui.text.labels import group_title
-from tui.text.plan import strata_text
 
 _HISTOGRAM_HEIGHT = 12
 
@@ -172,7 +171,7 @@ def running_lines(stop: TreeStop) -> list[str]:
     speedup, samples = ratio(running.speedup), counted(running.samples, "sample")
     total, worst, here = map(share, (running.bound, running.worst_group_bound, running.group_bound))
     head = "All groups split" if stop.is_plan else "If splitting ended here"
-    cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
+    cost = f"speedup {speedup}, {samples} in {counted(running.strata, 'stratum', 'strata')}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
     return [
         f"{head}: {cost}; error bounds: {bounds}",

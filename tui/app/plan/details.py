@@ -43,7 +43,6 @@ from tui.output.files import write_folder, write_text
 from tui.output.writer import Canvas, canvas_text
 from tui.text.plan import (
     assumed_words,
-    draws_text,
     launch_listing,
     plan_blocks,
     pooled_row,
@@ -308,10 +307,10 @@ def _bounds(design: Design) -> Iterator[Figure]:
 
 def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Iterator[Figure]:
     if judgement is None:
-        yield "judged", (f"not yet, by {draws_text(draws)}", "not yet") if draws else ("not asked for",)
+        yield "judged", (f"not yet, by {counted(draws, 'draw')}", "not yet") if draws else ("not asked for",)
         return
     mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
-    whole = f"mean error {mean}, 95th percentile {p95}, of {draws_text(judgement.repeats)}"
+    whole = f"mean error {mean}, 95th percentile {p95}, of {counted(judgement.repeats, 'draw')}"
     yield "judged", (whole, f"mean {mean}, p95 {p95}")
     if judgement.within_epsilon is not None:
         within, stated = share(judgement.within_epsilon), share(confidence)
