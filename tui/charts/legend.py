@@ -39,7 +39,7 @@ def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int
     entries = []
     for k, (range_text, number, n) in enumerate(zip(ranges, numbers, launches, strict=True)):
         left = f"{range_text:<{range_width}}  {'':{number_width - len(number)}}"
-        wordings = (left + counted(n, "launch", "launches"), range_text)
+        wordings = (left + counted(n, "launch", "launches"), left + number, range_text)
         entries.append(Entry(cluster_symbol(k) if len(ranges) > 1 else "", cluster_style(k), wordings))
     return entries
 
