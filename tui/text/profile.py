@@ -64,7 +64,7 @@ def _models(study: Study) -> str:
 
 
 def _model(name: str) -> str:
-    """Return a GPU's model without its maker, its make-up and its memory; of a long one the word that tells."""
+    """Return a GPU's model without maker, make-up and memory; of a long one the word with a number."""
     model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
     telling = _TELLING.search(model)
     return telling[0] if telling and len(model) > len("RTX 6000 Ada") else model

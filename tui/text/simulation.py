@@ -269,10 +269,14 @@ def projection_blocks(
         Column("error", [share(row["error"]) for row in rows]),
     ]
     reasons = [str(row["reason"]) for row in rows]
-    listing = Listing(figures, "why", lambda row, room: shortened(reasons[row], room), (), whole=reasons)
-    has_room = width - sum(cells + 2 for cells in listing.widths.values()) >= _LEAST_REASON
-    # The reason of the only kernel is said above.
-    yield listing if canvas.is_page or (has_room and len(logs) > 1) else figures
+    listing = Listing(figures, "why", lambda row, room: shortened(reasons[row], room), ())
+    if canvas.is_page:
+        yield [*figures, Column("why", reasons, to_right=False)]
+    elif len(logs) > 1 and width - sum(cells + 2 for cells in listing.widths.values()) >= _LEAST_REASON:
+        yield listing
+    else:
+        # The reason of the only kernel is said above.
+        yield figures
     if any(ends):
         yield "* the log's end, taken for the kernel's"
     yield from (f"#{row['number']} is not whole: {row['cut_short']}" for row in rows if row["cut_short"])
