@@ -330,6 +330,6 @@ def header_forms(study: Study) -> list[Words]:
         (model, in_short, numbers, " "),
     ):
         said = joined(findings, separator) or (Phrase("no findings"),)
-        row = (Phrase(gpu), launches, Phrase(amount), Phrase("  [f] "), *said)
+        row = (Phrase(gpu), launches, Phrase(amount), Phrase("  "), Phrase("[f] "), *said)
         forms.append(tuple(phrase for phrase in row if phrase.text))
     return sorted(dict.fromkeys(forms), key=lambda form: len(without_tones(form)), reverse=True)
