@@ -237,10 +237,12 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
     number = len(drawn)
     marks = (
-        [(_DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn"))] if number else []
+        [(_DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn"))]
+        if number
+        else []
     )
-    marks += [(_MEAN, ("mean, which drifts", "mean"))] if has_mean else []
-    marks += [(_IDLE, ("device idle", "idle"))] if is_idle else []
+    marks += [(_MEAN, ("mean, which drifts", "mean drifts", "mean"))] if has_mean else []
+    marks += [(_IDLE, ("device idle", "device idle", "idle"))] if is_idle else []
     entries = [Entry(glyphs[ascii_only], MARKER, words) for glyphs, words in marks]
     entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
     grid = blank(width, height)
