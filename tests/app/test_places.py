@@ -76,13 +76,13 @@ async def typed(pilot: Running, text: str | Sequence[str]) -> None:
     await pilot.press("ctrl+a", "ctrl+k", *text, "enter")
 
 
-async def test_a_plan_is_proposed_elsewhere_and_a_refused_place_stays_to_be_edited(
+async def test_a_place_that_takes_no_file_is_refused_and_stays_to_be_edited(
     table: str, read_only: Path
 ) -> None:
     async with running(table, options=ROOT) as (app, pilot):
         await pilot.press("S")
         await wait_for(pilot, lambda: "Save the plan" in words_of(app), "it asks")
-        assert f"File: {read_only}/plan.json"[:70] in screen_text(app)
+        assert "File: plan.json" in screen_text(app)
         await typed(pilot, "plan.json")
         await wait_for(pilot, lambda: "takes no file; give another place" in words_of(app), "not here")
         await typed(pilot, "~/mine.json")
