@@ -213,12 +213,18 @@ class Loop:
         asked |= {name: getattr(self.asked.choices, name) for name in compared}
         text = json.dumps(asked, indent=1) + "\n"
         if not how.exists():
-            if {path.name for path in self.folder.iterdir()} - {"lock", rounds.name}:
+            # What a call that was killed has left is made anew, and nothing of anybody else's is touched.
+            there = {path.name for path in (*self.folder.iterdir(), *rounds.glob("*"))}
+            if there - {"lock", rounds.name, "1", "1.part"}:
                 raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
-            shutil.rmtree(rounds, ignore_errors=True)
-            # What was simulated elsewhere has no result here.
-            self._export(structs.replace(plan, simulated=()).text(), 1)
-            _write(how, text)
+            try:
+                shutil.rmtree(rounds, ignore_errors=True)
+                # What was simulated elsewhere has no result here.
+                self._export(structs.replace(plan, simulated=()).text(), 1)
+                _write(how, text)
+            except BaseException:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise
         self.first = read_plan(str(rounds / "1"))
         own, given = ((each.options, each.profile.files, each.drawn) for each in (self.first, plan))
         if how.read_text("utf-8", "replace") != text or own != given:
@@ -347,6 +353,7 @@ class Loop:
                     start_new_session=True,
                 )
                 self.running[job] = process, time.monotonic()
+                self._tell()
             if ended := self._ended():
                 is_met = self.is_met()
                 for job in ended:

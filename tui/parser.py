@@ -174,7 +174,7 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             help=metadata["help"],
             metavar=metadata["metavar"] or ("<float>" if is_number else None),
             parser=_number_parser(metadata["kind"]) if is_number else None,
-            # The words of a table's head are words of an option, in any case.
+            # A column to sort by is typed as the table's head has it: CoV.
             case_sensitive=False,
             rich_help_panel=metadata["panel"],
             show_default=option.default not in (None, (), False),

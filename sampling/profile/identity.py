@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,6 +21,9 @@ from sampling.arrays import AnyIntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import DiskState, KernelTable, Part, Profile, ProfileFile
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 HashArray = NDArray[np.uint64]
 
@@ -58,23 +61,26 @@ def refuse_changed(files: Iterable[ProfileFile]) -> None:
         )
 
 
-_BEING_HASHED: dict[ProfileFile, Future[str]] = {}
+# What was begun before it was asked for: a thread, and the hash that it found, if it did.
+_BEGUN: dict[ProfileFile, tuple[Thread, list[str]]] = {}
 
 
 def hash_beside(files: Iterable[ProfileFile]) -> None:
     """Begin to hash the files beside other work, for a plan that will be made of them."""
+    from threading import Thread
+
     for file in files:
-        if file.sha256 is None and file not in _BEING_HASHED:
-            found: Future[str] = Future()
-            _BEING_HASHED[file] = found
-            Thread(target=_hash, args=(file.location, found), daemon=True).start()
+        if file.sha256 is None and file not in _BEGUN:
+            found: list[str] = []
+            thread = Thread(target=_hash, args=(file.location, found), daemon=True)
+            _BEGUN[file] = thread, found
+            thread.start()
 
 
-def _hash(location: Path, found: Future[str]) -> None:
-    try:
-        found.set_result(content_sha256(location))
-    except OSError as error:
-        found.set_exception(error)
+def _hash(location: Path, found: list[str]) -> None:
+    # What cannot be read is told to who asks for the hash, and then reads it once more.
+    with suppress(OSError):
+        found.append(content_sha256(location))
 
 
 def sha256_as_read(file: ProfileFile) -> str:
@@ -85,8 +91,12 @@ def sha256_as_read(file: ProfileFile) -> str:
     ProfileError : the file was written again since.
     OSError : it was deleted.
     """
-    begun = _BEING_HASHED.pop(file, None)
-    digest = file.sha256 or (content_sha256(file.location) if begun is None else begun.result())
+    digest = file.sha256
+    if (begun := _BEGUN.pop(file, None)) is not None:
+        thread, found = begun
+        thread.join()
+        digest = found[0] if found else None
+    digest = digest or content_sha256(file.location)
     # Checked after the hash, which may take long: a file that is the same now was the same when hashed.
     refuse_changed([file])
     return digest

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from operator import attrgetter
 from typing import Annotated, Any
@@ -46,6 +45,7 @@ _LABEL_RANGE = 1 << 31
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LIST_OF_EVENTS = re.compile(rb'\[\s*\{.*"ph"\s*:', re.DOTALL)
+_LIST = re.compile(rb"\s*\[")
 _EVENTS_OPEN = re.compile(rb'\A\s*\[|"traceEvents"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:')
 # What PyTorch writes although JSON has it not: infinities (kineto issue 105), single backslashes of Windows
@@ -161,11 +161,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
-    """Yield the decompressed bytes; a thread decompresses the next ones meanwhile."""
-    with replace(file, progress=progress).open() as stream, ThreadPoolExecutor(1) as reader:
-        ahead = reader.submit(stream.read, _BLOCK_BYTES)
-        while block := ahead.result():
-            ahead = reader.submit(stream.read, _BLOCK_BYTES)
+    """Yield the decompressed bytes; a second thread would wait for the lock that decoding holds."""
+    with replace(file, progress=progress).open() as stream:
+        while block := stream.read(_BLOCK_BYTES):
             yield block
 
 
@@ -246,7 +244,7 @@ def _decoded(text: bytes) -> _Trace:
 
     Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError: it is not JSON, cut short or no trace.
     """
-    if text.lstrip().startswith(b"["):
+    if _LIST.match(text):
         text = b'{"traceEvents":%b}' % text
     try:
         return _DECODER.decode(text)

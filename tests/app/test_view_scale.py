@@ -1,6 +1,6 @@
 """View 5 under a pilot: typing in its table, its panes, its files, and what it copies.
 
-What it shows of a table is tested without an app, in `tests/scale/test_scale_view_text.py`.
+What it shows of a table is tested without an app, in `tests/scale/test_scale_sheet.py`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 
 import sampling
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, OptionError, SamplingError
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.running import Asked, Now, Ran, run, write_job_array
 from sampling.simulators.export import ExportChoices
@@ -79,6 +79,7 @@ def test_it_ends_as_soon_as_the_total_is_within_the_target(
     assert 3 <= len(calls(tmp_path)) < len(plan.drawn)
     # It was looked at after each launch: what was waited for is what is claimed.
     assert found.main.half_width == pytest.approx(0.3 * found.main.total)
+    assert (told[0].done, told[0].running) == (0, 1), "a first launch may take hours"
     assert told[-1].done == len(calls(tmp_path)) == told[-1].of - len(plan.drawn) + told[-1].done
     again = read_result_files(
         read_plan(str(tmp_path / "run")), sorted(map(str, (tmp_path / "run" / "results").iterdir()))
@@ -216,6 +217,23 @@ def test_what_cannot_be_run_is_refused_and_leaves_nothing(
     with pytest.raises(OptionError, match=said):
         ran(asking(**changed))
     assert not (tmp_path / "run").exists()
+
+
+def test_an_export_that_fails_leaves_nothing_and_touches_nothing(asking: Asking, tmp_path: Path) -> None:
+    lacking = {
+        "to": "accel-sim",
+        "command": "true {list}",
+        "choices": ExportChoices(traces=str(tmp_path / "none")),
+    }
+    with pytest.raises(SamplingError):
+        ran(asking(**lacking))
+    assert not (tmp_path / "run").exists()
+    theirs = tmp_path / "run" / "rounds" / "notes.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    with pytest.raises(OptionError, match="is there, and no run"):
+        ran(asking(**lacking))
+    assert theirs.read_text() == "mine"
 
 
 ACCEL_SIM = """\

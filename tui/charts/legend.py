@@ -24,7 +24,7 @@ _GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing in the legend: its symbol (may be empty), its style, and wordings, the longer one first."""
+    """One thing in the legend: its symbol (may be empty), its style, and wordings, the longest first."""
 
     symbol: str
     style: int
@@ -60,13 +60,15 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = 
     if not entries or most_rows < 1:
         return blank(width, 0)
     # In columns, or one after the other where that takes fewer rows; in the shortest words where none fit.
-    for wording in range(shortest := max(len(entry.wordings) for entry in entries)):
+    shortest = max(len(entry.wordings) for entry in entries) - 1
+    for wording in range(shortest + 1):
+        # Of an entry with fewer wordings the last one is its shortest.
         texts = [entry.wordings[min(wording, len(entry.wordings) - 1)] for entry in entries]
         widest = max(map(len, texts))
         in_columns, running = (
             _places(widths, width) for widths in ([widest] * len(texts), [len(text) for text in texts])
         )
-        places = running if wording < shortest - 1 and running[-1][0] < in_columns[-1][0] else in_columns
+        places = running if wording < shortest and running[-1][0] < in_columns[-1][0] else in_columns
         if places[-1][0] < most_rows and widest + 2 <= width:
             break
     grid = blank(width, min(places[-1][0] + 1, most_rows))

@@ -285,9 +285,9 @@ def prediction_chart(measurements: Measurements, outcome: Outcome, width: int, h
         of_rule = sorted(marks, key=lambda mark: mark.size)
         before = [mark for mark in simulated if mark.size < of_rule[0].size]
         curves.append(([*before[-1:], *of_rule], of_rule[0].style))
-    entries = [Entry(square, SIMULATED, ("simulated",) * 3), *_rule_entries(symbols)]
+    entries = [Entry(square, SIMULATED, ("simulated",)), *_rule_entries(symbols)]
     if measured:
-        entries.append(Entry(_MEASURED, MEASURED, ("measured",) * 3))
+        entries.append(Entry(_MEASURED, MEASURED, ("measured",)))
     shaded = None if outcome.cliff is None else (outcome.cliff.smaller, outcome.cliff.larger)
     if shaded is not None:
         words = (f"cliff, {shaded[0]} to {shaded[1]}", "cliff", "cliff")
@@ -372,7 +372,7 @@ def trade_off_chart(
     # The chosen one comes last: drawn over the others, it stays visible.
     ordered = sorted(points, key=lambda point: (point.epsilon == chosen, point.epsilon))
     marks = [Mark(point.epsilon, point.speedup, *signs[point.epsilon == chosen]) for point in ordered]
-    entries = [Entry(*signs[False], ("a plan",) * 3)]
+    entries = [Entry(*signs[False], ("a plan",))]
     if ordered[-1].epsilon == chosen:
         speedup = ratio(ordered[-1].speedup)
         words = (

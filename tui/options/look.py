@@ -87,7 +87,7 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     """`groups`."""
 
     top: int | None = option(None, "Only the first N.", "-n", least=1)
-    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by: a word of the table's head.")
+    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.")
     reverse: bool = option(False, "The other way round.")
     filter: str | None = option(None, "Only groups whose key contains this, in any case.", metavar="TEXT")
 
@@ -187,7 +187,7 @@ class DifferenceOptions(RegionOptions):
         "-n",
         least=1,
     )
-    sort: DifferenceSort = option(DifferenceSort.CHANGE, "What to sort by: a word of the table's head.")
+    sort: DifferenceSort = option(DifferenceSort.CHANGE, "What to sort by.")
     reverse: bool = option(False, "The other way round.")
     confidence: float = option(0.95, "Of the intervals of the ratios.", fraction=True)
     fail_above: float | None = option(

@@ -71,7 +71,7 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     one_workload: bool = option(False, "Take all files as one workload.")
     sort: CompareSort = option(
         CompareSort.BEST,
-        "Order of the table, a word of its head: best is by promise, then cost; data stay as asked.",
+        "Order of the table: best is by promise, then cost; data stay as asked.",
     )
     reverse: bool = option(False, "The table the other way round.")
     reasons: bool = option(False, "Say why methods cannot run, and what would help.")

@@ -294,7 +294,8 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
         if len(by_profile) > 1:
             # A mean lists its profiles in full, as only they distinguish it.
             is_whole = canvas.is_page or profile.startswith(_MEAN_OF)
-            yield from ["", profile if is_whole else shortened(profile, canvas.width), ""][not number :]
+            yield from [""] if number else []
+            yield from (profile if is_whole else shortened(profile, canvas.width), "")
         if options.scatter and not canvas.is_page:
             yield comparison_scatter(of_profile, options.width or canvas.width, options.height or _HEIGHT)
             continue

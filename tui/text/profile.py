@@ -98,11 +98,11 @@ def busy_sentence(study: Study) -> str:
 
 
 def held_words(study: Study) -> str:
-    """Return how few of several groups hold most of the time, ", 7 hold 80 %"; "" where that says nothing."""
+    """Return how few of several groups hold most of the time, "7 hold 80 %"; "" where that says nothing."""
     holding = study.counts.groups_of_most
     if not holding or len(study.counts.groups) < 2:
         return ""
-    return f", {count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
+    return f"{count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
 
 
 # Findings.
@@ -302,6 +302,7 @@ def header_forms(study: Study) -> list[Words]:
     """
     counts, part = study.counts, part_of_study(study)
     total, number, held = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
+    held = held and f", {held}"
     few = f"{count(counts.groups_of_most)}/{count(number)} groups {_MOST_SHARE}"
     shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""

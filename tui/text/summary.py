@@ -125,4 +125,5 @@ def _amount(study: Study) -> str:
     counts = study.counts
     launches = counted(counts.launches, "launch", "launches")
     groups, time = counted(len(counts.groups), "kernel group"), duration(counts.total_duration_ns)
-    return f"{launches} in {groups}, {time} of kernel time{held_words(study).replace(', ', '; ')}"
+    held = held_words(study)
+    return f"{launches} in {groups}, {time} of kernel time{f'; {held}' if held else ''}"
