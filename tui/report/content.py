@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -35,46 +35,17 @@ from tui.options.simulate import EstimateOptions, ResultsOptions
 from tui.output.blocks import Laid, Listing, Pairs, Said, Typed
 from tui.output.files import scratch_file
 from tui.output.writer import PAGE, Answer
+from tui.report import pictures
 from tui.report.page import Report, Section, Written
-from tui.report.pictures import (
-    Figure,
-    bars_of,
-    cells_of,
-    curve_legend,
-    curve_of,
-    letter_mark,
-    points_of,
-    strata_legend,
-)
+from tui.report.pictures import Figure
 from tui.terminal.diagnostics import CheckFailedError
 from tui.terminal.printable import Column, ascii_within, names
+from tui.text import groups as group_words
+from tui.text import plan as plan_words
+from tui.text import profile as profile_words
 from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
-from tui.text.groups import (
-    clusters_of_group,
-    devices_named,
-    group_figures,
-    group_histogram,
-    group_label,
-    group_row,
-)
+from tui.text.groups import clusters_of_group, group_row
 from tui.text.methods import Row, comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
-from tui.text.plan import (
-    binding_columns,
-    detail_sentences,
-    hours_lines,
-    known_sentence,
-    simulate_sentence,
-    why_none,
-)
-from tui.text.profile import (
-    busy_sentence,
-    device_name,
-    heading_lines,
-    info_pairs,
-    info_results,
-    kind_words,
-    part_of_study,
-)
 from tui.text.summary import following_commands
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
@@ -141,10 +112,8 @@ class SimulatedTotals:
 def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     """Read the workload and make the plan, and all that is said of it.
 
-    Raises
-    ------
-    SamplingError : an option is wrong; the plan file is not of this profile; see `study_within_budget` and
-        `estimated`.
+    Raises SamplingError: an option is wrong; the plan file is not of this profile; see `study_within_budget`
+    and `estimated`.
     """
     _check_results_options(options)
     study = study_within_budget(options.profiles, options)
@@ -216,36 +185,32 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
 def report_of(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
     study, profiles = facts.study, ", ".join(options.profiles)
-    name, keys = device_name(study), [group.key for group in study.counts.groups[: options.top]]
-    titles = [_title(study, index) for index in range(len(keys))]
+    name, groups = profile_words.device_name(study), study.counts.groups
+    part, info = profile_words.part_of_study(study), profile_words.info_results(study)
+    titles = [_title(study, index) for index in range(min(options.top, len(groups)))]
     findings = [(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings]
-    sections: tuple[tuple[str, Iterable[Said | Figure]], ...] = (
-        ("In short", _in_short(facts)),
-        ("Profile", (*heading_lines(part_of_study(study)), info_pairs(info_results(study)))),
-        ("Findings", (Pairs(findings) if findings else "There is nothing to watch out for.",)),
-        ("Kernel groups", _groups(study, options.top)),
-        (
-            "Durations",
-            (duration_figure(study, group) for group in range(min(options.charts, len(study.counts.groups)))),
-        ),
-        ("Over the run", (timeline_figure(facts.timeline),)),
-        ("Plan", _plan(facts)),
-        ("Simulated", _totals(facts.simulated, options)),
-        ("Trade-off", _trade_off(facts.traded)),
-        ("Methods compared", _comparison(facts, options)),
-        ("Names in full", ([Column("", titles, to_right=False), names("in full", keys)],)),
-        (
-            "To make this again",
-            (
-                f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan.",
-                Typed("\n".join(following_commands(options.profiles, options))),
-            ),
-        ),
-    )
+    charts = (duration_figure(study, group) for group in range(min(options.charts, len(groups))))
+    keys = names("in full", [group.key for group in groups[: options.top]])
+    commands = following_commands(options.profiles, options)
+    again = f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
+    sections: dict[str, Iterable[Said | Figure]] = {
+        "In short": _in_short(facts),
+        "Profile": (*profile_words.heading_lines(part), profile_words.info_pairs(info)),
+        "Findings": (Pairs(findings) if findings else "There is nothing to watch out for.",),
+        "Kernel groups": _groups(study, options.top),
+        "Durations": charts,
+        "Over the run": (timeline_figure(facts.timeline),),
+        "Plan": _plan(facts),
+        "Simulated": _totals(facts.simulated, options),
+        "Trade-off": _trade_off(facts.traded),
+        "Methods compared": _comparison(facts, options),
+        "Names in full": ([Column("", titles, to_right=False), keys],),
+        "To make this again": (again, Typed("\n".join(commands))),
+    }
     return Report(
         title=f"Kernel launches of {profiles}",
         about=study.profile.format + ("" if name is None else f", {name}"),
-        sections=tuple(Section(title, said) for title, blocks in sections if (said := tuple(blocks))),
+        sections=tuple(Section(title, said) for title, blocks in sections.items() if (said := tuple(blocks))),
     )
 
 
@@ -253,20 +218,25 @@ def _title(study: Study, group: int) -> str:
     return f"#{group + 1} {_group_name(study, group)}"
 
 
+def _group_name(study: Study, group: int) -> str:
+    """Return what a kernel group is called in charts and tables: short, and no other group's."""
+    return group_words.group_label(study, group, 48)
+
+
 def _in_short(facts: Facts) -> Iterator[str]:
     """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
-    study, plan = facts.study, facts.plan
-    counts, first, busy = study.counts, group_row(study, 0), busy_sentence(study)
+    study, plan, first = facts.study, facts.plan, group_row(facts.study, 0)
+    busy = profile_words.busy_sentence(study)
     launches, those = (
-        counted(number, "launch", "launches") for number in (counts.launches, first["launches"])
+        counted(number, "launch", "launches") for number in (study.counts.launches, first["launches"])
     )
     said = [
-        f"The run has {launches} and {duration(counts.total_duration_ns)} of kernel time.",
+        f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
-        f"By kind of work: {kind_words(study)}.",
+        f"By kind of work: {profile_words.kind_words(study)}.",
         f"{share(first['share'])} of it goes into {those} of {_group_name(study, 0)}.",
-        simulate_sentence(plan.design, counts.launches, plan.total_duration_ns, plan),
-        known_sentence(plan.design),
+        plan_words.simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan),
+        plan_words.known_sentence(plan.design),
     ]
     if facts.simulated is not None:
         said += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.found), 1)]
@@ -279,32 +249,26 @@ def _groups(study: Study, top: int) -> Iterator[Said]:
     # Strata of some methods span kernel groups, which then have none of their own.
     has_own = study.groups.samples is not None
     left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
-    figures = [each for each in group_figures(study, rows) if each.heading not in left_out]
+    figures = [each for each in group_words.group_figures(study, rows) if each.heading not in left_out]
     yield [*figures, names("kernel group", [_group_name(study, index) for index in range(number)])]
     if left := len(study.counts.groups) - number:
         yield f"{count(left)} smaller groups are not listed."
-    yield from devices_named(study)
-    words = "CoV is the standard deviation over the mean."
+    yield from group_words.devices_named(study)
     strata = " Strata are parts of a group with similar launches; drawn is how many the plan simulates."
-    yield words + (strata if has_own else "")
-
-
-def _group_name(study: Study, group: int) -> str:
-    """Return what a kernel group is called in charts and tables: short, and no other group's."""
-    return group_label(study, group, 48)
+    yield "CoV is the standard deviation over the mean." + (strata if has_own else "")
 
 
 def _plan(facts: Facts) -> Iterator[Said]:
     design, total_ns = facts.plan.design, facts.plan.total_duration_ns
     yield f"Method: {design.method} ({method_named(design.method).source}). {METHOD_WORDS[design.method]}"
-    yield from detail_sentences(facts.study, facts.plan, facts.judgement)
-    yield from hours_lines(design, facts.costs)
+    yield from plan_words.detail_sentences(facts.study, facts.plan, facts.judgement)
+    yield from plan_words.hours_lines(design, facts.costs)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:
         yield "What each option alone, a step looser, would give:"
-        yield binding_columns(facts.costs.binding, total_ns, facts.costs.slowdown)
+        yield plan_words.binding_columns(facts.costs.binding, total_ns, facts.costs.slowdown)
     else:
-        yield f"{why_none(design)}."
+        yield f"{plan_words.why_none(design)}."
 
 
 def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterator[Said]:
@@ -340,8 +304,7 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Said | Figure]
         "and of any kernel group's. Mean, p95 and max are errors of the profile's total over repeated draws; "
         f"within is the share of draws that are off by at most {share(options.epsilon)}."
     )
-    figure = comparison_figure(rows)
-    yield from () if figure is None else (figure,)
+    yield from comparison_figures(rows)
     yield from notes
 
 
@@ -354,11 +317,10 @@ _TEXT = 100, 16
 _WIDE = 20
 
 
-def _text_of(draw: Any) -> str:
+def _text_of(draw: Callable[[int, int], Grid]) -> str:
     """Return what a function draws of a size, as ASCII."""
     with ascii_within():
-        grid: Grid = draw(*_TEXT)
-        return plain(grid)
+        return plain(draw(*_TEXT))
 
 
 def duration_figure(study: Study, group: int) -> Figure:
@@ -381,9 +343,9 @@ def duration_figure(study: Study, group: int) -> Figure:
         _title(study, group),
         f"Histogram of {counted(row['launches'], 'launch', 'launches')} that last {shortest} to {longest}, "
         f"{mean} in the mean, in {counted(len(strata), 'stratum', 'strata')}.",
-        tuple(bars_of(data, log=log)),
-        strata_legend(legend),
-        _text_of(lambda width, height: group_histogram(study, group, width, height, log=log)),
+        tuple(pictures.bars_of(data, log=log)),
+        pictures.strata_legend(legend),
+        _text_of(lambda width, height: group_words.group_histogram(study, group, width, height, log=log)),
     )
 
 
@@ -397,8 +359,8 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
         "over-the-run",
         _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
-        tuple(cells_of(launches, strata, timeline.drawn_ids, log=log)),
-        strata_legend([duration_range(low, high) for low, high in strata], has_drawn=has_drawn),
+        tuple(pictures.cells_of(launches, strata, timeline.drawn_ids, log=log)),
+        pictures.strata_legend([duration_range(*ends) for ends in strata], has_drawn=has_drawn),
         _text_of(lambda width, height: group_timeline(timeline, width, height, log=log)),
     )
 
@@ -414,29 +376,28 @@ def trade_off_figure(known: TradeOff) -> Figure:
         "trade-off",
         "Speedup over epsilon",
         words + (f" From {ends[0]} to {ends[-1]}." if ends else ""),
-        tuple(curve_of(epsilon, speedup, known.target.epsilon)),
-        curve_legend(known.target.epsilon),
+        tuple(pictures.curve_of(epsilon, speedup, known.target.epsilon)),
+        pictures.curve_legend(known.target.epsilon),
         _text_of(known.chart),
     )
 
 
-def comparison_figure(rows: Sequence[Row]) -> Figure | None:
-    """Return the methods by speedup and error; None where there is nothing to draw."""
-    there = drawable(rows)
-    if not there:
-        return None
+def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
+    """Yield the methods by speedup and error; nothing where there is nothing to draw."""
+    if not (there := drawable(rows)):
+        return
     speedup, error = (
         np.array([each.row[name] for each in there], dtype=np.float64) for name in ("speedup", "error_mean")
     )
-    best = max(there, key=lambda each: float(each.row["speedup"]))
+    best = there[int(speedup.argmax())]
     letters = [method_mark(each.methods[0])[0] for each in there]
-    return Figure(
+    yield Figure(
         "comparison",
         "Speedup against error",
         "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
         f"to the right is better. The largest speedup, {ratio(best.row['speedup'])}, has {best.label}.",
-        tuple(points_of(speedup, error, letters)),
-        [(letter_mark(letter), each.label) for letter, each in zip(letters, there, strict=True)],
+        tuple(pictures.points_of(speedup, error, letters)),
+        [(pictures.letter_mark(letter), each.label) for letter, each in zip(letters, there, strict=True)],
         _text_of(lambda width, height: comparison_scatter(rows, width, height)),
     )
 
@@ -446,19 +407,12 @@ def comparison_figure(rows: Sequence[Row]) -> Figure | None:
 
 def report_answer(report: Report, written: Written, study: Study, options: ReportOptions) -> Answer:
     """Return the files that were written."""
-    titles = [section.title for section in report.sections]
-    lines = list(written.charts)
-    if options.output is not None:
-        words = f"{counted(len(titles), 'section')}, {count(written.size_bytes)} bytes"
-        lines.insert(0, f"{options.output}: {words}")
+    titles, charts = [section.title for section in report.sections], list(written.charts)
+    words = f"{options.output}: {counted(len(titles), 'section')}, {count(written.size_bytes)} bytes"
+    lines = [*([] if options.output is None else [words]), *charts]
     return Answer(
         "report",
-        {
-            "path": options.output,
-            "bytes": written.size_bytes,
-            "sections": titles,
-            "charts": list(written.charts),
-        },
+        {"path": options.output, "bytes": written.size_bytes, "sections": titles, "charts": charts},
         blocks=lambda _: [Laid("\n".join(lines))],
         warnings=tuple(finding.code for finding in study.findings),
     )

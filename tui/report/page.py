@@ -58,12 +58,7 @@ class Report:
 
 
 def markdown_text(report: Report, images: Mapping[str, str]) -> str:
-    """Return the whole file.
-
-    Parameters
-    ----------
-    images : where charts lie as files, by their names; the others are drawn as text.
-    """
+    """Return the whole file; `images` says where charts lie as files, the others are drawn as text."""
     parts = [
         f"# {in_markdown(report.title)}",
         in_markdown(report.about),
@@ -179,10 +174,8 @@ def _figure(figure: Figure, number: int) -> Iterator[str]:
 # Its files.
 
 _WRITERS: dict[str, Callable[[Report, Mapping[str, str]], str]] = {
-    ".html": html_text,
-    ".htm": html_text,
-    ".md": markdown_text,
-    ".markdown": markdown_text,
+    **dict.fromkeys((".html", ".htm"), html_text),
+    **dict.fromkeys((".md", ".markdown"), markdown_text),
 }
 
 
@@ -197,10 +190,8 @@ class Written(NamedTuple):
 def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]]:
     """Give what writes a report's files, once it is sure that they can be written; all of them or none.
 
-    Raises
-    ------
-    OptionError : no file is named, or one that is no report; or see `new_file` and `write_folder`.
-    OSError : one cannot be written.
+    Raises OptionError: no file is named, or one that is no report; or see `new_file` and `write_folder`.
+    OSError: one cannot be written.
     """
     output, folder = options.output, options.svg
     if output is None and folder is None:
@@ -218,20 +209,17 @@ def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]
         path = None if output is None else opened.enter_context(new_file(Path(output)))
 
         def write(report: Report) -> Written:
-            size, names, images = 0, [f"{figure.name}.svg" for figure in report.figures], {}
+            size, images, charts = 0, dict[str, str](), list[str]()
             if output is not None and folder is not None:
                 # Seen from the report.
-                there = os.path.relpath(Path(folder).resolve(), Path(output).resolve().parent)
-                images = {name.removesuffix(".svg"): (Path(there) / name).as_posix() for name in names}
+                there = Path(os.path.relpath(Path(folder).resolve(), Path(output).resolve().parent))
+                images = {each.name: (there / f"{each.name}.svg").as_posix() for each in report.figures}
             if path is not None:
                 text = _WRITERS[suffix](report, images)
                 size = path.write_bytes(text.encode("utf-8", "backslashreplace"))
-            charts: list[str] = []
             if folder is not None:
-                pictures = [
-                    (name, picture_text(each)) for name, each in zip(names, report.figures, strict=True)
-                ]
-                charts = write_folder(Path(folder), pictures, force=options.force, replaced=is_report)
+                drawn = [(f"{each.name}.svg", picture_text(each)) for each in report.figures]
+                charts = write_folder(Path(folder), drawn, force=options.force, replaced=is_report)
             return Written(size, tuple(charts))
 
         yield write

@@ -82,9 +82,7 @@ class Axis:
 def time_ticks(low_ns: int, high_ns: int, *, log: bool, upright: bool = False) -> Ticks:
     """Return ticks at round durations in the range, as many as there is room for.
 
-    Parameters
-    ----------
-    upright : whether the labels stand beside each other's lines, not in one.
+    `upright`: whether the labels stand beside each other's lines, not in one.
     """
     if low_ns == high_ns:
         return [(low_ns, duration(low_ns))]
@@ -124,15 +122,15 @@ def axes(across: Axis, up: Axis, x_ticks: Ticks, y_ticks: Ticks, x_title: str, y
         y = float(up.at(value))
         yield f'<path class="rule" d="M{LEFT} {y:.1f}H{RIGHT}"/>'
         yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{in_html(text)}</text>'
+    middle = 'text-anchor="middle"'
     for value, text in x_ticks:
         x = float(across.at(value))
         yield f'<path class="axis" d="M{x:.1f} {BOTTOM}v5"/>'
-        yield f'<text x="{x:.1f}" y="{BOTTOM + 19}" text-anchor="middle">{in_html(text)}</text>'
+        yield f'<text x="{x:.1f}" y="{BOTTOM + 19}" {middle}>{in_html(text)}</text>'
     yield f'<path class="axis" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>'
-    middle = (LEFT + RIGHT) / 2
-    yield f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">{in_html(x_title)}</text>'
-    y = (TOP + BOTTOM) / 2
-    yield f'<text transform="translate(14 {y}) rotate(-90)" text-anchor="middle">{in_html(y_title)}</text>'
+    yield f'<text x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 8}" {middle}>{in_html(x_title)}</text>'
+    upright = f'transform="translate(14 {(TOP + BOTTOM) / 2}) rotate(-90)"'
+    yield f"<text {upright} {middle}>{in_html(y_title)}</text>"
 
 
 # The durations of a group's launches, by stratum.
@@ -191,10 +189,8 @@ def cells_of(
 ) -> Iterator[str]:
     """Yield a kernel group's launches over the run by duration, counted in cells; those drawn are marked.
 
-    Parameters
-    ----------
-    strata : (shortest, longest) nanoseconds of each, ascending; they hold every launch.
-    drawn_ids : ids of launches that the plan draws, of this group and others.
+    `strata`: (shortest, longest) nanoseconds of each, ascending; they hold every launch. `drawn_ids`: ids of
+    launches that the plan draws, of this group and others.
     """
     number = len(launches)
     columns = min(_COLUMNS, number)
@@ -212,11 +208,10 @@ def cells_of(
     width, height = (RIGHT - LEFT) / columns, (BOTTOM - TOP) / _ROWS
     left, top = LEFT + codes // _ROWS % columns * width, BOTTOM - (codes % _ROWS + 1) * height
     shade = np.ceil(np.log1p(in_cell) / np.log1p(in_cell.max()) * len(_SHADES)).astype(int) - 1
-    of_stratum = codes // (_ROWS * columns)
+    of_stratum, wide = codes // (_ROWS * columns), max(width - 0.5, 1.0)
     for each, level in sorted(set(zip(of_stratum.tolist(), shade.tolist(), strict=True))):
         path = "".join(
-            f"M{left[place]:.1f} {top[place]:.1f}h{max(width - 0.5, 1.0):.1f}v{height:.1f}"
-            f"h-{max(width - 0.5, 1.0):.1f}z"
+            f"M{left[place]:.1f} {top[place]:.1f}h{wide:.1f}v{height:.1f}h-{wide:.1f}z"
             for place in np.flatnonzero((of_stratum == each) & (shade == level)).tolist()
         )
         yield f'<path class="{_fill(each)}" fill-opacity="{_SHADES[level]}" d="{path}"/>'
@@ -277,9 +272,10 @@ def points_of(speedup: FloatArray, mean_error: FloatArray, letters: Sequence[str
 
 # A chart as a file of its own.
 
-_LIGHT = """\
+_COLOURS = "--c0: #1b6ca8; --c1: #b8560b; --c2: #2b7a4b; --c3: #7a48b4; --c4: #a61e4d; --c5: #586470;"
+_LIGHT = f"""\
   --page: #ffffff; --text: #1c2126; --faint: #5b6570; --line: #c9d0d6; --shade: #f3f5f7;
-  --c0: #1b6ca8; --c1: #b8560b; --c2: #2b7a4b; --c3: #7a48b4; --c4: #a61e4d; --c5: #586470;
+  {_COLOURS}
 """
 # What the parts of a chart look like, in a page and in a file of its own.
 _CHART = """\
@@ -343,7 +339,7 @@ figcaption strong {{ color: var(--text); }}
 @media print {{
   :root {{
     --page: #ffffff; --text: #000000; --faint: #3b3b3b; --line: #b5b5b5; --shade: #ffffff;
-    --c0: #1b6ca8; --c1: #b8560b; --c2: #2b7a4b; --c3: #7a48b4; --c4: #a61e4d; --c5: #586470;
+    {_COLOURS}
   }}
   body {{ max-width: none; padding: 0; font-size: 10pt; }}
   .wide, pre {{ overflow: visible; }}
@@ -367,28 +363,29 @@ def picture_text(figure: Figure) -> str:
     style = re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], _CHART)
     legend, x, y = [], float(LEFT), float(HEIGHT + _BELOW)
     for mark, words in figure.legend:
-        width = (_MARK if mark else 0) + len(words) * _LETTER
+        at = _MARK if mark else 0
+        width = at + len(words) * _LETTER
         if x + width > RIGHT and x > LEFT:
             x, y = float(LEFT), y + _ROW
-        legend.append(f'<g transform="translate({x:g} {y:g})">{mark}')
-        legend.append(f'<text x="{_MARK if mark else 0}" y="10.5">{_in_xml(words)}</text></g>')
+        text = f'<text x="{at}" y="10.5">{_in_xml(words)}</text>'
+        legend.append(f'<g transform="translate({x:g} {y:g})">{mark}\n{text}</g>')
         x += width + _BETWEEN
-    bottom = y + _ROW if legend else float(HEIGHT)
-    size = f'width="{WIDTH}" height="{bottom:g}" viewBox="0 0 {WIDTH} {bottom:g}"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {size} {_FONT} role="img">',
-        f"<title>{_in_xml(figure.title)}</title>",
-        f"<desc>{_in_xml(figure.description)}</desc>",
-        f"<metadata>KernelPoint {_in_xml(__version__)}</metadata>",
-        f"<style>\n{style}</style>",
-        # Some viewers show what has no ground on a dark one.
-        f'<rect width="{WIDTH}" height="{bottom:g}" fill="#ffffff"/>',
-        *figure.svg,
-        *legend,
-        "</svg>\n",
-    ]
-    return "\n".join(lines)
+    bottom = f"{y + _ROW if legend else float(HEIGHT):g}"
+    size = f'width="{WIDTH}" height="{bottom}" viewBox="0 0 {WIDTH} {bottom}"'
+    drawn = "\n".join([*figure.svg, *legend])
+    # Some viewers show what has no ground on a dark one.
+    return f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" class="chart" {size} {_FONT} role="img">
+<title>{_in_xml(figure.title)}</title>
+<desc>{_in_xml(figure.description)}</desc>
+<metadata>KernelPoint {_in_xml(__version__)}</metadata>
+<style>
+{style}</style>
+<rect width="{WIDTH}" height="{bottom}" fill="#ffffff"/>
+{drawn}
+</svg>
+"""
 
 
 def _in_xml(text: str) -> str:

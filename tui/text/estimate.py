@@ -40,9 +40,7 @@ def estimate_answer(
 ) -> Answer:
     """Return the answer; its rows are the metrics, or the kernel groups where these are asked for.
 
-    Parameters
-    ----------
-    following : the command to type next; "" for none, None for that of an estimate.
+    `following`: the command to type next; "" for none, None for that of an estimate.
     """
     results = estimate_results(found, larger, options)
     rows = results["groups"] if options.groups else results["metrics"]
@@ -64,55 +62,49 @@ def estimate_results(
 
     main, parts, caches, check = found.main, found.parts, found.caches, found.caches.check
     declared = found.plan.options.target if found.plan.is_random else None
-    compared = {group.key: group for group in compared_groups(found)}
+    compared = {group.key: group._asdict() for group in compared_groups(found)} if options.groups else {}
     own, ends = found.own, _bracket(found)
-    metrics = [
-        _row(total) | {"missing": list(missing), "notes": list(total.notes)}
-        for total, missing in zip(found.totals, found.missing, strict=True)
-    ]
-    ratios = [
-        {
-            **{name: getattr(ratio, name) for name in ("name", "ratio", "low", "high")},
-            "confidence": main.confidence,
-            "reason": ratio.reason,
-            "incomplete": ratio.is_incomplete,
-        }
-        for ratio in (*found.ratios, found.speedup)
-        if ratio is not None
-    ]
-    target, accept_cold = options.target, options.accept_cold
     return {
-        "metrics": metrics,
-        "ratios": ratios,
+        "metrics": [
+            _row(total) | {"missing": list(missing), "notes": list(total.notes)}
+            for total, missing in zip(found.totals, found.missing, strict=True)
+        ],
+        "ratios": [
+            _figures(ratio, "name", "ratio", "low", "high")
+            | {"confidence": main.confidence, "reason": ratio.reason, "incomplete": ratio.is_incomplete}
+            for ratio in (*found.ratios, found.speedup)
+            if ratio is not None
+        ],
         "groups": [
-            {
-                "key": key,
-                **_row(total),
-                **dict(zip(ComparedGroup._fields[2:], compared[key][2:], strict=True)),
-            }
+            {"key": key} | _row(total) | {name: compared[key][name] for name in ComparedGroup._fields[2:]}
             for key, total in (found.groups if options.groups else ())
         ],
-        "promise_met": None if target is None else found.is_within(target, accept_cold=accept_cold),
+        "promise_met": None if options.target is None else _is_met(found, options),
         "caches": {
             "state": caches.state,
             "shares": dict(caches.shares),
             "is_of_whole_run": caches.is_of_whole_run,
-            "cold_check": None
-            if check is None
-            else {"ratio": check.ratio, "standard_error": check.standard_error, "pairs": check.pairs},
-            "bracket": None
-            if own is None or ends is None
-            else {"own": own.total, "low": ends[0], "high": ends[1]},
+            "cold_check": None if check is None else _figures(check, "ratio", "standard_error", "pairs"),
+            "bracket": own and ends and {"own": own.total, "low": ends[0], "high": ends[1]},
         },
         "seen": None if main.seen is None else main.seen._asdict(),
         "declared": {
             "noise": None if declared is None else declared.noise_floor,
             "kernel_spread": None if declared is None else declared.kernel_spread,
         },
-        "parts": None if parts is None else {kind: getattr(parts, kind) for kind in _PARTS},
+        "parts": None if parts is None else _figures(parts, *_PARTS),
         "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
+
+
+def _figures(of: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}
+
+
+def _is_met(found: PlanEstimate, options: EstimateOptions) -> bool:
+    assert options.target is not None
+    return found.is_within(options.target, accept_cold=options.accept_cold)
 
 
 def _row(total: Estimate) -> dict[str, Any]:
@@ -121,12 +113,12 @@ def _row(total: Estimate) -> dict[str, Any]:
     return {
         "metric": total.metric,
         "total": finite(total.total),
-        **{name: getattr(total, name) for name in ("low", "high", "confidence")},
+        **_figures(total, "low", "high", "confidence"),
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
         "incomplete": total.is_incomplete,
-        **{name: getattr(total, name) for name in ("share_missing", "launches_missing")},
+        **_figures(total, "share_missing", "launches_missing"),
     }
 
 
@@ -144,40 +136,34 @@ def estimate_blocks(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
 ) -> Iterator[Said]:
     """Yield the answer first, then what it rests on, last the next command."""
-    target = options.target
     listed = options.top_up if larger is not None else None
     yield from _incomplete_lines(found, listed)
     yield from total_lines(found)
     yield from cache_lines(found)
     yield from _basis_lines(found)
-    is_met = target is not None and found.is_within(target, accept_cold=options.accept_cold)
-    if target is not None:
+    if (target := options.target) is not None:
+        is_met = _is_met(found, options)
         yield f"within {share(target)} as asked for" if is_met else unmet_text(found, target)
     if larger is not None:
         yield (
             f"next: {_launches_text(larger.to_run)}, {larger.added:,} of them new; the whole larger plan: "
             f"{counted(larger.launches, 'launch', 'launches')}, {duration(larger.sampled_duration_ns)}"
         )
-    if options.details:
-        yield from _detail_lines(found)
+    yield from _detail_lines(found) if options.details else ()
     if options.groups:
         groups = group_listing(found)
         yield groups if len(groups) else NO_GROUPS
         yield from place_lines(_places([group.key for group in compared_groups(found)]))
     if following is None:
-        following = _following(found, listed, options)
+        # Simulate what is missing, ask for a narrower total, or look at it.
+        following = f"kernelpoint {shlex.join([options.plan, *options.results])}"
+        if listed is not None:
+            following = f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
+        elif target is None or not found.is_within(target):
+            asked = replace(options, target=target or 0.03, top_up="more.json", output=None)
+            following = command_line("estimate", asked)
     if following:
         yield Typed(following)
-
-
-def _following(found: PlanEstimate, listed: str | None, options: EstimateOptions) -> str:
-    """Return what to type next: simulate what is missing, ask for a narrower total, or look at it."""
-    if listed is not None:
-        return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
-    if options.target is None or not found.is_within(options.target):
-        asked = replace(options, target=options.target or 0.03, top_up="more.json", output=None)
-        return command_line("estimate", asked)
-    return f"kernelpoint {shlex.join([options.plan, *options.results])}"
 
 
 def _incomplete_lines(found: PlanEstimate, listed: str | None) -> Iterator[str]:
@@ -192,11 +178,10 @@ def _incomplete_lines(found: PlanEstimate, listed: str | None) -> Iterator[str]:
 
 
 def _detail_lines(found: PlanEstimate) -> Iterator[str]:
-    nu, seen = found.main.degrees_of_freedom, found.main.seen
-    if nu is not None and not math.isinf(nu):
-        yield f"the interval has {nu:.1f} degrees of freedom"
-    if seen is not None and seen.degrees_of_freedom:
-        yield f"what was seen at least twice has {seen.degrees_of_freedom:.1f} degrees of freedom"
+    for what, of in (("the interval", found.main), ("what was seen at least twice", found.main.seen)):
+        freedom = None if of is None else of.degrees_of_freedom
+        if freedom and not math.isinf(freedom):
+            yield f"{what} has {freedom:.1f} degrees of freedom"
     yield from found.notes
 
 
@@ -205,25 +190,23 @@ def total_lines(found: PlanEstimate) -> Iterator[str]:
     simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(found.main)])
     of = f", from {simulated:,} of {counted(found.plan.launches, 'launch', 'launches')}"
     for total in found.totals:
-        said, half_width = f"{total.metric} {total.total:,.0f}", total.half_width
         if math.isnan(total.total):
-            said = f"{total.metric} no total yet"
-        elif half_width == 0:
-            said += ", exact: all launches were simulated"
-        elif half_width is not None:
-            ends = f"{total.low:,.0f} to {total.high:,.0f}; {sure_words(total.confidence)}"
-            said += f", within {_within(total)} ({ends})"
-        notes = () if math.isnan(total.total) else total.notes
-        yield "; ".join([said + of, *notes])
+            yield f"{total.metric} no total yet{of}"
+        else:
+            said = f"{total.metric} {total.total:,.0f}"
+            if total.half_width == 0:
+                said += ", exact: all launches were simulated"
+            elif total.half_width is not None:
+                ends = f"{total.low:,.0f} to {total.high:,.0f}; {sure_words(total.confidence)}"
+                said += f", within {_within(total)} ({ends})"
+            yield "; ".join([said + of, *total.notes])
         of = ""
     for ratio in filter(None, (*found.ratios, found.speedup)):
-        said = ratio.reason or "none"
-        if ratio.ratio is not None:
-            said = f"{ratio.ratio:.4g}"
-            if ratio.low is not None and ratio.low != ratio.high:
-                said += f", {ratio.low:.4g} to {ratio.high:.4g}"
-            said += f"; {ratio.reason}" if ratio.reason else ""
-        yield f"{ratio.name} {said}"
+        figures = [] if ratio.ratio is None else [f"{ratio.ratio:.4g}"]
+        if figures and ratio.low is not None and ratio.low != ratio.high:
+            figures = [f"{figures[0]}, {ratio.low:.4g} to {ratio.high:.4g}"]
+        said = "; ".join([*figures, *filter(None, [ratio.reason])])
+        yield f"{ratio.name} {said or 'none'}"
 
 
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
@@ -248,10 +231,10 @@ def _basis_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what the interval consists of, and what the results say of how cycles vary."""
     main, parts, seen = found.main, found.parts, found.main.seen
     if parts is not None:
-        widths = {kind.replace("_", " "): getattr(parts, kind) for kind in _PARTS}
+        widths = _figures(parts, *_PARTS).items()
         shares = (
-            f"{kind} {'unknown' if width is None else share(width)}"
-            for kind, width in widths.items()
+            f"{kind.replace('_', ' ')} {'unknown' if width is None else share(width)}"
+            for kind, width in widths
             if width != 0
         )
         yield f"  parts of that: {', '.join(shares)}"
@@ -431,10 +414,7 @@ def news_line(now: Now, target: float | None) -> str | None:
 def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -> Answer:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
-    Parameters
-    ----------
-    options : of an estimate of the run's folder.
-    command : what is typed to go on.
+    `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
     said = list(_run_blocks(ran, command))
     results: dict[str, Any] = {

@@ -44,10 +44,9 @@ _LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
 
 def kernel_labels(study: Study) -> KernelLabels:
     """Return the labels of all kernel groups."""
-    labels = _LABELS.get(study.counts)
-    if labels is None:
-        labels = _LABELS[study.counts] = KernelLabels(study.counts.groups, places_of(study))
-    return labels
+    if study.counts not in _LABELS:
+        _LABELS[study.counts] = KernelLabels(study.counts.groups, places_of(study))
+    return _LABELS[study.counts]
 
 
 def group_label(study: Study, index: int, room: int | None = None) -> str:
@@ -102,18 +101,17 @@ def list_groups(
 ) -> GroupList:
     """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
 
-    Parameters
-    ----------
-    most : list no more than this.
-    reverse : the smallest first, or the last name.
+    `most`: list no more than this. `reverse`: the smallest first, or the last name.
     """
     groups, of = study.counts.groups, study.groups
+    # Groups that are pooled have no strata and launches of their own and stand last.
+    last = np.inf if reverse else 0
     values = {
         GroupSort.LAUNCHES: of.launches,
         GroupSort.MEAN: of.mean_ns,
         GroupSort.COV: of.cov,
-        GroupSort.STRATA: of.clusters,
-        GroupSort.DRAWN: of.samples,
+        GroupSort.STRATA: of.clusters if of.clusters is None else np.where(of.pooled, last, of.clusters),
+        GroupSort.DRAWN: of.samples if of.samples is None else np.where(of.pooled, last, of.samples),
     }.get(sort)
     order = list(range(len(groups)))
     if sort is GroupSort.NAME:
@@ -121,9 +119,6 @@ def list_groups(
     elif values is None:
         order = order[:: -1 if reverse else 1]
     else:
-        if sort in {GroupSort.STRATA, GroupSort.DRAWN}:
-            # Groups that are pooled have none of their own and stand last.
-            values = np.where(of.pooled, np.inf if reverse else 0, values)
         order = np.argsort(values if reverse else -values, kind="stable").tolist()
     wanted = wanted.casefold()
     order = [index for index in order if wanted in groups[index].key.casefold()] if wanted else order
@@ -214,10 +209,9 @@ def group_histogram(
     study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
 ) -> Grid:
     """Return the histogram of a kernel group, its strata as clusters."""
-    durations_ns, launches = study.counts.group_pairs(group)
     clusters = clusters_of_group(study, group)
     axis: DurationAxis = "log" if log else "all" if whole else "linear"
-    return histogram(durations_ns, launches, clusters, width, height, axis=axis)
+    return histogram(*study.counts.group_pairs(group), clusters, width, height, axis=axis)
 
 
 def histogram_blocks(
@@ -259,11 +253,7 @@ def histogram_results(
 def histogram_rows(data: HistogramData) -> list[dict[str, Any]]:
     """Return a row a bin, with the launches of each cluster."""
     edges = data.edges_ns.astype(np.int64).tolist()
-    names = [
-        "low_ns",
-        "high_ns",
-        "count",
-        *(f"cluster_{number}" for number in range(len(data.cluster_counts))),
-    ]
+    clusters = (f"cluster_{number}" for number in range(len(data.cluster_counts)))
+    names = ("low_ns", "high_ns", "count", *clusters)
     columns = (edges[:-1], edges[1:], data.counts.tolist(), *data.cluster_counts.tolist())
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import IntEnum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from sampling.profile.names import name_parts, readable_name, short_name
@@ -46,22 +46,16 @@ _STOCK = re.compile(
 )
 
 
-class Kind(IntEnum):
-    """How much a word tells of what a kernel does, the most first."""
-
-    TELLING = 0
-    NUMBER = 1
-    PLAIN_TYPE = 2
-    STOCK = 3
+# How much a word tells of what a kernel does, the most first.
+_TELLS, _NUMBER, _PLAIN_TYPE, _STOCK_WORD = range(4)
 
 
-def kind_of(word: str) -> Kind:
-    """Return how much a word tells."""
+def _kind_of(word: str) -> int:
     if _STOCK.fullmatch(word):
-        return Kind.STOCK
+        return _STOCK_WORD
     if word[0].isdigit() or word[0] == "-" or word in ("true", "false"):
-        return Kind.NUMBER
-    return Kind.PLAIN_TYPE if _PLAIN.fullmatch(word) else Kind.TELLING
+        return _NUMBER
+    return _PLAIN_TYPE if _PLAIN.fullmatch(word) else _TELLS
 
 
 @lru_cache(maxsize=8192)
@@ -86,57 +80,47 @@ def _words(text: str) -> Words:
 def tell_apart(things: Sequence[str], stages: Sequence[Callable[[str], Words]]) -> list[Words]:
     """Return the words of each thing that tell it from the others.
 
-    Parameters
-    ----------
-    stages : the words of a thing, those of the next stage for things that the one before does not tell apart.
-        Words that all have in common are left out.
+    `stages`: the words of a thing, those of the next stage where the one before does not tell things apart.
+    Words that all have in common are left out.
     """
     needed: list[list[str]] = [[] for _ in things]
     alike = [list(range(len(things)))] if len(things) > 1 else []
     for words_of in stages:
-        alike = [
-            left
-            for members in alike
-            for left in _divided(_own_words([words_of(things[each]) for each in members]), members, needed)
+        waiting = [
+            (members, _own_words([words_of(things[each]) for each in members]), 0) for members in alike
         ]
+        alike = []
+        while waiting:
+            members, lists, at = waiting.pop()
+            parts: dict[str | None, list[int]] = {}
+            for each, words in enumerate(lists):
+                parts.setdefault(words[at] if at < len(words) else None, []).append(each)
+            for word, part in parts.items():
+                together = [members[each] for each in part]
+                if word is not None and len(parts) > 1:
+                    for member in together:
+                        needed[member].append(word)
+                if word is None and len(parts) == 1:
+                    alike.append(together)
+                elif len(part) > 1:
+                    waiting.append((together, [lists[each] for each in part], at + 1))
     return [tuple(dict.fromkeys(words)) for words in needed]
 
 
 def _own_words(lists: Sequence[Words]) -> Sequence[Words]:
     """Return the lists without the words that all have equally often; whole where no others differ."""
-    among: Counter[tuple[str, int]] = Counter()
-    for words in lists:
-        among.update(Counter(words).items())
+    among = Counter(pair for words in lists for pair in Counter(words).items())
     common = {word for (word, _), number in among.items() if number == len(lists)}
     own = [tuple(word for word in words if word not in common) for words in lists]
     return own if len(set(own)) > 1 else lists
-
-
-def _divided(lists: Sequence[Words], members: Sequence[int], needed: list[list[str]]) -> list[list[int]]:
-    """Add to each member's words those where it parts from others; return the members that stay alike."""
-    alike: list[list[int]] = []
-    waiting = [(list(range(len(lists))), 0)]
-    while waiting:
-        together, at = waiting.pop()
-        parts: dict[str | None, list[int]] = {}
-        for each in together:
-            parts.setdefault(lists[each][at] if at < len(lists[each]) else None, []).append(each)
-        if set(parts) == {None}:
-            alike.append([members[each] for each in together])
-            continue
-        for word, part in parts.items():
-            if word is not None and len(parts) > 1:
-                for each in part:
-                    needed[members[each]].append(word)
-            if len(part) > 1:
-                waiting.append((part, at + 1))
-    return alike
 
 
 # At `_`, and between a word and a tile; in names without `_` at capitals too.
 _BORDER = re.compile(r"(?<=[^_])(_+)(?=[^_])|(?<=[a-z]{4})(?=\d+x\d)")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])()(?=[A-Z])|(?<=[a-z]{4})(?=\d+x\d)")
 _SIZES, _DIGIT = re.compile(r"\d+x\d+"), re.compile(r"\d")
+# Names that have so many letters in common at their beginning are compared.
+_ALIKE = 4
 
 
 def atoms_of(word: str) -> list[tuple[str, str]]:
@@ -149,20 +133,30 @@ def atoms_of(word: str) -> list[tuple[str, str]]:
     return [("", parts[0]), *((parts[at] or "", parts[at + 1]) for at in range(1, len(parts), 2))]
 
 
-def telling_atoms(words: Sequence[str]) -> dict[str, Mapping[str, int]]:
-    """Return the atoms that tell each distinct word from the others, by rank: tiles and numbers first."""
-    atoms = {word: tuple(atom for _, atom in atoms_of(word)) for word in words}
+def _telling_atoms(words: Iterable[str]) -> dict[str, Mapping[str, int]]:
+    """Return the atoms that tell each word from those that begin alike, by rank: tiles and numbers first."""
+
+    def in_order(word: str) -> Words:
+        return tuple(atom for _, atom in atoms_of(word))
 
     def by_weight(word: str) -> Words:
-        def weight(atom: str) -> int:
-            return 0 if _SIZES.search(atom) else 1 if _DIGIT.search(atom) else 2
+        atoms = dict.fromkeys(in_order(word))
+        return tuple(
+            sorted(atoms, key=lambda atom: 0 if _SIZES.search(atom) else 1 if _DIGIT.search(atom) else 2)
+        )
 
-        return tuple(sorted(dict.fromkeys(atoms[word]), key=weight))
+    telling: dict[str, Mapping[str, int]] = {}
+    for family in _grouped((word[:_ALIKE], word) for word in words).values():
+        for word, atoms in zip(family, tell_apart(family, (by_weight, in_order)), strict=True):
+            telling[word] = {atom: rank for rank, atom in enumerate(atoms)}
+    return telling
 
-    found = tell_apart(words, (by_weight, atoms.__getitem__))
-    return {
-        word: {atom: rank for rank, atom in enumerate(each)} for word, each in zip(words, found, strict=True)
-    }
+
+def _grouped(members: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for key, member in members:
+        groups.setdefault(key, []).append(member)
+    return groups
 
 
 # Words in little room: of each as many atoms as fit, important ones first.
@@ -191,19 +185,21 @@ def squeezed(words: Sequence[Word], room: int, mark: str) -> str:
     A word of which nothing has room is left out without a mark. Of the first atom without room its beginning
     is shown.
     """
-    kept = [[len(atom.text) for atom in word] for word in words]
-    text = _shown(words, kept, mark)
+    text = _shown(words, [[len(atom.text) for atom in word] for word in words], mark)
     if len(text) <= room:
         return text
-    kept = [[0] * len(word) for word in words]
-    left = room
+    kept, left = [[0] * len(word) for word in words], room
     places = [(at, place) for at, word in enumerate(words) for place in range(len(word))]
     places.sort(key=lambda where: words[where[0]][where[1]].weight)
     for at, place in places:
-        taken = _taken(words[at], kept[at], place, len(mark)) + (1 if at and not any(kept[at]) else 0)
+        before = len(_word_shown(words[at], kept[at], mark))
+        kept[at][place] = len(words[at][place].text)
+        # The first of a further word takes what parts it from the word before too.
+        taken = len(_word_shown(words[at], kept[at], mark)) - before + (1 if at and not before else 0)
         if taken <= left:
-            kept[at][place] = len(words[at][place].text)
             left -= taken
+        else:
+            kept[at][place] = 0
     if not kept[0][0]:
         return cut(text, room, mark)
     for at, place in places:
@@ -234,42 +230,31 @@ def cut(text: str, room: int, mark: str) -> str:
     return (text[:head] + mark + text[len(text) - tail :])[:room]
 
 
-def _taken(word: Word, kept: Sequence[int], place: int, mark: int) -> int:
-    """Return how much longer a word becomes if one more of its atoms is kept."""
-    last = len(word) - 1
-    gaps = (place > 0 and not kept[place - 1]) + (place < last and not kept[place + 1])
-    # What is left out here becomes two gaps, one or none.
-    taken = len(word[place].text) + mark * (gaps - any(kept))
-    if place > 0 and kept[place - 1]:
-        taken += len(word[place].before)
-    if place < last and kept[place + 1]:
-        taken += len(word[place + 1].before)
-    return taken
-
-
 def _shown(words: Sequence[Word], kept: Sequence[Sequence[int]], mark: str) -> str:
     """Return a name and the words that tell it apart, with as many letters of each atom as are kept."""
-    texts = []
-    for word, letters_of in zip(words, kept, strict=True):
-        text, is_cut = "", False
-        for atom, letters in zip(word, letters_of, strict=True):
-            if letters:
-                text += ("" if is_cut else atom.before) + atom.text[:letters]
-                is_cut = False
-            if letters < len(atom.text) and not is_cut:
-                text += mark
-                is_cut = True
-        texts.append(text if any(letters_of) else "")
-    details = ",".join(text for text in texts[1:] if text)
-    return f"{texts[0]} {details}" if details else texts[0]
+    name, *details = (_word_shown(word, letters, mark) for word, letters in zip(words, kept, strict=True))
+    rest = ",".join(filter(None, details))
+    return f"{name} {rest}" if rest else name
+
+
+def _word_shown(word: Word, kept: Sequence[int], mark: str) -> str:
+    if not any(kept):
+        return ""
+    text, is_cut = "", False
+    for atom, letters in zip(word, kept, strict=True):
+        if letters:
+            text += ("" if is_cut else atom.before) + atom.text[:letters]
+            is_cut = False
+        if letters < len(atom.text) and not is_cut:
+            text += mark
+            is_cut = True
+    return text
 
 
 # The names of a list.
 
 # So many names of a list are compared with each other, beginning with those of the largest groups.
 _MOST_COMPARED = 1_000
-# Names that have so many letters in common at their beginning are compared.
-_ALIKE = 4
 
 # Tiles, and what is computed.
 _FIGURE = re.compile(
@@ -290,7 +275,7 @@ _BASE, _TELLING, _BASE_TELLING, _TILE, _WORD, _LAST_OF_BASE, _REST, _EXTRA, _GEN
 
 # What may tell a name from others of its function, the most telling first.
 _STAGES: tuple[Callable[[str], Words], ...] = (
-    lambda name: tuple(sorted(dict.fromkeys(_parts_of(name)[0]), key=kind_of)),
+    lambda name: tuple(sorted(dict.fromkeys(_parts_of(name)[0]), key=_kind_of)),
     lambda name: _parts_of(name)[0],
     lambda name: _parts_of(name)[1],
     lambda name: _parts_of(name)[2],
@@ -300,71 +285,51 @@ _STAGES: tuple[Callable[[str], Words], ...] = (
 def words_of_names(names: Iterable[str]) -> dict[str, tuple[Word, ...]]:
     """Return the words to show of each name: the function's own, and what tells it from others of it."""
     of_base = _grouped((short_name(name), name) for name in names)
-    telling = _telling_by_beginning(of_base)
-    shown = {}
-    for base, alike in of_base.items():
-        details = _details_of(base, alike)
-        for name in alike:
-            shown[name] = (_base_word(base, telling[base], bool(details[name])), *details[name])
-    return shown
+    telling = _telling_atoms(of_base)
+    return {
+        name: (_base_word(base, telling[base], bool(details)), *details)
+        for base, alike in of_base.items()
+        for name, details in _details_of(base, alike)
+    }
 
 
-def _grouped(members: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for key, member in members:
-        groups.setdefault(key, []).append(member)
-    return groups
-
-
-def _telling_by_beginning(words: Iterable[str]) -> dict[str, Mapping[str, int]]:
-    """Return the atoms that tell each word from those that begin alike, by rank."""
-    alike = _grouped((word[:_ALIKE], word) for word in words)
-    return {word: atoms for family in alike.values() for word, atoms in telling_atoms(family).items()}
-
-
-def _details_of(base: str, names: Sequence[str]) -> dict[str, tuple[Word, ...]]:
-    """Return the template arguments to show of each name of a function."""
+def _details_of(base: str, names: Sequence[str]) -> Iterator[tuple[str, list[Word]]]:
+    """Yield each name of a function with the template arguments to show of it."""
     found = tell_apart(names, _STAGES)
-    atoms = _telling_by_beginning(sorted({word for words in found for word in words}))
+    atoms = _telling_atoms(sorted({word for words in found for word in words}))
     is_general = all(_GENERAL.fullmatch(atom.strip("_0123456789")) for _, atom in atoms_of(base))
-    details = {}
     for name, telling in zip(names, found, strict=True):
         words = _parts_of(name)[0]
         shown: list[Word] = []
-        if is_general and not any(kind_of(word) is Kind.TELLING for word in telling):
+        if is_general and all(_kind_of(word) != _TELLS for word in telling):
             # The word that says most of what a general function does: what it computes and its tiles first.
-            extra = next((word for word in words if kind_of(word) is Kind.TELLING), "")
-            weights = (
-                _EXTRA if _FIGURE.search(text) or not at else _LAST
-                for at, (_, text) in enumerate(atoms_of(extra))
-            )
-            shown += [_weighted(extra, weights)] if extra else []
+            extra = next((atoms_of(word) for word in words if _kind_of(word) == _TELLS), None)
+            if extra is not None:
+                first, *others = (Atom(*atom, _EXTRA if _FIGURE.search(atom[1]) else _LAST) for atom in extra)
+                shown.append((first._replace(weight=_EXTRA), *others))
         # Names by how much they tell, then types and numbers as they stand in the name.
         place = {word: at for at, word in reversed(list(enumerate(words)))}
         for word in sorted(
-            telling, key=lambda word: -1 if kind_of(word) is Kind.TELLING else place.get(word, len(words))
+            telling, key=lambda word: -1 if _kind_of(word) == _TELLS else place.get(word, len(words))
         ):
             rank, needed = telling.index(word), atoms[word] or {atoms_of(word)[0][1]: 0}
-            first = _TELLING + rank / (rank + 1)
-            shown.append(_weighted(word, (_weight(text, needed, first, _WORD) for _, text in atoms_of(word))))
-        details[name] = tuple(shown)
-    return details
-
-
-def _weighted(word: str, weights: Iterable[float]) -> Word:
-    return tuple(Atom(*atom, weight) for atom, weight in zip(atoms_of(word), weights, strict=True))
+            if_needed = _TELLING + rank / (rank + 1)
+            weights = (_weight(text, needed, if_needed, _WORD) for _, text in atoms_of(word))
+            shown.append(
+                tuple(Atom(*atom, weight) for atom, weight in zip(atoms_of(word), weights, strict=True))
+            )
+        yield name, shown
 
 
 def _base_word(base: str, telling: Mapping[str, int], has_details: bool) -> Word:
     (_, first), *atoms = atoms_of(base)
-    # Names differ at their ends: the last atom comes before those in the middle.
-    weights = [_weight(text, telling, _BASE_TELLING, _REST) for _, text in atoms]
-    if weights and weights[-1] == _REST:
-        weights[-1] = _LAST_OF_BASE
-    rest = (Atom(before, text, weight) for (before, text), weight in zip(atoms, weights, strict=True))
+    rest = [Atom(*atom, _weight(atom[1], telling, _BASE_TELLING, _REST)) for atom in atoms]
+    if rest and rest[-1].weight == _REST:
+        # Names differ at their ends: the last atom comes before those in the middle.
+        rest[-1] = rest[-1]._replace(weight=_LAST_OF_BASE)
     # The end of a long beginning gives way to what tells more.
     head = (beginning(first, _HEAD) or _HEAD) if len(first) > _HEAD + 1 else len(first)
-    end = (Atom("", first[head:], (_TILE if has_details else _REST) - 0.5),) if first[head:] else ()
+    end = [Atom("", first[head:], (_TILE if has_details else _REST) - 0.5)] if first[head:] else []
     return (Atom("", first[:head], _BASE), *end, *rest)
 
 
@@ -387,6 +352,16 @@ _MOST_LINES = 8
 _KEY = re.compile(r"(.*?)(?: <<<([\dx?]+), ([\dx?]+)>>>)?(?: process (\d+) device (\d+))?", re.DOTALL)
 
 
+class KeyParts(NamedTuple):
+    """What the key of a kernel group says; what it does not say is None."""
+
+    name: str
+    grid: Dimensions
+    block: Dimensions
+    process: int | None
+    device: int | None
+
+
 class Labelled(Protocol):
     """What a label tells of: a kernel group, a launch, a kernel of two profiles; None is not known."""
 
@@ -403,19 +378,14 @@ class Labelled(Protocol):
 
 
 class KernelLabels:
-    """The labels of all groups of a list; each is made when it is asked for.
+    """The labels of all groups of a list, which they tell apart; each is made when it is asked for.
 
-    Parameters
-    ----------
-    groups : all that the labels have to tell apart.
-    places : what a process and device are called; nothing where there is only one.
+    `places`: what a process and device are called; nothing where there is only one.
     """
 
     def __init__(self, groups: Sequence[Labelled], places: Mapping[Place, str]) -> None:
-        self._groups = groups
-        self._places = places
-        self._names = list(dict.fromkeys(group.name for group in groups))
-        self._place_of = {name: place for place, name in enumerate(self._names)}
+        self._groups, self._places = groups, places
+        self._names = {name: place for place, name in enumerate(dict.fromkeys(each.name for each in groups))}
         self._words: dict[str, tuple[Word, ...]] = {}
         # Of each name, and of each shape of grid of a name in its place.
         self._blocks: dict[object, set[Dimensions]] = {}
@@ -444,23 +414,21 @@ class KernelLabels:
         """Return the name, shortened, and the rest of the label."""
         group = self._groups[index]
         grid = "" if group.grid is None else f" {'x'.join(map(str, group.grid))}"
-        block = ""
-        if group.block is not None:
-            # As it is mostly written: 256, 32x8.
-            block = f" [{'x'.join(map(str, group.block)).removesuffix('x1').removesuffix('x1')}]"
+        # As it is mostly written: 256, 32x8.
+        sizes = "x".join(map(str, group.block or ())).removesuffix("x1").removesuffix("x1")
+        block = f" [{sizes}]" if sizes else ""
         place = self._places.get((group.process, group.device), "")
         device = f" {place}" if place else ""
         # The block stands there where grids are alike, else where other blocks occur and it fits.
         is_needed = len(self._blocks[group.name, group.grid, group.process, group.device]) > 1
-        rest = grid + (block if is_needed else "") + device
-        left = _NO_LIMIT if room is None else max(room - len(rest), _LEAST_NAME)
+        rest, more = grid + (block if is_needed else "") + device, grid + block + device
         if group.name not in self._words:
-            first = self._place_of[group.name] // _MOST_COMPARED * _MOST_COMPARED
-            self._words |= words_of_names(self._names[first : first + _MOST_COMPARED])
-        name, more = squeezed(self._words[group.name], left, ELLIPSIS[is_ascii()]), grid + block + device
-        if len(self._blocks[group.name]) > 1 and (room is None or len(name + more) <= room):
-            rest = more
-        return name, rest
+            first = self._names[group.name] // _MOST_COMPARED * _MOST_COMPARED
+            self._words |= words_of_names([*islice(self._names, first, first + _MOST_COMPARED)])
+        left = _NO_LIMIT if room is None else max(room - len(rest), _LEAST_NAME)
+        name = squeezed(self._words[group.name], left, ELLIPSIS[is_ascii()])
+        has_room = room is None or len(name + more) <= room
+        return name, more if len(self._blocks[group.name]) > 1 and has_room else rest
 
 
 def _fitted(parts: tuple[str, str], room: int | None) -> str:
@@ -470,10 +438,8 @@ def _fitted(parts: tuple[str, str], room: int | None) -> str:
 
 def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str, str]]:
     """Return the (name, rest) of labels; to the name of each that is there before a number is added."""
-    taken = set(parts)
-    if len(taken) == len(parts):
-        return parts
-    numbered, seen = [], dict.fromkeys(taken, 0)
+    taken, numbered = set(parts), list[tuple[str, str]]()
+    seen = dict.fromkeys(taken, 0)
     for name, rest in parts:
         number = seen[name, rest] = seen[name, rest] + 1
         other = name
@@ -505,7 +471,7 @@ def place_names(places: Iterable[Place]) -> dict[Place, str]:
     return {place: f"p{place[0]} gpu{place[1]}" for place in known}
 
 
-def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str] | None = None) -> list[str]:
+def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str | None] | None = None) -> list[str]:
     """Return what each name stands for and the model of the GPU where it is known, the first few of many."""
     lines = []
     for place, name in names.items():
@@ -544,16 +510,6 @@ def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int
         return whole
     labels = KernelLabels(groups, place_names((group.process, group.device) for group in groups))
     return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
-
-
-class KeyParts(NamedTuple):
-    """What the key of a kernel group says; what it does not say is None."""
-
-    name: str
-    grid: Dimensions
-    block: Dimensions
-    process: int | None
-    device: int | None
 
 
 def key_parts(key: str) -> KeyParts:
