@@ -87,11 +87,9 @@ def time_ticks(
         for numbers in sets if log else ():
             ticks = [tick for tick in numbers if low_ns <= tick <= high_ns]
             if len(ticks) > 1:
-                named = ((time_unit(tick), tick) for tick in ticks)
-                yield (
-                    [*map(column_of, ticks)],
-                    [f"{tick // factor:,} {name}" for (name, factor), tick in named],
-                )
+                units = map(time_unit, ticks)
+                labels = [f"{ns // each:,} {name}" for ns, (name, each) in zip(ticks, units, strict=True)]
+                yield [*map(column_of, ticks)], labels
         for step in dict.fromkeys(round_step(low_ns, high_ns, each) for each in range(most, 0, -1)):
             round_ns = multiples(low_ns, high_ns, step)
             yield [*map(column_of, round_ns)], time_labels(round_ns, step)
@@ -103,33 +101,27 @@ def time_ticks(
 
 @dataclass(frozen=True, slots=True)
 class ValueAxis:
-    """An axis of rows from the top.
+    """An axis of rows from the top."""
 
-    Attributes
-    ----------
-    low, high : of what is shown; logarithms on a logarithmic axis.
-    rows : at least one.
-    least : no tick is below it: the room below values that cannot be negative has no number.
-    has_zero : whether the lowest row is for values of 0, which a logarithm cannot show.
-    ticks : (row, label), from the foot up.
-    """
-
+    #: The ends of what is shown; logarithms on a logarithmic axis.
     low: float
     high: float
+    #: At least one.
     rows: int
     log: bool
     percent: bool
+    #: No tick is below it: the room below values that cannot be negative has no number.
     least: float = -math.inf
+    #: Whether the lowest row is for values of 0, which a logarithm cannot show.
     has_zero: bool = False
+    #: (row, label), from the foot up.
     ticks: tuple[tuple[int, str], ...] = ()
 
     def row_of(self, value: float) -> int:
         """The row of a value, 0 at the top; values beyond the ends are put at the ends."""
         if self.has_zero and _is_zero(value, percent=self.percent):
             return self.rows - 1
-        place = value
-        if self.log:
-            place = math.log10(value) if value > 0 else self.low
+        place = value if not self.log else math.log10(value) if value > 0 else self.low
         share = (place - self.low) / (self.high - self.low)
         return round((1 - min(max(share, 0.0), 1.0)) * (max(self.rows - self.has_zero, 1) - 1))
 
@@ -149,10 +141,7 @@ class ValueAxis:
 def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) -> ValueAxis:
     """An axis with room for the values, labelled with the most round numbers that stand apart, or its ends.
 
-    Parameters
-    ----------
-    values : finite; an axis from 0 to 1 where there are none.
-    rows : of the plot.
+    `values`: finite; an axis from 0 to 1 where there are none. `rows`: of the plot.
     """
     rows = max(rows, 1)
     positive = [value for value in values if not _is_zero(value, percent=percent)]
@@ -164,27 +153,24 @@ def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) 
     if has_zero and not positive:
         # Where all is 0 there is nothing to measure above it.
         return replace(axis, ticks=zero)
-    placed = [
-        (*zero, *((axis.row_of(tick), axis.label(tick)) for tick in ticks)) for ticks in _candidates(axis)
-    ]
+
+    def labelled(*numbers: float) -> tuple[tuple[int, str], ...]:
+        return (*zero, *((axis.row_of(each), axis.label(each)) for each in numbers))
+
+    placed = [labelled(*numbers) for numbers in _candidates(axis)]
     apart = (ticks for ticks in placed if all(one - 1 > other for (one, _), (other, _) in pairwise(ticks)))
     ticks = max(apart, key=len, default=())
-    if len(ticks) < 2:
-        foot = axis.value(low)
-        top = axis.value(high)
-        ends = (*(zero or ((axis.row_of(foot), axis.label(foot)),)), (0, axis.label(top)))
-        middle = axis.value((low + high) / 2)
-        alone = zero or ((axis.row_of(middle), axis.label(middle)),)
-        ticks = ends if rows > 2 - has_zero else alone
+    if len(ticks) < 2 and rows > 2 - has_zero:
+        ticks = ((zero or labelled(axis.value(low)))[0], (0, axis.label(axis.value(high))))
+    elif len(ticks) < 2:
+        ticks = zero or labelled(axis.value((low + high) / 2))
     return replace(axis, ticks=ticks)
 
 
 def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> list[Tick]:
     """The most ticks with room for their labels on a horizontal axis, which ends in column `right`.
 
-    Parameters
-    ----------
-    label : a number in words.
+    `label`: a number in words.
     """
     numbers = [*sorted(_candidates(axis), key=len, reverse=True), [axis.value((axis.low + axis.high) / 2)]]
     placed = (([right - axis.row_of(each) for each in ticks], [*map(label, ticks)]) for ticks in numbers)
@@ -249,9 +235,7 @@ def left_of(axis: ValueAxis) -> int:
 def ticks_up(most: float, foot: int, *, top: str) -> list[tuple[int, str]]:
     """(row, label) of an axis of bars: 0 at the foot, the highest value at the top, round numbers between.
 
-    Parameters
-    ----------
-    top : the highest value in words.
+    `top`: the highest value in words.
     """
     parts = 1 if most == int(most) else 1000
     whole = int(most * parts)
@@ -267,9 +251,7 @@ def ticks_up(most: float, foot: int, *, top: str) -> list[tuple[int, str]]:
 def draw_up(grid: Grid, ticks: Iterable[tuple[int, str]], foot: int, left: int, top: int = 0) -> None:
     """An axis before column `left`, from the row `top` down to the corner in the row `foot`.
 
-    Parameters
-    ----------
-    ticks : (row, label); one in the row `foot` has no mark.
+    `ticks`: (row, label); one in the row `foot` has no mark.
     """
     glyphs, at = glyph_set(), left - 1
     grid.glyph[top:foot, at] = glyphs.vertical
@@ -284,9 +266,7 @@ def draw_up(grid: Grid, ticks: Iterable[tuple[int, str]], foot: int, left: int, 
 def draw_across(grid: Grid, foot: int, left: int, ticks: Sequence[Tick], columns: Iterable[int] = ()) -> None:
     """An axis in the row `foot` from column `left` on, its labels in the row below.
 
-    Parameters
-    ----------
-    columns : of ticks without a label.
+    `columns`: of ticks without a label.
     """
     glyphs = glyph_set()
     put(grid, foot, left, glyphs.horizontal * (grid.width - left), AXIS)

@@ -36,15 +36,11 @@ StyleArray = npt.NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A drawn chart.
+    """A drawn chart."""
 
-    Attributes
-    ----------
-    glyph : (height, width) '<U1' array, one glyph of one cell each.
-    style : (height, width) int8 array: `PLAIN`, a cluster or series from 0 on, or a named style.
-    """
-
+    #: (height, width) '<U1' array, one glyph of one cell each.
     glyph: GlyphArray
+    #: (height, width) int8 array: `PLAIN`, a cluster or series from 0 on, or a named style.
     style: StyleArray
 
     @property
@@ -194,33 +190,27 @@ def cluster_style(cluster: int) -> int:
 
 
 _EIGHTHS = "▏▎▍▌▋▊▉█"
-_ASCII = "#"
 
 
 def bar(share: float, cells: int) -> str:
     """A bar of at most `cells` cells, to an eighth of a cell; in ASCII to a whole one.
 
-    Parameters
-    ----------
-    share : of the cells, from 0 to 1; what lies beyond or is no number counts as the nearer end, or as 0.
+    `share`: of the cells, from 0 to 1; what lies beyond or is no number counts as the nearer end, or as 0.
     """
     if not share > 0 or cells <= 0:
         return ""
     share = min(share, 1.0)
     if is_ascii():
-        return _ASCII * round(share * cells)
+        return "#" * round(share * cells)
     eighths = math.floor(share * cells * len(_EIGHTHS) + 0.5)
     full, part = divmod(eighths, len(_EIGHTHS))
     return _EIGHTHS[-1] * full + (_EIGHTHS[part - 1] if part else "")
 
 
 def sparkline(counts: npt.ArrayLike, width: int) -> str:
-    """One glyph a count, higher for more; a blank for none.
+    """At most `width` glyphs, one a count, higher for more; a blank for none.
 
-    Parameters
-    ----------
-    counts : (n,) array, >= 0. More than `width` are joined by their maximum, so that no spike is lost.
-    width : the most glyphs to return.
+    `counts`: (n,) array, >= 0. More than `width` are joined by their maximum, so that no spike is lost.
     """
     values = np.asarray(counts, dtype=np.float64)
     if width <= 0 or values.size == 0:
@@ -236,8 +226,15 @@ def sparkline(counts: npt.ArrayLike, width: int) -> str:
 
 
 # Neighbours in this order differ in hue and in lightness, also for colour-blind eyes.
-CLUSTER_COLOURS = (("cyan", 36), ("yellow", 33), ("magenta", 35), ("green", 32), ("blue", 34), ("red", 31))
-
+CLUSTER_COLOURS = (
+    ("cyan", "36"),
+    ("yellow", "33"),
+    ("magenta", "35"),
+    ("green", "32"),
+    ("blue", "34"),
+    ("red", "31"),
+)
+# In Rich's and Textual's words, and as the parameter of an SGR escape sequence.
 _NAMED = {
     MARKER: ("bold", "1"),
     AXIS: ("dim", "2"),
@@ -247,18 +244,20 @@ _NAMED = {
 }
 
 
+def _looks_of(style: int) -> tuple[str, str]:
+    if 0 <= style < MARKER:
+        return CLUSTER_COLOURS[style % len(CLUSTER_COLOURS)]
+    return _NAMED.get(style, ("", ""))
+
+
 def style_name(style: int) -> str:
     """The style in Rich's and Textual's words, empty where it is the terminal's default."""
-    if 0 <= style < MARKER:
-        return CLUSTER_COLOURS[style % len(CLUSTER_COLOURS)][0]
-    return _NAMED[style][0] if style in _NAMED else ""
+    return _looks_of(style)[0]
 
 
 def ansi_code(style: int) -> str:
     """The style as the parameter of an SGR escape sequence, empty where it is the terminal's default."""
-    if 0 <= style < MARKER:
-        return str(CLUSTER_COLOURS[style % len(CLUSTER_COLOURS)][1])
-    return _NAMED[style][1] if style in _NAMED else ""
+    return _looks_of(style)[1]
 
 
 def plain(grid: Grid) -> str:
@@ -268,10 +267,8 @@ def plain(grid: Grid) -> str:
 
 def ansi(grid: Grid) -> str:
     """The grid as `plain` gives it, coloured by SGR escape sequences; every row ends in default colours."""
-    return "\n".join("".join(_coloured(grid, row)) for row in range(grid.height))
-
-
-def _coloured(grid: Grid, row: int) -> Iterator[str]:
-    for words, style in runs(grid, row):
-        code = ansi_code(style)
-        yield f"\x1b[{code}m{words}\x1b[0m" if code else words
+    rows = []
+    for row in range(grid.height):
+        coded = ((words, ansi_code(style)) for words, style in runs(grid, row))
+        rows.append("".join(f"\x1b[{code}m{words}\x1b[0m" if code else words for words, code in coded))
+    return "\n".join(rows)

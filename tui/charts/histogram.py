@@ -46,8 +46,6 @@ _COLUMNS_A_LINE = 5
 _SHOWN, _LONGER = 0.995, 1.25
 # Of fewer launches each is to be seen where it is.
 _FEW = 15
-
-
 # The ticks of profilers' clocks, in nanoseconds, and the share of durations that must be whole ticks.
 _CLOCK_TICKS_NS = (1_000, 40, 32, 10)
 _SHARE_OF_WHOLE_TICKS = 0.95
@@ -59,20 +57,16 @@ _LARGEST_NS = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, slots=True)
 class HistogramData:
-    """Launches by duration and cluster.
+    """Launches by duration and cluster."""
 
-    Attributes
-    ----------
-    edges_ns : (bins + 1,) int64 array, ascending. Bin i holds edges_ns[i] <= duration < edges_ns[i + 1], the
-        last bin also its upper edge.
-    counts : (bins,) int64 array, launches in each bin; their sum is all launches.
-    cluster_counts : (clusters, bins) int64 array, the same by cluster.
-    has_zero_bin : whether the first bin holds what a logarithm cannot: the durations of zero.
-    """
-
+    #: (bins + 1,) int64, ascending. Bin i holds edges_ns[i] <= duration < edges_ns[i + 1], the last bin also
+    #: its upper edge.
     edges_ns: IntArray
+    #: (bins,) int64, launches in each bin; their sum is all launches.
     counts: IntArray
+    #: (clusters, bins) int64, the same by cluster.
     cluster_counts: IntArray
+    #: Whether the first bin holds what a logarithm cannot: the durations of zero.
     has_zero_bin: bool
 
     def bin_of(self, duration_ns: int) -> int:
@@ -95,18 +89,12 @@ def histogram_data(
     they would hold only a few ticks of the profile's clock, they are whole ticks wide and end between ticks;
     otherwise the clock itself would show as a pattern in the durations.
 
-    Parameters
-    ----------
-    values_ns : (p,) int64 array, distinct durations, in nanoseconds.
-    counts : (p,) int64 array, launches of each.
-    clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
-    bins : how many, at least 1.
-    log : bins of equal ratio; durations of zero are in a first bin of their own.
+    `values_ns`: (p,) int64 array, distinct durations, in nanoseconds. `counts`: (p,) int64 array, launches of
+    each. `clusters`: closed (low, high) ranges of durations, ascending and disjoint; none means one over
+    everything. `bins`: how many, at least 1. `log`: bins of equal ratio; durations of zero are in a first bin
+    of their own.
 
-    Raises
-    ------
-    ValueError
-        If there is no bin, or a duration belongs to no cluster.
+    Raises ValueError: there is no bin, or a duration belongs to no cluster.
     """
     if bins < 1:
         raise ValueError(f"`bins` must be at least 1, not {bins}.")
@@ -136,18 +124,19 @@ def useful_bins(values_ns: IntArray, most: int, *, log: bool = False) -> int:
     return most if ticks >= _TICKS_NOT_SEEN * most else -(-ticks // -(-ticks // most))
 
 
+def _share_of(tick_ns: int, values_ns: IntArray) -> float:
+    """How many of the durations are whole ticks, within a nanosecond, as begin and end are rounded."""
+    beyond_ns = values_ns % tick_ns
+    return float(((beyond_ns <= 1) | (beyond_ns == tick_ns - 1)).mean())
+
+
 def _clock_ticks(values_ns: IntArray) -> tuple[int, int, int]:
     """The clock's tick in nanoseconds, the first tick in the durations' range, and how many it has."""
     some_ns = values_ns[:: max(values_ns.size // _ENOUGH_TO_SEE_TICKS, 1)]
-    tick_ns = next((tick for tick in _CLOCK_TICKS_NS if _are_whole_ticks(some_ns, tick)), 1)
+    whole = (tick for tick in _CLOCK_TICKS_NS if _share_of(tick, some_ns) >= _SHARE_OF_WHOLE_TICKS)
+    tick_ns = next(whole, 1)
     first, last = ((int(ns) + tick_ns // 2) // tick_ns for ns in (values_ns.min(), values_ns.max()))
     return tick_ns, first, last - first + 1
-
-
-def _are_whole_ticks(values_ns: IntArray, tick_ns: int) -> bool:
-    """Whether nearly all durations are whole ticks, within a nanosecond, as begin and end are rounded."""
-    beyond_ns = values_ns % tick_ns
-    return float(((beyond_ns <= 1) | (beyond_ns == tick_ns - 1)).mean()) >= _SHARE_OF_WHOLE_TICKS
 
 
 def _linear_edges(values_ns: IntArray, bins: int) -> IntArray:
@@ -198,19 +187,12 @@ def histogram(
     A linear axis ends at the 99.5th percentile where a few launches beyond it would take a fifth of it or
     more; how many, and to where, stands at its end. A column's cluster is the one with most launches in it.
 
-    Parameters
-    ----------
-    values_ns : (p,) int64 array, distinct durations, in nanoseconds.
-    counts : (p,) int64 array, launches of each.
-    clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
-    axis : of the durations: ``linear``; ``log``, where durations of zero have a bin of their own at the left,
-        marked 0; or ``all``, a linear one to the longest duration in any case.
-    split : one that is looked at: the largest duration of its left part, and whether it is made.
+    `values_ns`, `counts` and `clusters` as for `histogram_data`. `axis`: of the durations: ``linear``;
+    ``log``, where durations of zero have a bin of their own at the left, marked 0; or ``all``, a linear one
+    to the longest duration in any case. `split`: one that is looked at: the largest duration of its left
+    part, and whether it is made.
 
-    Raises
-    ------
-    ValueError
-        If a duration belongs to no cluster.
+    Raises ValueError: a duration belongs to no cluster.
     """
     if values_ns.size == 0:
         return lines(["no launches"], width, height)
@@ -236,11 +218,9 @@ def histogram(
     plot.draw_count_axis()
     plot.draw_duration_axis(int(shown_ns[-1]), log=log)
     plot.draw_bars()
-    ranges = [each for each in clusters if each[0] <= shown_ns[-1]]
-    has_lines = (len(ranges) - 1) * _COLUMNS_A_LINE <= width - LEFT
-    glyphs = glyph_set()
+    ranges, glyphs = [each for each in clusters if each[0] <= shown_ns[-1]], glyph_set()
+    line = glyphs.split if (len(ranges) - 1) * _COLUMNS_A_LINE <= width - LEFT else ""
     for (_, below_ns), (above_ns, _) in pairwise(ranges):
-        line = glyphs.split if has_lines else ""
         plot.draw_line(below_ns, above_ns, line, glyphs.split_foot, MARKER)
     if split is not None and shown_ns[0] <= split[0] < shown_ns[-1]:
         above_ns = int(shown_ns[np.searchsorted(shown_ns, split[0], "right")])
@@ -292,17 +272,13 @@ def _is_log_possible(values_ns: IntArray) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Plot:
-    """A histogram under construction.
-
-    Attributes
-    ----------
-    bin_at : (width,) the bin of each column, -1 for none.
-    foot : the row of the duration axis; the bars are in the rows above it.
-    """
+    """A histogram under construction."""
 
     grid: Grid
     data: HistogramData
+    #: (width,) the bin of each column, -1 for none.
     bin_at: npt.NDArray[np.intp]
+    #: The row of the duration axis; the bars are in the rows above it.
     foot: int
 
     def columns_of(self, duration_ns: int) -> tuple[int, int]:
@@ -316,16 +292,15 @@ class _Plot:
 
     def draw_duration_axis(self, longest_ns: int, *, log: bool) -> None:
         """The axis of durations, and its labels in the row below."""
-        zero, first_ns, left = [], int(self.data.edges_ns[0]), 0
-        if self.data.has_zero_bin:
-            zero, first_ns, left = [Tick(LEFT, "0", LEFT)], int(self.data.edges_ns[1]), LEFT + 3
+        has_zero, width = self.data.has_zero_bin, self.grid.width
+        first_ns, left = int(self.data.edges_ns[int(has_zero)]), LEFT + 3 if has_zero else 0
 
         def column_of(ns: int) -> int:
             return sum(self.columns_of(ns)) // 2
 
-        ticks = time_ticks(first_ns, longest_ns, column_of, left, self.grid.width - 1, log=log)
-        draw_across(self.grid, self.foot, LEFT, [*zero, *ticks])
-        if zero:
+        ticks = time_ticks(first_ns, longest_ns, column_of, left, width - 1, log=log)
+        draw_across(self.grid, self.foot, LEFT, [Tick(LEFT, "0", LEFT), *ticks] if has_zero else ticks)
+        if has_zero:
             put(self.grid, self.foot, LEFT + 1, glyph_set().gap, AXIS)
 
     def draw_bars(self) -> None:
@@ -340,11 +315,11 @@ class _Plot:
             if is_ascii():
                 bar = cluster_symbol(cluster) * round(launches * self.foot / most) or _SPECK
             else:
-                steps = max(round(launches * self.foot * len(levels) / most), 1)
-                full, part = divmod(steps, len(levels))
+                full, part = divmod(max(round(launches * self.foot * len(levels) / most), 1), len(levels))
                 bar = levels[-1] * full + (levels[part - 1] if part else "")
-            self.grid.glyph[self.foot - len(bar) : self.foot, column] = list(bar[::-1])
-            self.grid.style[self.foot - len(bar) : self.foot, column] = cluster_style(cluster)
+            rows = slice(self.foot - len(bar), self.foot)
+            self.grid.glyph[rows, column] = list(bar[::-1])
+            self.grid.style[rows, column] = cluster_style(cluster)
 
     def draw_line(self, below_ns: int, above_ns: int, line: str, foot: str, style: int) -> None:
         """A line between two durations, above the bars, and its foot; with no glyph the foot alone.
@@ -367,15 +342,15 @@ class _Plot:
         clusters = self.data.cluster_counts if len(self.data.cluster_counts) > 1 else ()
         for cluster, launches in enumerate(clusters):
             columns = np.flatnonzero(launches[self.bin_at] * (self.bin_at >= 0))
-            for glyph in (glyphs.horizontal, glyphs.tick_down):
-                free = np.flatnonzero(axis == glyph)
-                if columns.size:
-                    free = free[(free >= columns[0]) & (free <= columns[-1])]
-                if columns.size and free.size:
-                    middle = (columns[0] + columns[-1]) / 2
-                    nearest = int(free[np.abs(free - middle).argmin()])
-                    put(self.grid, self.foot, nearest, cluster_symbol(cluster), cluster_style(cluster))
-                    break
+            if not columns.size:
+                continue
+            # On the line of the axis, else on a tick.
+            within, middle = slice(columns[0], columns[-1] + 1), (columns[0] + columns[-1]) / 2
+            found = (np.flatnonzero(axis[within] == each) for each in (glyphs.horizontal, glyphs.tick_down))
+            free = columns[0] + next((each for each in found if each.size), columns[:0])
+            if free.size:
+                nearest = int(free[np.abs(free - middle).argmin()])
+                put(self.grid, self.foot, nearest, cluster_symbol(cluster), cluster_style(cluster))
 
 
 _CAPTIONS = 2
@@ -385,17 +360,13 @@ _UPPER_AXIS_FROM = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One of the two histograms.
+    """One of the two histograms."""
 
-    Attributes
-    ----------
-    words : the caption.
-    values_ns : (p,) distinct durations, ascending, in nanoseconds; none where it has no launches.
-    counts : (p,) launches of each.
-    """
-
+    #: The caption.
     words: str
+    #: (p,) distinct durations, ascending, in nanoseconds; none where it has no launches.
     values_ns: IntArray
+    #: (p,) launches of each.
     counts: IntArray
 
 
@@ -404,9 +375,7 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
 
     Bins and axis are the same, of the durations of both; the heights are of each side's own launches.
 
-    Parameters
-    ----------
-    log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
+    `log`: a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
     """
     values_ns = np.unique(np.concatenate([side.values_ns for side in sides]))
     if values_ns.size == 0:

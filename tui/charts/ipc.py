@@ -26,21 +26,17 @@ _COLUMNS_A_TICK = 8
 
 @dataclass(frozen=True, slots=True)
 class IpcCurve:
-    """A kernel's IPC, and where its simulation stops.
+    """A kernel's IPC, and where its simulation stops."""
 
-    Attributes
-    ----------
-    cycle : (n,) int64, ascending.
-    ipc : (n,) float64, instructions over cycles up to each.
-    stop_cycle : where the simulation stops; None if it does not.
-    stop_ipc : the IPC there, at which the rest is projected.
-    projected_cycles : of the whole kernel; None if it is not projected.
-    """
-
+    #: (n,) int64, ascending.
     cycle: IntArray
+    #: (n,) float64, instructions over cycles up to each.
     ipc: FloatArray
+    #: Where the simulation stops; None if it does not.
     stop_cycle: int | None = None
+    #: The IPC there, at which the rest is projected.
     stop_ipc: float = 0.0
+    #: Of the whole kernel; None if it is not projected.
     projected_cycles: float | None = None
 
     @property
@@ -62,8 +58,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
     full, pale, dash = ("#", ".", "-") if is_ascii() else ("█", "░", glyphs.gap)
     entries = _entries(curve, full, pale, dash)
     if height >= _LEAST_ROWS_WITH_LEGEND and len(entries) > 1:
-        words = legend(entries, columns, 1)
-        copy(words, grid, height - 1, _LEFT)
+        copy(legend(entries, columns, 1), grid, height - 1, _LEFT)
         height -= 1
     foot = height - _AXIS_ROWS
     by_column = _by_column(curve, columns)

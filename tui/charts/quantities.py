@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from sampling.text import duration_text
 
 TIME_UNITS = (("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000))
 UNKNOWN = "-"
 
-_SI_PREFIXES = (
-    ("", 1),
-    ("k", 10**3),
-    ("M", 10**6),
-    ("G", 10**9),
-    ("T", 10**12),
-    ("P", 10**15),
-    ("E", 10**18),
-)
+_SI_PREFIXES = tuple((prefix, 1000**power) for power, prefix in enumerate(("", *"kMGTPE")))
 # A value this share of a unit already reads as 1.00 of it when it is rounded to three digits.
 _READS_AS_ONE = 0.9995
 
@@ -45,21 +38,15 @@ def duration_range(low_ns: int | None, high_ns: int | None) -> str:
         return duration(low_ns)
     low, high = duration(low_ns), duration(high_ns)
     if low == high:
-        return _close_range(low_ns, high_ns)
+        # Equal in three digits: as many decimals of one unit as it takes.
+        unit, factor = time_unit(high_ns)
+        for decimals in range(len(str(factor))):
+            low, high = (decimal(ns * 10**decimals // factor, decimals) for ns in (low_ns, high_ns))
+            if low != high:
+                break
+        return f"{low}-{high} {unit}"
     number, unit = low.split(" ")
-    if low_ns == 0 or high.endswith(f" {unit}"):
-        low = number
-    return f"{low}-{high}"
-
-
-def _close_range(low_ns: int, high_ns: int) -> str:
-    """A range whose ends are equal in three digits."""
-    name, factor = time_unit(high_ns)
-    for decimals in range(len(str(factor))):
-        low, high = (decimal(ns * 10**decimals // factor, decimals) for ns in (low_ns, high_ns))
-        if low != high:
-            break
-    return f"{low}-{high} {name}"
+    return f"{number if low_ns == 0 or high.endswith(f' {unit}') else low}-{high}"
 
 
 def decimal(scaled: int, decimals: int) -> str:
@@ -70,10 +57,12 @@ def decimal(scaled: int, decimals: int) -> str:
 
 def time_unit(ns: float) -> tuple[str, int]:
     """The name and the nanoseconds of the largest unit of which `ns`, as displayed, is at least one."""
-    for name, factor in reversed(TIME_UNITS):
-        if ns >= _READS_AS_ONE * factor:
-            return name, factor
-    return TIME_UNITS[0]
+    return _largest(TIME_UNITS, ns)
+
+
+def _largest(units: Sequence[tuple[str, int]], value: float) -> tuple[str, int]:
+    fitting = (unit for unit in reversed(units) if value >= _READS_AS_ONE * unit[1])
+    return next(fitting, units[0])
 
 
 def count(n: int) -> str:
@@ -116,22 +105,15 @@ def si(value: float, unit: str = "") -> str:
         return UNKNOWN
     if value < 0:
         return "-" + si(-value, unit)
-    prefix, factor = _si_prefix(value)
+    prefix, factor = _largest(_SI_PREFIXES, value)
     number = f"{int(value)}" if factor == 1 and value == int(value) else _three_digits(value / factor)
     return f"{number} {prefix}{unit}" if unit else f"{number}{prefix}"
 
 
 def si_tick(value: int) -> str:
     """A round number on an axis, with an SI prefix and no more digits than it needs: ``"1.5k"``."""
-    prefix, factor = _si_prefix(value)
+    prefix, factor = _largest(_SI_PREFIXES, value)
     return f"{value / factor:g}{prefix}"
-
-
-def _si_prefix(value: float) -> tuple[str, int]:
-    for prefix, factor in reversed(_SI_PREFIXES):
-        if value >= _READS_AS_ONE * factor:
-            return prefix, factor
-    return _SI_PREFIXES[0]
 
 
 def _three_digits(value: float) -> str:

@@ -82,9 +82,9 @@ class RunAxis:
     def stretches(self, begin_ns: IntArray, end_ns: IntArray) -> list[tuple[int, int]]:
         """Return the first column of each stretch of time and the one after its last: one column at least."""
         low, high = self.times_ns
-        scale = self.columns / (high - low + 1)
-        first = np.clip(np.rint((begin_ns - low) * scale), 0, self.columns - 1).astype(np.int64)
-        stop = np.clip(np.rint((end_ns - low) * scale), first + 1, self.columns).astype(np.int64)
+        at = [np.rint((ns - low) * (self.columns / (high - low + 1))) for ns in (begin_ns, end_ns)]
+        first = np.clip(at[0], 0, self.columns - 1).astype(np.int64)
+        stop = np.clip(at[1], first + 1, self.columns).astype(np.int64)
         return list(zip(first.tolist(), stop.tolist(), strict=True))
 
     def bar(self, first: IntArray, stop: IntArray) -> str:
@@ -116,10 +116,8 @@ class RunAxis:
         launches = self.launches
         if self.by == "time":
             low, high = self.times_ns
-            step = max(high - low, 1)
-            return time_ticks(
-                low, high, lambda ns: left + (ns - low) * (self.columns - 1) // step, left, right
-            )
+            most, step = self.columns - 1, max(high - low, 1)
+            return time_ticks(low, high, lambda ns: left + (ns - low) * most // step, left, right)
         # Whole launches from tick to tick: of a few launches not every tick would have its own.
         first, last = f"launch {count(int(launches.id[0]))}", count(int(launches.id[-1]))
         # The first label is the longest: the next one stands clear of it.
@@ -154,10 +152,8 @@ LEFT = 9
 RIGHT = 2
 """Columns at their right: the letters of clusters."""
 
-_AXIS_ROWS = 2
-_LEAST_ROWS = 5
-_ROWS_A_TICK = 4
-_ROWS_A_LEGEND_ROW = 5
+_AXIS_ROWS, _LEAST_ROWS = 2, 5
+_ROWS_A_TICK, _ROWS_A_LEGEND_ROW = 4, 5
 _LEAST_LEGEND = 16
 
 
@@ -189,13 +185,14 @@ class _DurationAxis:
     def ticks(self, rows: int) -> list[tuple[int, str]]:
         """Return (row, label), the last at the foot."""
         marked = sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1})
-        shares = [1 - row / max(rows - 1, 1) for row in marked]
-        ratio = self.high / self.low if self.log else 1.0
-        values = [
-            self.low * ratio**share if self.log else self.low + share * (self.high - self.low)
-            for share in shares
-        ]
-        return [(row, f"{duration(ns):>{LEFT - 2}}") for row, ns in zip(marked, values, strict=True)]
+        ticks = []
+        for row in marked:
+            share = 1 - row / max(rows - 1, 1)
+            ns = self.low + share * (self.high - self.low)
+            if self.log:
+                ns = self.low * (self.high / self.low) ** share
+            ticks.append((row, f"{duration(ns):>{LEFT - 2}}"))
+        return ticks
 
 
 def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
@@ -216,15 +213,12 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
 
     A cell has the style of the cluster with most launches in it; in ASCII its symbol too.
 
-    Parameters
-    ----------
-    launches : at least one; with starts where it goes by time.
-    clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over all.
-    drawn_ids : ids of launches that a plan draws, of this group and others.
-    left : columns at the left of the dots, 9 at least; where there is room the legend stands there.
-    cluster : (n,) the cluster of each launch, where it is known.
-    has_mean : whether a line runs through the mean durations: for those that drift.
-    gaps : when the device is idle, shown by time alone.
+    `launches`: at least one; with starts where it goes by time. `clusters`: closed (low, high) ranges of
+    durations, ascending and disjoint; none means one over all. `drawn_ids`: ids of launches that a plan
+    draws, of this group and others. `left`: columns at the left of the dots, 9 at least; where there is room
+    the legend stands there. `cluster`: (n,) the cluster of each launch, where it is known. `has_mean`:
+    whether a line runs through the mean durations: for those that drift. `gaps`: when the device is idle,
+    shown by time alone.
     """
     columns = width - left - RIGHT
     if (sentence := too_small(width - left + LEFT, height, _LEAST_ROWS)) is not None:
@@ -237,13 +231,11 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
     number = len(drawn)
     marks = (
-        [(_DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn"))]
-        if number
-        else []
+        (number, _DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn")),
+        (has_mean, _MEAN, ("mean, which drifts", "mean drifts", "mean")),
+        (is_idle, _IDLE, ("device idle", "device idle", "idle")),
     )
-    marks += [(_MEAN, ("mean, which drifts", "mean drifts", "mean"))] if has_mean else []
-    marks += [(_IDLE, ("device idle", "device idle", "idle"))] if is_idle else []
-    entries = [Entry(glyphs[ascii_only], MARKER, words) for glyphs, words in marks]
+    entries = [Entry(glyphs[ascii_only], MARKER, words) for is_there, glyphs, words in marks if is_there]
     entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
     grid = blank(width, height)
     if left - LEFT >= _LEAST_LEGEND:
@@ -259,9 +251,8 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     of = (_ASCII if len(clusters) == 1 else _SYMBOL) if ascii_only else _BRAILLE
     dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
     plot = slice(0, rows), slice(left, left + columns)
-    grid.glyph[plot], grid.style[plot] = _dots(
-        of, dot_row, dot_column, cluster, (rows, columns, len(clusters))
-    )
+    shape = rows, columns, len(clusters)
+    grid.glyph[plot], grid.style[plot] = _dots(of, dot_row, dot_column, cluster, shape)
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
     row, column = dot_row // of.rows, dot_column // of.columns
 
@@ -290,11 +281,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
 
 
 def _dots(
-    of: _DotCell,
-    row: Places,
-    column: Places,
-    cluster: npt.NDArray[np.integer],
-    shape: tuple[int, int, int],
+    of: _DotCell, row: Places, column: Places, cluster: npt.NDArray[np.integer], shape: tuple[int, int, int]
 ) -> tuple[GlyphArray, StyleArray]:
     """Return the (rows, columns) glyphs and styles of (n,) dots, each of one of so many clusters."""
     rows, columns, clusters = shape
@@ -307,10 +294,8 @@ def _dots(
         cell = (row // of.rows * np.int32(columns) + column // of.columns) * np.int64(clusters) + cluster
         launches = np.bincount(cell, minlength=rows * columns * clusters)
         most = launches.reshape(rows, columns, clusters).argmax(axis=2)
-    symbols, styles = (
-        np.array([of_cluster(each) for each in range(clusters)])
-        for of_cluster in (cluster_symbol, cluster_style)
-    )
+    symbols = np.array([cluster_symbol(each) for each in range(clusters)])
+    styles = np.array([cluster_style(each) for each in range(clusters)])
     glyphs = symbols[most] if of is _SYMBOL else np.array([*of.glyphs])[code]
     return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[most], PLAIN)
 

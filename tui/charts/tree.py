@@ -97,13 +97,11 @@ def tree(
 
     Leaves carry the symbol that their cluster has in the histogram. Columns without room are left out.
 
-    Parameters
-    ----------
-    nodes : in pre-order, or the first of them: the tree after as many decisions.
-    proposed : the node that is decided on next, in a row of its own after the others.
-    marked : the path of the node under the cursor, whose row starts with a mark.
-    max_depth : nodes deeper than this (the root has depth 0) are counted, not drawn.
-    rows : draw only the rows from the first of these numbers up to, not with, the second, without notes.
+    `nodes`: in pre-order, or the first of them: the tree after as many decisions. `proposed`: the node that
+    is decided on next, in a row of its own after the others. `marked`: the path of the node under the cursor,
+    whose row starts with a mark. `max_depth`: nodes deeper than this (the root has depth 0) are counted, not
+    drawn. `rows`: draw only the rows from the first of these numbers up to, not with, the second, without
+    notes.
     """
     if not nodes and proposed is None:
         return blank(width, 0)
