@@ -44,7 +44,11 @@ def verdict(design: Design) -> tuple[str, Tone]:
 
 def sure_words(confidence: float) -> str:
     """Return a confidence as people say it."""
-    return f"{100 * confidence:.4g} % sure"
+    return f"{_percent(confidence)} sure"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.4g} %"
 
 
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
@@ -68,11 +72,12 @@ def known_sentence(design: Design) -> str:
             f"The profile's own total is then known within {share(design.bound)} ({sure}); "
             "nothing was declared of how simulated cycles vary."
         )
-    is_wide = design.bound_with_noise > target.epsilon
-    asked = f", more than the {100 * target.epsilon:.4g} % asked for" if is_wide else ""
-    assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
+    asked = ""
+    if design.bound_with_noise > target.epsilon:
+        asked = f", more than the {_percent(target.epsilon)} asked for"
+    assumed = f"cycles per ns differ by at most {_percent(target.noise_floor)} within a stratum"
     if target.kernel_spread:
-        assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
+        assumed += f" and {_percent(target.kernel_spread)} between kernels"
     return (
         f"The whole run's cycles are then known within {share(design.bound_with_noise)} ({sure}){asked}, "
         f"if {assumed}; `estimate` checks that."
@@ -137,8 +142,7 @@ def binding_rows(found: Sequence[Relaxation], total_ns: int, slowdown: float | N
             "option": step.option,
             "from": step.before,
             "to": step.after,
-            "speedup_before": step.speedup_before,
-            "speedup": step.speedup,
+            **_named(step, "speedup_before", "speedup"),
             "machine_hours": None if slowdown is None else machine_hours(total_ns / step.speedup, slowdown),
         }
         for step in found
@@ -264,10 +268,10 @@ def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanC
         "expected_interval": design.expected_half_width,
         "calibrated": None if design.share_within_epsilon is None else calibrated,
         **_named(plan, "estimate_ns", "error", "floor_ns"),
-        "judged": None if judgement is None else judged_row(judgement),
+        "judged": judgement and judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
-        "details": None if design.picks is None else dict(design.picks.details),
+        "details": design.picks and dict(design.picks.details),
     }
 
 
@@ -286,10 +290,7 @@ def plan_answer(
         "sample",
         _results(study, plan, judgement, costs),
         rows=launch_rows(launches),
-        blocks=lambda _: (
-            *plan_blocks(study, plan, costs, judgement, details=details),
-            Typed(following),
-        ),
+        blocks=lambda _: (*plan_blocks(study, plan, costs, judgement, details=details), Typed(following)),
         warnings=_warnings(study, plan),
     )
 

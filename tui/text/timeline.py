@@ -21,7 +21,7 @@ from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, is_ascii, names, printable, shortened
+from tui.terminal.printable import Column, is_ascii, printable, shortened
 from tui.text.groups import clusters_of_group, group_columns
 from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import Part, stated
@@ -45,12 +45,7 @@ _LEAST_LABEL = 20
 
 
 def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: bool, left: int = LEFT) -> Grid:
-    """Return the chart of a timeline, the group's strata as clusters.
-
-    Parameters
-    ----------
-    left : columns at its left, see `timeline_chart`.
-    """
+    """Return the chart of a timeline, the group's strata as clusters; `left`: see `timeline_chart`."""
     gaps = _shown_gaps(timeline)
     return timeline_chart(
         timeline.launches,
@@ -63,7 +58,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
         left=left,
         cluster=timeline.cluster,
         has_mean=drift_of(timeline),
-        gaps=None if gaps is None else gaps[0],
+        gaps=gaps and gaps[0],
     )
 
 
@@ -100,9 +95,7 @@ def timeline_blocks(
 ) -> Iterator[Said]:
     """Yield the group's rank and key, what its durations did over the run, the ranges of it, its chart.
 
-    Parameters
-    ----------
-    above : the ranges above the chart, or what is said in their place.
+    `above`: the ranges above the chart, or what is said in their place.
     """
     key = timeline.study.counts.groups[timeline.group].key
     left = left_of(canvas.width, has_ranges=isinstance(above, RangeForest))
@@ -158,10 +151,8 @@ def course(launches: GroupLaunches) -> str:
     number, tenth = len(launches), max(len(launches) // 10, 1)
     if number == 1:
         return f"1 launch, id {launches.id[0]:,}: {duration(float(launches.duration_ns[0]))}"
-    first, last = (
-        duration(float(launches.duration_ns[rows].mean()))
-        for rows in (slice(None, tenth), slice(-tenth, None))
-    )
+    tenths = launches.duration_ns[:tenth], launches.duration_ns[-tenth:]
+    first, last = (duration(float(each.mean())) for each in tenths)
     where = f"{counted(number, 'launch', 'launches')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
     return f"{where}; mean of the first tenth {first}, of the last {last}"
 
@@ -202,7 +193,7 @@ def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
     answer = Answer(
         "ranges",
         range_rows(listed, _chosen(listed, options, options.top)),
-        blocks=lambda canvas: _range_blocks(listed, options, canvas),
+        blocks=lambda _: _range_blocks(listed, options),
     )
     part = Part(found.region, kept.launches, kept.total_duration_ns, found.profile.launches, kept.left_out)
     return stated(answer, part)
@@ -215,51 +206,50 @@ def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list
 def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
     """Return these ranges as the contract's `ranges` lists them."""
     total_ns = max(listed.kept.total_duration_ns, 1)
+    figures = ("times", "launches", "duration_ns")
     return [
         {
             "path": listed.paths.written(path),
             "name": listed.paths.name(path),
             "depth": int(listed.paths.depth[path]),
-            "times": int(listed.times[path]),
-            "launches": int(listed.launches[path]),
-            "duration_ns": int(listed.duration_ns[path]),
+            **{name: int(getattr(listed, name)[path]) for name in figures},
             "share": int(listed.duration_ns[path]) / total_ns,
-            "first": int(listed.first[path]),
-            "last": int(listed.last[path]),
+            **{name: int(getattr(listed, name)[path]) for name in ("first", "last")},
             "source": "found" if path >= listed.found_from else "named",
         }
         for path in chosen
     ]
 
 
-def _range_blocks(listed: RangeList, options: RangesOptions, canvas: Canvas) -> Iterator[Said]:
+def _range_figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    return [
+        Column("launches", [count(row["launches"]) for row in rows]),
+        Column("time", [duration(row["duration_ns"]) for row in rows]),
+        Column("share", [share(row["share"]) for row in rows]),
+    ]
+
+
+def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Said]:
     """Yield the tree with figures at its left, on a page whole paths as `--range` takes them."""
     chosen = _chosen(listed, options, options.top or _MOST_ROWS)
     if not chosen:
         yield NO_RANGES
         return
     rows = range_rows(listed, chosen)
-    figures = [
-        Column("launches", [count(row["launches"]) for row in rows]),
-        Column("time", [duration(row["duration_ns"]) for row in rows]),
-        Column("share", [share(row["share"]) for row in rows]),
-        Column("times", [count(row["times"]) for row in rows]),
-        Column("ids", ["-".join(dict.fromkeys((str(row["first"]), str(row["last"])))) for row in rows]),
-    ]
-    if canvas.is_page:
-        yield [*figures, names("range", [row["path"] for row in rows])]
-    else:
+    ids = ["-".join(dict.fromkeys((str(row["first"]), str(row["last"])))) for row in rows]
+    times = Column("times", [count(row["times"]) for row in rows])
+    figures = [*_range_figures(rows), times, Column("ids", ids)]
 
-        def label(row: int, room: int) -> str:
-            """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
-            each = rows[row]
-            indent = "  " * each["depth"]
-            room = max(room - len(indent), _LEAST_LABEL)
-            text = f"{each['name']}: --launches {each['first']}:{each['last'] + 1}"
-            is_fit = each["source"] == "found" and len(text) <= room
-            return f"{indent}{text}" if is_fit else indent + shortened(str(each["name"]), room)
+    def label(row: int, room: int) -> str:
+        """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
+        each = rows[row]
+        indent = "  " * each["depth"]
+        room = max(room - len(indent), _LEAST_LABEL)
+        text = f"{each['name']}: --launches {each['first']}:{each['last'] + 1}"
+        is_fit = each["source"] == "found" and len(text) <= room
+        return f"{indent}{text}" if is_fit else indent + shortened(str(each["name"]), room)
 
-        yield Listing(figures, "range", label, dropped_first=())
+    yield Listing(figures, "range", label, dropped_first=(), whole=[row["path"] for row in rows])
     if rest := int((listed.launches > 0).sum()) - len(chosen):
         yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
 
@@ -294,14 +284,15 @@ class RangeForest:
 
     def inside(self, path: int) -> list[int]:
         """Return the paths directly inside one; of -1 the outermost."""
-        first, stop = np.searchsorted(self.parent, (path, path + 1))
-        found: list[int] = self.by_parent[first:stop].tolist()
+        found: list[int] = self.by_parent[self._inside(path)].tolist()
         return found
 
     def has_inside(self, path: int) -> bool:
         """Whether any lies inside."""
-        first, stop = np.searchsorted(self.parent, (path, path + 1))
-        return bool(stop > first)
+        return bool(self.parent[self._inside(path)].size)
+
+    def _inside(self, path: int) -> slice:
+        return slice(*np.searchsorted(self.parent, (path, path + 1)).tolist())
 
     def walked(self, opened: Collection[int]) -> list[int]:
         """Return the outermost paths and what lies in those that are open, each before what it holds."""
@@ -352,19 +343,11 @@ def tree_grid(
 ) -> Grid:
     """Return a heading and a row a range: name, launches, time, share, and when in the run it lies.
 
-    Parameters
-    ----------
-    paths : the rows to draw.
-    run : the axis of the chart below; without one, or where there is no room, there are no bars.
+    `run`: the axis of the chart below; without one, or where there is no room, there are no bars.
     """
     left = left_of(width, has_ranges=True)
     room = width if left == LEFT else left - 1
-    rows = range_rows(forest.listed, paths)
-    columns = {
-        "launches": [count(row["launches"]) for row in rows],
-        "time": [duration(row["duration_ns"]) for row in rows],
-        "share": [share(row["share"]) for row in rows],
-    }
+    columns = {each.heading: each.cells for each in _range_figures(range_rows(forest.listed, paths))}
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
     for column, least in _DROPPED_FIRST:
         if room - sum(each + 2 for each in widths.values()) < least:
@@ -390,16 +373,14 @@ def tree_grid(
 def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     """Return a range's place in the tree and its name; a long one loses its middle, not its number."""
     listed, depth = forest.listed, int(forest.listed.paths.depth[path])
-    mark = " "
-    if forest.has_inside(path):
-        mark = (_OPEN if path in marks.opened else _CLOSED)[is_ascii()]
+    opened = _OPEN if path in marks.opened else _CLOSED
+    mark = opened[is_ascii()] if forest.has_inside(path) else " "
     chosen = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
     is_iteration = path >= listed.found_from and depth
     name = printable(f"{'iteration ' if is_iteration else ''}{listed.paths.name(path)}")
     place = f"{chosen}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
-    return (
-        place + cut(name, width - len(place), ELLIPSIS[is_ascii()]) if len(place) < width else place[:width]
-    )
+    room = width - len(place)
+    return place + cut(name, room, ELLIPSIS[is_ascii()]) if room > 0 else place[:width]
 
 
 def range_words(forest: RangeForest, path: int) -> str:
