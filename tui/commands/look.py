@@ -10,12 +10,7 @@ from sampling.methods.registry import split_trees_of
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import (
-    chosen_kernel,
-    progress_of,
-    study_as_asked,
-    target_of,
-)
+from tui.engine.studies import chosen_kernel, progress_of, study_as_asked, target_of
 from tui.options.choices import OutputFormat
 from tui.options.look import (
     DifferenceOptions,

@@ -110,10 +110,7 @@ def run_compare(options: CompareOptions) -> None:
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
     answer = Answer(
-        "compare",
-        rows,
-        blocks=lambda canvas: comparison_blocks(rows, options, canvas),
-        warnings=tuple(notes),
+        "compare", rows, blocks=lambda canvas: comparison_blocks(rows, options, canvas), warnings=tuple(notes)
     )
     emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 

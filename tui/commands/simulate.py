@@ -82,12 +82,7 @@ def run_export(options: ExportOptions) -> None:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     found = simulated(plan.to_simulate(), choices)
-    results = {
-        "files": written,
-        "launches": found.launches,
-        "beside": found.beside,
-        "speedup": found.speedup,
-    }
+    results = {"files": written, "launches": found.launches, "beside": found.beside, "speedup": found.speedup}
     emit(
         stated(Answer("export", results, blocks=lambda _: _export_blocks(found, written, options)), part),
         options,

@@ -70,8 +70,7 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     mean: ErrorMean = option(ErrorMean.ARITHMETIC, "Over several profiles: arithmetic errors, or geometric.")
     one_workload: bool = option(False, "Take all files as one workload.")
     sort: CompareSort = option(
-        CompareSort.BEST,
-        "Order of the table: best is by promise, then cost; data stay as asked.",
+        CompareSort.BEST, "Order of the table: best is by promise, then cost; data stay as asked."
     )
     reverse: bool = option(False, "The table the other way round.")
     reasons: bool = option(False, "Say why methods cannot run, and what would help.")
