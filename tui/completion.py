@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -17,45 +17,39 @@ def offer_of(option: str) -> Offer | None:
     return _OFFERS.get(option)
 
 
-def _beginning(names: Iterable[str], typed: str) -> list[str]:
-    return [name for name in names if name.startswith(typed)]
-
-
 # Typer tells the parameters of what it calls by these names.
 def _methods(incomplete: str) -> list[str]:
     from sampling.methods.registry import method_names
 
-    return _beginning(method_names(), incomplete)
+    return [name for name in method_names() if name.startswith(incomplete)]
 
 
 def _list_of_methods(incomplete: str) -> list[str]:
     """Return the methods that may be the last of a list with commas."""
     before, comma, last = incomplete.rpartition(",")
-    named = before.split(",")
-    return [f"{before}{comma}{name}" for name in _methods(last) if name not in named]
+    return [f"{before}{comma}{name}" for name in _methods(last) if name not in before.split(",")]
 
 
 def _settings(ctx: Any, incomplete: str) -> list[str]:
     """Return the options of the method that is named, of all methods where none is."""
     from sampling.methods.registry import method_named, method_names
 
-    def option_names(name: str) -> list[str]:
-        return [option.name for option in fields(method_named(name).options_type)]
-
+    options_of = {
+        name: [f"{name}.{option.name}=" for option in fields(method_named(name).options_type)]
+        for name in method_names()
+    }
     method, _, _ = incomplete.partition(".")
-    names = method_names()
-    chosen = [method] if method in names else [name for name in names if name.startswith(method)]
+    chosen = [method] if method in options_of else [name for name in options_of if name.startswith(method)]
     given = ctx.params.get("method")
-    if not incomplete and given in names and option_names(given):
+    if not incomplete and options_of.get(given):
         chosen = [given]
-    options = (f"{name}.{option}=" for name in chosen for option in option_names(name))
-    return _beginning(options, incomplete)
+    return [option for name in chosen for option in options_of[name] if option.startswith(incomplete)]
 
 
 def _exporters(incomplete: str) -> list[str]:
     from sampling.simulators.registry import exporter_names
 
-    return _beginning(exporter_names(), incomplete)
+    return [name for name in exporter_names() if name.startswith(incomplete)]
 
 
 _OFFERS: dict[str, Offer] = {

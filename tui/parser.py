@@ -47,10 +47,8 @@ def parser_of(command: str | None = None) -> Callable[..., Any]:
 def _application(command: str | None) -> typer.Typer:
     app = typer.Typer(
         name="kernelpoint",
-        add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
-        no_args_is_help=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         help="Choose which GPU kernel launches to simulate, and say how wrong the answer can be.\n\n"
         "`kernelpoint PROFILE` opens the app.",
@@ -58,28 +56,20 @@ def _application(command: str | None) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_without_command)
     names = COMMANDS if command is None else (command,)
-    families = {
-        family: _family(app, family, text)
-        for family, text in FAMILIES.items()
-        if any(name.startswith(f"{family} ") for name in names)
-    }
+    places = {"": app}
+    for family, text in FAMILIES.items():
+        if any(name.startswith(f"{family} ") for name in names):
+            # Its name alone prints the help of its commands.
+            places[family] = typer.Typer(name=family, help=text, rich_markup_mode="markdown")
+            places[family].callback(invoke_without_command=True)(_help_without_command)
+            app.add_typer(places[family], epilog=EXIT_CODES, rich_help_panel="Other")
     for name in names:
         family, _, last = name.rpartition(" ")
         chosen = COMMANDS[name]
         panel = None if family else chosen.panel
-        add = families.get(family, app).command(
-            last, help=chosen.help, epilog=EXIT_CODES, rich_help_panel=panel
-        )
+        add = places[family].command(last, help=chosen.help, epilog=EXIT_CODES, rich_help_panel=panel)
         add(_callback(chosen))
     return app
-
-
-def _family(app: typer.Typer, name: str, text: str) -> typer.Typer:
-    """Return the place of the commands of a family; its name alone prints their help."""
-    family = typer.Typer(name=name, help=text, rich_markup_mode="markdown")
-    family.callback(invoke_without_command=True)(_help_without_command)
-    app.add_typer(family, epilog=EXIT_CODES, rich_help_panel="Other")
-    return family
 
 
 def _without_command(
@@ -133,10 +123,9 @@ def _check_range(option: Field[Any], value: Any) -> None:
     """Refuse a number outside the range that the option's metadata names; None is not given."""
     if value is None or option.metadata.get("argument"):
         return
-    flag, least = option.metadata["flags"][0], option.metadata["least"]
+    flag, least, most = option.metadata["flags"][0], option.metadata["least"], option.metadata["most"]
     if least is not None and value < least:
         raise OptionError(f"{flag} is {least} or more, not {value}")
-    most = option.metadata["most"]
     if most is not None and value > most:
         raise OptionError(f"{flag} is at most {most:,}, not {value}", remedy="give a smaller number")
     if option.metadata["fraction"] and not 0 <= value < 1:
@@ -157,16 +146,13 @@ def _number_parser(kind: NumberKind) -> Callable[[str | float], float]:
 
 
 def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
-    metadata = option.metadata
-    several = get_origin(hint) is tuple
+    metadata, several = option.metadata, get_origin(hint) is tuple
     kind: Any = list[str] if several else hint
+    default: Any = [] if several else option.default
     declared: Any
-    default: Any
     if metadata.get("argument"):
         declared = typer.Argument(help=metadata["help"], metavar=metadata["metavar"])
-        default = [] if several else option.default
-        if metadata["required"]:
-            default = inspect.Parameter.empty
+        default = inspect.Parameter.empty if metadata["required"] else default
     else:
         is_number = float in {kind, *get_args(kind)}
         declared = typer.Option(
@@ -180,7 +166,7 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             show_default=option.default not in (None, (), False),
             autocompletion=offer_of(option.name),
         )
-        default = [] if several else option.default
+    annotation = Annotated[kind, declared]
     return inspect.Parameter(
-        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )

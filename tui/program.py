@@ -31,18 +31,14 @@ def run_in_terminal(arguments: list[str]) -> int:
     # A plan of 100,000 kernel groups makes millions of objects, none of them in a cycle: by default Python
     # would spend half of the time looking for one.
     gc.set_threshold(100_000, 50, 50)
-    _open_missing_streams()
+    for name in ("stdout", "stderr"):
+        # Somewhere to write where the parent closed it.
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
     if _is_ascii_wanted(arguments) and isinstance(sys.stderr, io.TextIOWrapper):
         # Notes, errors and the app are for people alone; stdout may be given data, which stay what they are.
         sys.stderr.reconfigure(encoding="ascii", errors="backslashreplace")
     return run(arguments)
-
-
-def _open_missing_streams() -> None:
-    """Give the program somewhere to write where its parent closed stdout or stderr."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
 
 
 def run(arguments: list[str]) -> int:
@@ -65,7 +61,8 @@ def run(arguments: list[str]) -> int:
         usage = getattr(error, "format_message", None)
         if usage is None:
             return diagnostics.exit_code_of(error, error_text(error))
-        message = _plain(usage())
+        # A parser's message without its full stop, and without the mark of the library below it.
+        message = usage().rstrip(".").replace("Value error, ", "")
         diagnostics.fail(f"{message}; {_meant(message) or f'try `{_help_for(arguments)}`'}")
         return ExitCode.USAGE
 
@@ -87,56 +84,39 @@ def _is_ascii_wanted(arguments: list[str]) -> bool:
 def _with_command(arguments: list[str]) -> list[str]:
     """Put `open` before a first word that is no command: it is a profile, or an option of `open`.
 
-    Another word for a command becomes the command's own.
+    Another word for a command becomes the command's own. Of `scale` it is the second word; without a terminal
+    `scale` alone stays, for it is the family's help, and so does what reads like a command of it misspelt,
+    for the parser knows which one is near.
 
     Raises ProfileError: there is no such profile, and it reads like a command misspelt.
     """
-    if arguments and arguments[0] in _NOT_A_PROFILE:
+    if not arguments:
+        return arguments
+    first, words = arguments[0], arguments[1:]
+    if first in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
-    if arguments[:1] == ["scale"]:
+    if first == "scale":
         from tui.options.scale import with_flags_repeated
 
-        return ["scale", *with_flags_repeated(_with_scale_command(arguments[1:]))]
-    if arguments and arguments[0] in ALIASES:
-        return [ALIASES[arguments[0]], *arguments[1:]]
-    if not arguments or arguments[0] in FIRST_WORDS:
+        if not words:
+            words = ["open"] if terminal.is_interactive() else []
+        elif words[0] not in (*SECOND_WORDS["scale"], "--help", "-h") and not _is_misspelt(words[0]):
+            _check_order(words, SECOND_WORDS["scale"], f"{diagnostics.PROGRAM} scale")
+            words = ["open", *words]
+        return ["scale", *with_flags_repeated(words)]
+    if first in ALIASES:
+        return [ALIASES[first], *words]
+    if first in FIRST_WORDS:
         return arguments
-    first = arguments[0]
     _check_order(arguments, FIRST_WORDS, diagnostics.PROGRAM)
-    close = get_close_matches(first, FIRST_WORDS, 1)
-    if close and _is_bare_word(first) and not Path(first).exists():
-        raise ProfileError(
-            "neither a command nor a file",
-            path=first,
-            remedy=f"did you mean `{diagnostics.PROGRAM} {close[0]}`?",
-        )
+    if (close := get_close_matches(first, FIRST_WORDS, 1)) and _is_misspelt(first):
+        remedy = f"did you mean `{diagnostics.PROGRAM} {close[0]}`?"
+        raise ProfileError("neither a command nor a file", path=first, remedy=remedy)
     return ["open", *arguments]
 
 
-def _with_scale_command(words: list[str]) -> list[str]:
-    """Put `open` before what follows `scale` and is no command of it: a file, or an option of `scale open`.
-
-    A word that reads like a command misspelt stays, for the parser knows which one is near. Without a
-    terminal, `scale` alone stays too: it is the family's help.
-    """
-    commands = SECOND_WORDS["scale"]
-    if not words:
-        return ["open"] if terminal.is_interactive() else []
-    first = words[0]
-    is_misspelt = _is_bare_word(first) and not Path(first).exists()
-    if first in (*commands, "--help", "-h") or is_misspelt:
-        return words
-    _check_order(words, commands, f"{diagnostics.PROGRAM} scale")
-    return ["open", *words]
-
-
 def _check_order(words: list[str], commands: Sequence[str], before: str) -> None:
-    """Refuse an option that stands before the command it is meant for.
-
-    `before`: what was typed before these words.
-
-    Raises OptionError: the first word is an option, and a command follows.
-    """
+    """Raise OptionError if an option stands before the command it is meant for; `before` was typed first."""
     later = next((word for word in words[1:] if word in commands), None)
     if words[0].startswith("-") and later is not None and not Path(later).exists():
         raise OptionError(
@@ -145,13 +125,9 @@ def _check_order(words: list[str], commands: Sequence[str], before: str) -> None
         )
 
 
-def _is_bare_word(text: str) -> bool:
-    return not text.startswith("-") and not {".", "/", os.sep} & set(text)
-
-
-def _plain(message: str) -> str:
-    """Return a parser's message without its full stop, and without the mark of the library below it."""
-    return message.rstrip(".").replace("Value error, ", "")
+def _is_misspelt(text: str) -> bool:
+    """Return whether a word that is no command cannot be a file or an option either."""
+    return not text.startswith("-") and not {".", "/", os.sep} & set(text) and not Path(text).exists()
 
 
 def _meant(message: str) -> str | None:

@@ -28,19 +28,17 @@ class Command(NamedTuple):
     @property
     def run(self) -> Callable[[OutputOptions], None]:
         """What runs it."""
-        function = f"run_{self.name.split()[-1].replace('-', '_')}"
+        module = import_module(f"tui.commands.{self.function_in}")
         run: Callable[[OutputOptions], None] = getattr(
-            import_module(f"tui.commands.{self.function_in}"), function
+            module, f"run_{self.name.split()[-1].replace('-', '_')}"
         )
         return run
 
     @property
     def options(self) -> type[OutputOptions]:
         """The class of its options."""
-        name = self.name.replace("-", " ").title().replace(" ", "")
-        options: type[OutputOptions] = getattr(
-            import_module(f"tui.options.{self.options_in}"), f"{name}Options"
-        )
+        module, name = import_module(f"tui.options.{self.options_in}"), self.name.replace("-", " ").title()
+        options: type[OutputOptions] = getattr(module, f"{name.replace(' ', '')}Options")
         return options
 
 

@@ -10,14 +10,7 @@ import traceback
 from enum import IntEnum
 
 import scalemodel.errors as scale_errors
-from sampling.errors import (
-    AnalysisError,
-    BudgetError,
-    EmptySelectionError,
-    OptionError,
-    ProfileError,
-    SamplingError,
-)
+from sampling import errors
 from tui.terminal.printable import printable
 
 PROGRAM = "kernelpoint"
@@ -41,13 +34,12 @@ class CheckFailedError(Exception):
 
 
 _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
-    (ProfileError, ExitCode.INPUT),
-    (EmptySelectionError, ExitCode.EMPTY_OR_CHECK),
-    (BudgetError, ExitCode.EMPTY_OR_CHECK),
+    (errors.ProfileError, ExitCode.INPUT),
+    (errors.EmptySelectionError, ExitCode.EMPTY_OR_CHECK),
+    (errors.BudgetError, ExitCode.EMPTY_OR_CHECK),
     (CheckFailedError, ExitCode.EMPTY_OR_CHECK),
-    (OptionError, ExitCode.USAGE),
-    (AnalysisError, ExitCode.ANALYSIS),
-    (SamplingError, ExitCode.ANALYSIS),
+    (errors.OptionError, ExitCode.USAGE),
+    (errors.SamplingError, ExitCode.ANALYSIS),
     (scale_errors.InputError, ExitCode.INPUT),
     (scale_errors.OptionError, ExitCode.USAGE),
     (scale_errors.ScaleModelError, ExitCode.ANALYSIS),
@@ -64,15 +56,11 @@ def note(text: str, *, quiet: bool = False) -> None:
 
 def fail(text: str) -> None:
     """Write the one error line."""
-    one_line = " ".join(text.split())
-    note(f"error: {one_line}")
+    note(f"error: {' '.join(text.split())}")
 
 
 def exit_code_of(error: Exception, text: str) -> ExitCode:
-    """Say what failed, on one line, and return the exit code for it.
-
-    `text`: what the error says.
-    """
+    """Say what failed, `text`, on one line, and return the exit code for it."""
     also = "".join(f"; {added}" for added in getattr(error, "__notes__", ()))
     for kind, code in _CODES:
         if isinstance(error, kind):
@@ -82,16 +70,11 @@ def exit_code_of(error: Exception, text: str) -> ExitCode:
         where = "reading or writing" if error.filename is None else error.filename
         fail(f"{where}: {error.strerror}{also}")
         return ExitCode.ANALYSIS
-    what = f"internal error: {type(error).__name__}: {text}{also}"
-    fail(f"{what}; the traceback is in {_traceback_file(error)}")
-    return ExitCode.ANALYSIS
-
-
-def _traceback_file(error: Exception) -> str:
     handle, path = tempfile.mkstemp(prefix="kernelpoint-", suffix=".log")
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         traceback.print_exception(error, file=stream)
-    return path
+    fail(f"internal error: {type(error).__name__}: {text}{also}; the traceback is in {path}")
+    return ExitCode.ANALYSIS
 
 
 class ProgressMeter:

@@ -22,21 +22,16 @@ _LONGEST_UNDOING_SECONDS = 1.0
 
 
 class _State:
-    """What this process was told, there once.
-
-    Attributes
-    ----------
-    cause : the signal that came first; None if none did.
-    is_listening : whether the process is this program's own, its signals too.
-    is_working : whether a command runs, which has something to undo.
-    is_told : whether the user was told of the interruption.
-    last_acts : what removes what must not stay behind; each may run twice, and in another thread.
-    """
+    """What this process was told, there once."""
 
     # Not a dataclass: importing those takes longer than all else here.
     def __init__(self) -> None:
+        #: The signal that came first; None if none did.
         self.cause: signal.Signals | None = None
+        #: Whether the process is this program's own, its signals too; whether a command runs, which has
+        #: something to undo; whether the user was told of the interruption.
         self.is_listening = self.is_working = self.is_told = False
+        #: What removes what must not stay behind; each may run twice, and in another thread.
         self.last_acts: list[Callable[[], object]] = []
 
 
@@ -124,16 +119,12 @@ def _take(number: int, _: FrameType | None) -> None:
     _state.cause = signal.Signals(number)
     if not _state.is_working:
         _end()
-    _end_later()
-    raise KeyboardInterrupt
-
-
-def _end_later() -> None:
     import threading
 
     timer = threading.Timer(_LONGEST_UNDOING_SECONDS, _end)
     timer.daemon = True
     timer.start()
+    raise KeyboardInterrupt
 
 
 def _end() -> None:

@@ -67,19 +67,19 @@ def data_for_terminal(text: str) -> str:
     """
     if all(line.isprintable() for line in text.split("\n")):
         return text
-    return _STRAY.sub(lambda found: found[0] if found[0].isprintable() else _json_escape(found[0]), text)
 
+    def escaped(found: re.Match[str]) -> str:
+        units = found[0].encode("utf-16-be", "surrogatepass")
+        pairs_ = (units[at : at + 2].hex() for at in range(0, len(units), 2))
+        return found[0] if found[0].isprintable() else "".join(f"\\u{pair}" for pair in pairs_)
 
-def _json_escape(mark: str) -> str:
-    units = mark.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return _STRAY.sub(escaped, text)
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Return a sentence as lines of at most `width`, further ones indented; a number keeps its per cent."""
-    kept = text.replace(" %", "\u00a0%")
     lines = textwrap.wrap(
-        kept,
+        text.replace(" %", "\u00a0%"),
         max(width, len(indent) + 1),
         subsequent_indent=indent,
         break_long_words=False,
@@ -90,16 +90,12 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading and the cells below it.
-
-    Attributes
-    ----------
-    is_name : whether the cells are names that a program or a person gave.
-    """
+    """A heading and the cells below it."""
 
     heading: str
     cells: Sequence[str]
     to_right: bool = True
+    #: Whether the cells are names that a program or a person gave.
     is_name: bool = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from typing import Literal, Protocol
 
 ColorMode = Literal["auto", "always", "never"]
@@ -33,21 +34,19 @@ class Stream(Protocol):
 
 
 def ascii_only(flag: bool, environ: Mapping[str, str], encoding: str | None) -> bool:
-    """Whether to draw with ASCII alone.
+    """Whether to draw with ASCII alone: where the user asks for it, and where the terminal cannot do more.
 
-    Parameters
-    ----------
-    flag : the user asks for it.
-    environ : ``TERM`` may name a terminal without the glyphs; ``LC_ALL``, ``LC_CTYPE`` or ``LANG`` (the first
-        that is set) may name a locale without UTF-8.
-    encoding : of the stream to be written to, None if it has none.
+    `environ`: ``TERM`` may name a terminal without the glyphs; ``LC_ALL``, ``LC_CTYPE`` or ``LANG`` (the
+    first that is set) may name a locale without UTF-8. `encoding`: of the stream to be written to, None if it
+    has none.
     """
-    return (
-        flag
-        or environ.get("TERM", "") in _TERMS_WITHOUT_UNICODE
-        or not _is_unicode_locale(environ)
-        or not _can_encode(encoding)
-    )
+    if flag or environ.get("TERM", "") in _TERMS_WITHOUT_UNICODE or not _is_unicode_locale(environ):
+        return True
+    try:
+        _GLYPHS_TO_ENCODE.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
 
 
 def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
@@ -57,16 +56,6 @@ def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
         return False
     locale = everything or characters or language
     return not locale or "utf8" in locale.lower().replace("-", "")
-
-
-def _can_encode(encoding: str | None) -> bool:
-    if encoding is None:
-        return True
-    try:
-        _GLYPHS_TO_ENCODE.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]) -> bool:
@@ -90,12 +79,15 @@ def width(environ: Mapping[str, str], stream: Stream | None) -> int:
     # A number of thousands of digits is none to Python, and no width to anybody.
     if columns.isdecimal() and (wanted := int(columns[:_MOST_DIGITS])) > 0:
         return min(wanted, _MOST_WIDTH)
-    if stream is None:
-        return DEFAULT_WIDTH
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
-    except (OSError, ValueError):
-        return DEFAULT_WIDTH
+    return _size(stream)[0] or DEFAULT_WIDTH
+
+
+def _size(stream: Stream | None) -> tuple[int, int]:
+    """The columns and rows of the stream's terminal, 0 where it has none."""
+    with suppress(OSError, ValueError):
+        if stream is not None:
+            return os.get_terminal_size(stream.fileno())
+    return 0, 0
 
 
 def forget_stale_size(environ: MutableMapping[str, str], stream: Stream | None) -> None:
@@ -103,13 +95,7 @@ def forget_stale_size(environ: MutableMapping[str, str], stream: Stream | None) 
 
     A shell that exports them leaves them behind when the window changes, and the app would draw for them.
     """
-    if stream is None:
-        return
-    try:
-        size = os.get_terminal_size(stream.fileno())
-    except (OSError, ValueError):
-        return
-    if all(size):
+    if all(_size(stream)):
         environ.pop("COLUMNS", None)
         environ.pop("LINES", None)
 
@@ -142,12 +128,9 @@ def why_no_app() -> tuple[str, str]:
 
 
 def instead_of_app(instead: str, by_name: str) -> str:
-    """Return why something is printed in place of the app.
+    """Return why something is printed in place of the app, `instead`.
 
-    Parameters
-    ----------
-    instead : what is printed.
-    by_name : what to give by its name where standard input is not the keyboard.
+    `by_name`: what to give by its name where standard input is not the keyboard.
     """
     if _are_terminals():
         why, remedy = why_no_app()
