@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint
-from tui.options.files import check_file, is_read, reading, reads_of
+from tui.options.files import check_file, reading, reads_of, why_not_written
 from tui.registry import COMMANDS
 
 # What writes a product, with the kind of it, on a profile or a plan that is not there: nothing may be read.
@@ -268,11 +268,11 @@ def test_a_file_is_kept_for_as_long_as_it_is_read(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text("")
     with reading([str(own), "no/such/file", "a\0b", "-"]):
-        assert is_read(own)
-        assert is_read(Path(os.path.relpath(own)))
-        assert not is_read(tmp_path / "no such file")
-        assert not is_read(tmp_path)
-    assert not is_read(own)
+        assert why_not_written(own)
+        assert why_not_written(Path(os.path.relpath(own)))
+        assert why_not_written(tmp_path / "no such file") is None
+        assert why_not_written(tmp_path) is None
+    assert why_not_written(own) is None
 
 
 CommandLines = dict[str, Sequence[object]]

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 def with_flags(text: str, *, quote: str = "") -> str:
-    """Return a text of the engine with the flags of the options for its parameters.
-
-    `quote`: what to put around a flag and its value.
-    """
+    """Return a text of the engine with the flags of the options for its parameters, `quote` around each."""
     return text.renamed(flags_of_parameters(), quote) if isinstance(text, Wording) else text
 
 
@@ -79,17 +76,14 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
         words = shlex.split(text)
     except ValueError as error:
         raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
-    known = {
-        flag: option for option in fields(kind) if option.name in names for flag in option.metadata["flags"]
-    }
-    hints = get_type_hints(kind)
-    given: dict[str, Any] = {}
+    own = [option for option in fields(kind) if option.name in names]
+    known = {flag: option for option in own for flag in option.metadata["flags"]}
+    hints, given = get_type_hints(kind), dict[str, Any]()
     while words:
         flag, equals, value = words.pop(0).partition("=")
         if flag not in known:
             raise OptionError(f"{flag} is no option here", remedy=nearest(flag, tuple(known)))
-        option = known[flag]
-        hint = hints[option.name]
+        option, hint = known[flag], hints[known[flag].name]
         if hint is bool:
             given[option.name] = True
             continue
@@ -119,24 +113,21 @@ def changed(options: Options, changes: Iterable[Change]) -> Options:
     given: dict[str, Any] = {}
     for change in changes:
         name = names[change.parameter]
-        given[name] = _relaxed(getattr(options, name), change)
+        present, value = getattr(options, name), change.value
+        if value is None:
+            given[name] = True
+        elif isinstance(present, tuple):
+            given[name] = (*present, value) if change.parameter in _ADDED_TO else (value,)
+        else:
+            given[name] = type(present)(value) if isinstance(present, Enum) else value
     return replace(options, **given)
 
 
 def change_text(changes: Iterable[Change]) -> str:
     """Return the changes as they are typed."""
     flags = flags_of_parameters()
-    return " ".join(
-        flags[change.parameter] + ("" if change.value is None else f" {change.value}") for change in changes
-    )
-
-
-def _relaxed(present: object, change: Change) -> object:
-    if change.value is None:
-        return True
-    if isinstance(present, tuple):
-        return (*present, change.value) if change.parameter in _ADDED_TO else (change.value,)
-    return type(present)(change.value) if isinstance(present, Enum) else change.value
+    typed = ((flags[change.parameter], change.value) for change in changes)
+    return " ".join(flag if value is None else f"{flag} {value}" for flag, value in typed)
 
 
 def command_line(command: str, options: OutputOptions, *, always: Collection[str] = ()) -> str:
@@ -153,12 +144,10 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
             arguments += map(str, value) if isinstance(value, tuple) else [str(value)]
         elif value != option.default or option.name in always:
             flags += _words(option, value)
-    if any(argument.startswith("-") and argument != "-" for argument in arguments):
-        words = [PROGRAM, *command.split(), *flags, "--", *arguments]
-    else:
-        words = [PROGRAM, *command.split(), *arguments, *flags]
+    has_dash = any(argument.startswith("-") and argument != "-" for argument in arguments)
+    words = [*flags, "--", *arguments] if has_dash else [*arguments, *flags]
     with ascii_within(options.ascii or is_ascii()):
-        return " ".join(map(_quoted, words))
+        return " ".join(map(_quoted, [PROGRAM, *command.split(), *words]))
 
 
 def typed_value(value: object) -> str:

@@ -51,13 +51,13 @@ class Reads:
     before_at: bool = False
 
     def paths(self, text: str) -> Iterator[str]:
-        """Yield what the file may be called."""
+        """Yield what the file may be called; a name and a path may both contain the sign."""
         yield text
-        if self.after_equals:
-            # The name and the path may both contain equals signs.
-            yield from (text[place + 1 :] for place, letter in enumerate(text) if letter == "=")
-        if self.before_at:
-            yield from (text[:place] for place, letter in enumerate(text) if letter == "@")
+        for place, letter in enumerate(text):
+            if self.after_equals and letter == "=":
+                yield text[place + 1 :]
+            if self.before_at and letter == "@":
+                yield text[:place]
 
 
 InputFile = Annotated[str, Reads()]
@@ -95,21 +95,14 @@ def reading(paths: Iterable[str]) -> Iterator[None]:
         del _being_read[before:]
 
 
-def is_read(path: Path) -> bool:
-    """Return whether a file is being read now, under this name, another name or a link."""
-    return why_not_written(path) is not None
-
-
-def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | None:
+def why_not_written(path: Path) -> str | None:
     """Return in words why a file must not be written, to follow its name in a message; None where it may be.
 
     Nothing is written into a folder that is read, neither over a file nor as a new one: a recording that is
     a folder consists of all files in it, so a new file could be read as one of its tables.
-
-    `inputs`: what is read; by default what is being read now.
     """
     there = _identity(path)
-    for given in list(_being_read if inputs is None else inputs):
+    for given in _being_read.copy():
         if there is not None and there == _identity(given):
             return "is what the command reads"
         if given and Path(given).is_dir():
@@ -313,13 +306,9 @@ def completed(text: str) -> tuple[str, list[str]]:
     folder, slash, begun = text.rpartition("/")
     names: list[str] = []
     with suppress(OSError, ValueError):
-        names = sorted(
-            f"{each.name}/" if each.is_dir() else each.name
-            for each in home_expanded(folder + slash).iterdir()
-            if each.name.startswith(begun)
-            and each.name.isprintable()
-            and (begun or not each.name.startswith("."))
-        )
+        there = [each for each in home_expanded(folder + slash).iterdir() if each.name.startswith(begun)]
+        shown = [each for each in there if each.name.isprintable() and (begun or each.name[0] != ".")]
+        names = sorted(f"{each.name}/" if each.is_dir() else each.name for each in shown)
     agreed = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
     return folder + slash + ("".join(letter for letter, *_ in agreed) or begun), names
 

@@ -70,8 +70,7 @@ class Listing:
         dropped = self.dropped_first
         if dropped is None:
             dropped = [each.heading for each in self.figures[: _LEAST_FIGURES - 1 : -1]]
-        shown = list(self.figures)
-        room = width - sum(self.widths[each.heading] + _GAP for each in shown)
+        shown, room = list(self.figures), width - sum(cells + _GAP for cells in self.widths.values())
         for heading in dropped:
             if room >= self.least:
                 break
@@ -80,12 +79,10 @@ class Listing:
         return shown, max(room, _LEAST_LABEL)
 
     def _line(self, shown: Sequence[Column], cells: Sequence[str], label: str) -> str:
-        aligned = [
-            cell.rjust(self.widths[column.heading])
-            if column.to_right
-            else cell.ljust(self.widths[column.heading])
-            for column, cell in zip(shown, cells, strict=True)
-        ]
+        aligned = []
+        for column, cell in zip(shown, cells, strict=True):
+            width = self.widths[column.heading]
+            aligned.append(cell.rjust(width) if column.to_right else cell.ljust(width))
         return (" " * _GAP).join([*aligned, label]).rstrip()
 
 
@@ -206,9 +203,7 @@ def toned(text: str, phrase: str, tone: Tone) -> Words:
 def shortened_to(row: Words, text: str) -> Words:
     """Return the row as its first letters, in their tones, up to where a shorter text differs from it.
 
-    Parameters
-    ----------
-    text : the row cut short, perhaps with a mark at its end that says so.
+    `text`: the row cut short, perhaps with a mark at its end that says so.
     """
     kept: list[Phrase] = []
     for phrase in row:
@@ -219,7 +214,4 @@ def shortened_to(row: Words, text: str) -> Words:
 
 def joined(rows: Sequence[Words], separator: str) -> Words:
     """Return several rows as one, a plain separator between them."""
-    parts: list[Phrase] = []
-    for number, row in enumerate(rows):
-        parts += [Phrase(separator), *row] if number else row
-    return tuple(parts)
+    return tuple(part for row in rows for part in (Phrase(separator), *row))[1:]

@@ -34,15 +34,14 @@ def temporary_file(folder: Path) -> Iterator[Path]:
         _remove_temporary(path)
 
 
-def remove_all() -> None:
-    """Remove the temporary files of this process that are still there."""
+def _remove_all() -> None:
     for path in tuple(_open_new):
         # The program ends, and has nobody to tell why one cannot be removed.
         with suppress(OSError):
             _remove_temporary(path)
 
 
-interruption.at_the_end(remove_all)
+interruption.at_the_end(_remove_all)
 
 
 def _remove_temporary(path: Path) -> None:
@@ -99,18 +98,11 @@ def write_folder(
 ) -> list[str]:
     """Write (relative path, content) below a folder and return the paths; scripts (.sh) can be run.
 
-    Of a large file the content is what writes it.
+    Of a large file the content is what writes it. `force`: whether to overwrite. `replaced`: whether a file
+    that is there is overwritten unasked.
 
-    Parameters
-    ----------
-    force : whether to overwrite.
-    replaced : whether a file that is there is overwritten unasked.
-
-    Raises
-    ------
-    OptionError : the folder is a file; a file exists and `force` is not given; or a file is one that the
-        command reads, or in a folder that it reads.
-    OSError : one cannot be written; then none has been.
+    Raises OptionError: the folder is a file; a file exists and `force` is not given; or a file is one that
+    the command reads, or in a folder that it reads. OSError: one cannot be written; then none has been.
     """
     paths = [folder / relative for relative, _ in files]
     refuse_files(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
@@ -145,14 +137,12 @@ def write_folder(
 
 def _make_folder(folder: Path, undo: ExitStack) -> None:
     """Make a folder and those above it; on failure, those that are still empty are removed again."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    for each in reversed(missing):
+    for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         try:
             each.mkdir()
         except OSError as error:
-            raise type(error)(
-                error.errno, f"cannot be written ({error.strerror})", str(each.resolve())
-            ) from error
+            why = f"cannot be written ({error.strerror})"
+            raise type(error)(error.errno, why, str(each.resolve())) from error
         undo.callback(_remove, each)
 
 

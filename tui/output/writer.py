@@ -34,15 +34,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The size and abilities of the output that tables and charts are drawn for.
-
-    Attributes
-    ----------
-    is_page : whether it is Markdown, which has room for names in full and none for charts.
-    """
+    """The size and abilities of the output that tables and charts are drawn for."""
 
     width: int
     color: bool
+    #: Whether it is Markdown, which has room for names in full and none for charts.
     is_page: bool = False
 
 
@@ -52,24 +48,20 @@ PAGE = Canvas(10_000, color=False, is_page=True)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command answers, for every format.
-
-    Attributes
-    ----------
-    results : for JSON; an object, or a list where rows are listed.
-    rows : for csv and jsonl; the results themselves if None.
-    blocks : what people are told, on a terminal and as Markdown.
-    warnings : codes or sentences a script should see.
-    selection : which launches the results are of, for JSON; None where they are of all.
-    heading : the same in words, above what is drawn.
-    """
+    """What a command answers, for every format."""
 
     command: str
+    #: For JSON; an object, or a list where rows are listed.
     results: Row | Sequence[Row]
+    #: What people are told, on a terminal and as Markdown.
     blocks: Callable[[Canvas], Iterable[Said]]
+    #: For csv and jsonl; the results themselves if None.
     rows: Sequence[Row] | None = None
+    #: Codes or sentences a script should see.
     warnings: tuple[str, ...] = ()
+    #: Which launches the results are of, for JSON; None where they are of all.
     selection: Row | None = None
+    #: The same in words, above what is drawn.
     heading: tuple[str, ...] = ()
 
     def drawn(self, canvas: Canvas) -> str:
@@ -95,10 +87,8 @@ def heading_text(lines: Sequence[str], width: int) -> str:
 def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True) -> None:
     """Write the answer to stdout, or to the file of ``-o``.
 
-    Parameters
-    ----------
-    to_stderr : write to stderr instead, as stdout carries the command's product (a plan, a file).
-    redirect : whether ``-o`` names the file for the results; False where it names the product.
+    `to_stderr`: write to stderr instead, as stdout carries the command's product (a plan, a file).
+    `redirect`: whether ``-o`` names the file for the results; False where it names the product.
     """
     if redirect and options.output not in {None, STDOUT}:
         with (
@@ -118,31 +108,27 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
     if options.format is OutputFormat.JSON:
         return json_text(envelope(answer, options.seed)) + "\n"
     if options.format is OutputFormat.TABLE:
-        canvas = canvas_for(options, stream)
+        has_color = terminal.use_color(options.color.value, stream, os.environ)
+        canvas = Canvas(terminal.width(os.environ, stream), has_color)
         with ascii_within(terminal.ascii_only(options.ascii, os.environ, stream.encoding)):
-            return shown_text(answer.drawn(canvas), canvas) + "\n"
+            text = answer.drawn(canvas)
+            # All that is not printable is escaped, except colour codes if the canvas has colour.
+            pieces = _COLOR.split(text) if has_color else [text]
+            pieces[::2] = map(printable_lines, pieces[::2])
+            return "".join(pieces) + "\n"
     if options.format is OutputFormat.MARKDOWN:
         with ascii_within(options.ascii):
             return answer.page() + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
-    return _csv_text(rows) if options.format is OutputFormat.CSV else _jsonl_text(rows)
-
-
-def shown_text(text: str, canvas: Canvas) -> str:
-    """Return text with all that is not printable escaped, except colour codes if the canvas has colour."""
-    pieces = _COLOR.split(text) if canvas.color else [text]
-    pieces[::2] = [printable_lines(piece) for piece in pieces[::2]]
-    return "".join(pieces)
-
-
-def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
-    """Return what the stream and the options allow."""
-    return Canvas(
-        width=terminal.width(os.environ, stream),
-        color=terminal.use_color(options.color.value, stream, os.environ),
-    )
+    if options.format is OutputFormat.JSONL:
+        return "".join(f"{json_text(row, indent=None)}\n" for row in rows)
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerows(rows[:1])
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return table.getvalue()
 
 
 def envelope(answer: Answer, seed: int) -> dict[str, Any]:
@@ -171,19 +157,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def _csv_text(rows: Sequence[Row]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    if rows:
-        writer.writerow(rows[0])
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
-    return stream.getvalue()
-
-
-def _jsonl_text(rows: Sequence[Row]) -> str:
-    return "".join(f"{json_text(row, indent=None)}\n" for row in rows)
 
 
 def _shown(text: str, stream: TextIO) -> str:
