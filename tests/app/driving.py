@@ -21,16 +21,16 @@ from textual.strip import Strip
 from sampling.plan.study import Study
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui import cli
+from tui.app.actions import FIRST_VIEW, VIEWS
 from tui.app.app import KernelPointApp
 from tui.app.difference import DifferenceScreen
-from tui.app.frame.panes import Chart
-from tui.app.frame.view import ViewScreen
-from tui.app.group_table import TableColumns, row_runs
-from tui.app.plan.screen import PlanScreen
+from tui.app.groups import TableColumns
+from tui.app.plan import PlanScreen
 from tui.app.running import session_of
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.timeline import TimelineScreen
-from tui.app.views import FIRST_VIEW, VIEWS
+from tui.app.view import ViewScreen
+from tui.app.widgets import Chart
 from tui.charts.grid import plain
 from tui.options.look import OpenOptions
 from tui.options.shared import MethodOptions
@@ -182,6 +182,7 @@ def assert_golden(name: str, text: str) -> None:
 
 def row_texts(study: Study, group: int, columns: TableColumns) -> dict[str, str]:
     """What stands in each column of a kernel group's row in view 1, by the column's name."""
-    row = "".join(text for text, _ in row_runs(group, columns))
-    placed = zip(columns.starts(), columns.columns, strict=True)
-    return {column.name: row[start : start + column.width] for start, column in placed}
+    row, texts = "".join(text for text, _ in columns.row(group)), {}
+    for column in columns.columns:
+        texts[column.name], row = row[: column.width], row[column.width + columns.gap :]
+    return texts

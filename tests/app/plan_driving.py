@@ -23,13 +23,12 @@ from tests.app.driving import (
     study_in,
     wait_for,
 )
-from tui.app import planning
-from tui.app.frame.panes import Chart
+from tui.app import plan_details, planning
 from tui.app.option_form import OptionField, OptionForm, OptionInput
-from tui.app.plan import details as plan_details
-from tui.app.plan.details import PlanDetails, PlanPane
-from tui.app.plan.screen import PlanScreen
+from tui.app.plan import PlanScreen
+from tui.app.plan_details import PlanDetails, PlanPane
 from tui.app.state import Session
+from tui.app.widgets import Chart
 from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas, canvas_text
 from tui.text.profile import finding_blocks

@@ -29,16 +29,14 @@ from tests.app.driving import (
     wait_for,
 )
 from tests.drawing import in_ascii
-from tui.app import planning
+from tui.app import groups, planning, wording
 from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp
-from tui.app.frame import wording
-from tui.app.frame.page import HelpScreen
-from tui.app.frame.panes import Chart
-from tui.app.group_table import GroupTable
-from tui.app.groups import GroupsScreen
+from tui.app.groups import GroupsScreen, GroupTable
 from tui.app.planning import load_study
 from tui.app.running import session_of
+from tui.app.view import HelpScreen
+from tui.app.widgets import Chart
 from tui.options.choices import GroupSort
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
@@ -149,14 +147,14 @@ def test_groups_are_listed_in_every_order(gpt: str) -> None:
 def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
     key = study.counts.groups[0].key
-    assert in_ascii(True, wording.group_key, study, 0, 1000) == key
+    assert in_ascii(True, groups.group_key, study, 0, 1000) == key
     for cells in (20, 30, 60, 80):
-        short = in_ascii(True, wording.group_key, study, 0, cells)
+        short = in_ascii(True, groups.group_key, study, 0, cells)
         assert len(short) == cells
         assert "..." in short
         assert short.endswith("<<<98x1x1, 32x32x1>>>") == (cells >= 60)
     monkeypatch.setattr(Study, "sequences", study.sequences * 2)
-    assert in_ascii(True, wording.group_key, study, 0, 80).endswith(">>> process 4242 device 0")
+    assert in_ascii(True, groups.group_key, study, 0, 80).endswith(">>> process 4242 device 0")
 
 
 FINDING = Finding(

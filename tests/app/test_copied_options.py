@@ -9,13 +9,13 @@ import pytest
 
 from tests import small_recordings
 from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, view_of, wait_for
+from tui.app.actions import VIEWS
 from tui.app.compare import CompareScreen
 from tui.app.difference import DifferenceScreen
-from tui.app.frame.panes import Chart
-from tui.app.frame.wording import workload_lines
-from tui.app.plan.screen import PlanScreen
+from tui.app.plan import PlanScreen
 from tui.app.split_tree import SplitTreeScreen
-from tui.app.views import VIEWS
+from tui.app.widgets import Chart
+from tui.app.wording import workload_lines
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.look import OpenOptions
 from tui.output.blocks import without_tones

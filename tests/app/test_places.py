@@ -16,10 +16,10 @@ from textual.widgets import Input
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import form_of, running
-from tui.app import overrides_file
-from tui.app.frame import page, wording
+from tui.app import plan_details, wording
+from tui.app import planning as overrides_file
+from tui.app import view as page
 from tui.app.option_form import OptionForm
-from tui.app.plan import details as plan_details
 from tui.options import files as places
 from tui.options.look import OpenOptions
 

@@ -12,10 +12,9 @@ import pytest
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
-from tui.app import planning
-from tui.app.frame import wording
-from tui.app.frame.page import FindingsScreen
+from tui.app import planning, wording
 from tui.app.state import Session, remedy_keys
+from tui.app.view import FindingsScreen
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import without_tones

@@ -36,8 +36,8 @@ from tui.app.compare import (
     asked_of,
     what_to_say,
 )
-from tui.app.frame.panes import Chart, Words
 from tui.app.state import Session
+from tui.app.widgets import Chart, Words
 from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort

@@ -11,10 +11,9 @@ import pytest
 from sampling.plan.study import Study
 from tests.app.driving import App, Running, drawn, opened, printed, row_texts, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
-from tui.app.frame.panes import Chart, marked
-from tui.app.group_table import GroupTable, row_runs, table_columns
-from tui.app.groups import RunPane
+from tui.app.groups import GroupTable, RunPane, table_columns
 from tui.app.planning import load_study
+from tui.app.widgets import Chart, marked
 from tui.charts.quantities import share
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import Column
@@ -118,7 +117,7 @@ def test_every_row_and_the_head_are_as_wide_as_the_table(study: Study, width: in
     room = columns.columns[-1].width
     assert room >= 24 or len(columns.columns) == 2
     for group in range(len(study.counts.groups)):
-        row = "".join(text for text, _ in in_ascii(ascii_only, row_runs, group, columns))
+        row = "".join(text for text, _ in in_ascii(ascii_only, columns.row, group))
         assert len(row) == width
         assert row.isascii() or not ascii_only
         cells = in_ascii(ascii_only, row_texts, study, group, columns)
@@ -146,7 +145,7 @@ def test_bars_in_colour_are_of_the_groups_that_take_four_fifths_of_the_time(stud
     few = int(np.searchsorted(np.cumsum(of.share), 0.8)) + 1
     styles = []
     for group in range(len(of.share)):
-        runs = row_runs(group, columns)
+        runs = columns.row(group)
         styles.append(next((style for text, style in runs if set(text) <= set(EIGHTHS) and text), None))
     assert len(set(styles[:few])) == 1
     assert styles[0] not in styles[few:]
@@ -168,7 +167,7 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         near = np.abs(middle - place) <= 1.5 * (high - low) / len(drawn) + 1
         assert near.mean() >= 1 / len(drawn), "the tallest glyph is where many launches are"
         numbers = len(clusters_of_group(study, group))
-        runs = row_runs(group, columns)
+        runs = columns.row(group)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}
 

@@ -30,13 +30,12 @@ from tests.app.plan_driving import (
     screen_of,
     settled,
 )
-from tui.app import planning
-from tui.app.frame.panes import Chart
+from tui.app import plan_details, planning
 from tui.app.option_form import OPTION_FIELDS, OptionInput
-from tui.app.plan import details as plan_details
-from tui.app.plan.details import DETAILS, PlanPane, plan_figures
-from tui.app.plan.panes import PlanList
-from tui.app.plan.screen import PlanScreen
+from tui.app.plan import PlanScreen
+from tui.app.plan_details import DETAILS, PlanPane, plan_figures
+from tui.app.widgets import Chart
+from tui.app.widgets import ListingRows as PlanList
 from tui.options.look import OpenOptions
 from tui.output.blocks import without_tones
 

@@ -25,12 +25,10 @@ from tests.app.driving import opened as opened_app
 from tests.app.plan_driving import check_round_trip, details_of, running, settled
 from tests.small_plans import options_of, plan_of_strata, stratum
 from tui import cli
-from tui.app import planning
-from tui.app.frame.prompt import AnswerInput
-from tui.app.plan import results
-from tui.app.plan.details import whose_options
-from tui.app.plan.panes import PlanList
-from tui.app.plan.results import (
+from tui.app import planning, results
+from tui.app.plan_details import whose_options
+from tui.app.prompt import AnswerInput
+from tui.app.results import (
     Answers,
     Known,
     ResultsForm,
@@ -44,6 +42,7 @@ from tui.app.plan.results import (
 )
 from tui.app.running import session_of
 from tui.app.state import Session
+from tui.app.widgets import ListingRows as PlanList
 from tui.engine.plan_files import open_plan, options_of_plan
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions

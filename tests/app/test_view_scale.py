@@ -27,10 +27,10 @@ from tests.app.driving import (
 )
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
-from tui.app.frame.page import HelpScreen
-from tui.app.frame.panes import Chart
 from tui.app.groups import GroupsScreen
 from tui.app.scale import CellInput, ScaleScreen, ScaleTable, ScaleWords
+from tui.app.view import HelpScreen
+from tui.app.widgets import Chart
 from tui.options.files import sample_scale_question
 from tui.scale.sheet import OpenTables, Role, SheetRow, made_up_tables
 

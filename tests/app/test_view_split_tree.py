@@ -30,9 +30,8 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tui.app.frame.line import Line
-from tui.app.frame.panes import Chart
 from tui.app.split_tree import SplitTreeScreen
+from tui.app.widgets import Chart, Line
 from tui.options.look import OpenOptions
 from tui.text.tree import TreeStop
 

@@ -22,9 +22,9 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tui.app.frame.panes import Chart
 from tui.app.planning import load_study, plan_again
 from tui.app.timeline import LEAST_SHOWN, RangeTree, RegionChoice, Shown, TimelineScreen
+from tui.app.widgets import Chart
 from tui.engine.looking import timeline_of_group
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions

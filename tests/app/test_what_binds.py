@@ -22,10 +22,10 @@ from tests.app.driving import (
     wait_for,
 )
 from tests.app.plan_driving import check_round_trip, details_of, running, screen_of, settled
-from tui.app.frame.line import Line
-from tui.app.plan.details import PlanPane
-from tui.app.plan.panes import BindingList, with_value
+from tui.app.plan_details import PlanPane
+from tui.app.plan_panes import BindingList, with_value
 from tui.app.state import Steps
+from tui.app.widgets import Line
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.look import OpenOptions

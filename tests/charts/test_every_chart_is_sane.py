@@ -21,7 +21,7 @@ from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
 from tests.drawing import in_ascii
-from tui.app.frame.panes import Chart
+from tui.app.widgets import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, ansi, plain, runs
 from tui.charts.histogram import DurationAxis, Side, histogram, two_histograms
 from tui.charts.ipc import IpcCurve, ipc_chart

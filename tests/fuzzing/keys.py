@@ -25,7 +25,7 @@ from textual.widgets import Input
 
 from tests.app.driving import SIZES, opened
 from tui.app.actions import ACTIONS
-from tui.app.views import VIEWS
+from tui.app.actions import VIEWS
 from tui.options.look import OpenOptions
 
 _LEAVING = frozenset({"q", "ctrl+q", "ctrl+z", "slash"})

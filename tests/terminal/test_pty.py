@@ -261,11 +261,11 @@ def imported_with(*modules: str) -> set[str]:
 def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
     imported = imported_with("tui.commands.opening", "tui.app.running")
     assert "textual.app" in imported
-    assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.frame.view"}
+    assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.view"}
 
 
 def test_words_and_walks_bring_no_textual() -> None:
-    assert "textual" not in imported_with("tui.app.plan.details", "tui.program")
+    assert "textual" not in imported_with("tui.app.plan_details", "tui.program")
 
 
 def test_keys_in_one_packet_are_taken_in_their_order(gpt: str) -> None:

@@ -14,15 +14,27 @@ from textual import events, on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.color import Color
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widgets import Input
 
-from tui.app.actions import APP, PLANNED, actions_of, bindings
+from tui.app.actions import (
+    APP,
+    FIRST_VIEW,
+    PLANNED,
+    VIEWS,
+    actions_of,
+    bindings,
+    entries,
+    view_named,
+    views_that_open,
+)
 from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
-from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.terminal.printable import draw_in_ascii, is_ascii
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
@@ -30,6 +42,22 @@ from tui.terminal.printable import draw_in_ascii, is_ascii
 _OTHER_VIEWS_AFTER_SECONDS = 0.3
 _UNTIL_READY_SECONDS = 0.05
 _MOST_VIEWS_BACK = 16
+
+
+class EntryProvider(Provider):
+    """The app's own commands, in its order; Textual's own provider sorts them by name."""
+
+    async def discover(self) -> Hits:
+        for title, explanation, callback, _ in self.app.get_system_commands(self.screen):
+            # Textual's markup is to show brackets as they are.
+            yield DiscoveryHit(Content(title), callback, text=title, help=explanation.replace("[", r"\["))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, explanation, callback, _ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(title)) > 0:
+                shown = matcher.highlight(title.replace("[", r"\["))
+                yield Hit(score, shown, callback, text=title, help=explanation.replace("[", r"\["))
 
 
 class PrintableFilter(LineFilter):
@@ -180,22 +208,17 @@ class KernelPointApp(SessionApp):
         """Import the screens of all views, and what the palette needs, while the first view is looked at."""
         for view in VIEWS:
             _ = view.screen
-        from tui.app.palette import entries
-
         _ = list(entries(None, (), has_profile=self.session.study is not None))
 
     @on(events.DescendantFocus)
     def _stop_blinking(self, event: events.DescendantFocus) -> None:
         """Stop the cursor of a field blinking: it would be written twice a second, over SSH too."""
-        from textual.widgets import Input
-
         if isinstance(event.widget, Input):
             event.widget.cursor_blink = False
 
     def action_help(self) -> None:
         """Show what the keys do in this view."""
-        from tui.app.frame.page import HelpScreen
-        from tui.app.frame.view import ViewScreen
+        from tui.app.view import HelpScreen, ViewScreen
 
         screen = self.screen
         if isinstance(screen, ViewScreen):
@@ -203,14 +226,10 @@ class KernelPointApp(SessionApp):
             used = {key for action in actions for key in action.keys.split(",")}
             if self.session.profiles and not screen.TAB:
                 actions += [each for each in actions_of(PLANNED) if each.keys not in used]
-            self.push_screen(HelpScreen(screen.NAME, screen.ABOUT, actions, self.tabs))
+            self.push_screen(HelpScreen(screen, actions))
 
     def action_command_palette(self) -> None:
         """Open the palette; its own placeholder ends in a glyph that ASCII lacks."""
-        from textual.command import CommandPalette
-
-        from tui.app.palette import EntryProvider
-
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(
                 CommandPalette([EntryProvider], placeholder="Search for actions", id="--command-palette")
@@ -237,7 +256,7 @@ class KernelPointApp(SessionApp):
 
     async def action_in_plan(self, action: str) -> None:
         """Run an action of view 3 from another view, once that is open and the plan drawn."""
-        from tui.app.frame.view import ViewScreen
+        from tui.app.view import ViewScreen
 
         if isinstance(self.screen, ViewScreen) and not self.screen.TAB and self.session.study is not None:
             await self._run_entry("Plan", action, self.screen)
@@ -249,15 +268,12 @@ class KernelPointApp(SessionApp):
 
     def action_help_quit(self) -> None:
         """Say how to quit, since ctrl+c does not do it."""
-        from textual.widgets import Input
-
         is_typing = isinstance(self.focused, Input)
         self.say("esc leaves the field, then q quits" if is_typing else "q quits")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: the actions of the view, those of the others, and what changes the plan."""
-        from tui.app.frame.view import ViewScreen
-        from tui.app.palette import entries
+        from tui.app.view import ViewScreen
 
         here, scopes = (screen.NAME, screen.SCOPES) if isinstance(screen, ViewScreen) else (None, (APP,))
         for entry in entries(here, scopes, has_profile=self.session.study is not None):
@@ -274,7 +290,7 @@ class KernelPointApp(SessionApp):
 
     async def _run_once_ready(self, action: str, screen: Screen[Any]) -> None:
         """Run an action of a view as soon as the view shows what it is about; the next key gives it up."""
-        from tui.app.frame.view import ViewScreen
+        from tui.app.view import ViewScreen
 
         if self.screen is not screen:
             return

@@ -20,14 +20,11 @@ from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
-from tui.app.frame.line import titled
-from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Rows, Runs, Words, marked
-from tui.app.frame.view import TableScreen
-from tui.app.frame.wording import MOST_LAUNCHES_UNASKED
-from tui.app.overrides_file import printed_options
-from tui.app.planning import in_words, start
+from tui.app.planning import in_words, printed_options, start
 from tui.app.state import Session
+from tui.app.view import PaneText, TableScreen
+from tui.app.widgets import Chart, Rows, Runs, Words, marked, titled
+from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, fitted
 from tui.engine.planning import comparison_of

@@ -22,14 +22,11 @@ from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
-from tui.app.frame.line import Line, titled
-from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Rows, Runs, marked
-from tui.app.frame.prompt import Answer, Prompt
-from tui.app.frame.view import TableScreen
-from tui.app.overrides_file import printed_options
-from tui.app.planning import failure_words, in_words, start
+from tui.app.planning import failure_words, in_words, printed_options, start
+from tui.app.prompt import Answer, Prompt
 from tui.app.state import Session
+from tui.app.view import PaneText, TableScreen
+from tui.app.widgets import Chart, Line, Rows, Runs, marked, titled
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, Grid, cluster_style
 from tui.charts.histogram import Side, two_histograms

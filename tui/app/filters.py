@@ -20,12 +20,11 @@ from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted, listed
-from tui.app.frame.line import Line, PaneTitle
-from tui.app.frame.panes import Soon
-from tui.app.frame.wording import status_lines
 from tui.app.option_form import NOT_USED, OptionField, OptionForm, choice, round_and_round
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
+from tui.app.widgets import Line, PaneTitle, Soon
+from tui.app.wording import status_lines
 from tui.charts import quantities
 from tui.options.command_line import error_text
 from tui.options.files import is_there

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
+import numpy as np
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -17,25 +20,26 @@ from textual.widgets import Input, Static
 
 from sampling.parallel import Progress
 from sampling.plan.study import Study
+from sampling.reduction.duration_counts import MOST
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
-from tui.app.frame.line import Line, PaneTitle, titled
-from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Rows, Soon
-from tui.app.frame.view import TableScreen
-from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, binding_lines, group_key
-from tui.app.group_table import GroupTable
-from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import start
+from tui.app.planning import options_with_overrides, start
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
+from tui.app.view import PaneText, TableScreen
+from tui.app.widgets import Chart, Line, PaneTitle, Rows, Runs, Soon, mark_of, titled
+from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
+from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
+from tui.charts.histogram import histogram_data, useful_bins
 from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas, canvas_text
+from tui.terminal.printable import is_ascii, printable, shortened
 from tui.text.groups import (
     GroupList,
+    clusters_of_group,
     devices_named,
     group_blocks,
     group_histogram,
@@ -43,22 +47,221 @@ from tui.text.groups import (
     group_row,
     histogram_blocks,
     list_groups,
+    of_group,
     places_of,
+    share_bar,
 )
+from tui.text.plan import binding_forms
 from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
 
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
-
-_SEARCH_SECONDS = 0.08
-"""How long to wait for the next letter of a text to filter by."""
 _RUN_SECONDS = 0.25
 """Launches are read again for every group: only where the cursor rests."""
 _LEAST_GROUP_ROWS = 4
 _ROWS_BESIDE_GROUPS = 3
 """The pane's title, the headings, and the field to filter by."""
-# A title that is as long ends with the grid in 80 columns.
 _MOST_TITLE = 50
+"""Cells of a label after which a title ends with the grid in 80 columns."""
+_LEAST_NAME = 20
+
+# The table: which columns have room, and what stands in them.
+
+_LEAST_LABEL = 24
+_ROOMY_LABEL = 36
+"""With as many cells for the name, two blanks stand between columns."""
+_DROPPED_FIRST = ("durations", "cum", "strata", "bar", "drawn", "total", "CoV", "mean", "rank", "launches")
+_BAR_FROM_WIDTH = ((150, 16), (100, 8), (0, 5))
+_SPARKLINE = 10
+_MIDDLE = 0.98
+_SPARKLINES_KEPT = 4_096
+# What is marked as the order where it has room, the first of these.
+_HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSort.NAME: ("kernel group",)}
+
+
+class GroupColumn(NamedTuple):
+    """A column of the table, so many cells wide."""
+
+    name: str
+    width: int
+    cell: Callable[[int], Runs]
+    to_right: bool = True
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns that have room, from the left, and the blanks between two of them."""
+
+    columns: tuple[GroupColumn, ...] = ()
+    gap: int = 1
+
+    def head(self, marked: str = "", mark: str = "") -> str:
+        """Return the headings over their columns, one of them with a mark in the blank behind it."""
+        head, start = "", 0
+        for column in self.columns:
+            # The bar belongs to the share before it.
+            heading = "" if column.name == "bar" else column.name[: column.width]
+            heading = heading.rjust(column.width) if column.to_right else heading
+            head = head.ljust(start) + heading + (mark if column.name == marked else "")
+            start += column.width + self.gap
+        return head.ljust(start - self.gap) if self.columns else ""
+
+    def row(self, group: int) -> Runs:
+        """Return a kernel group's row, every column as wide as it is."""
+        runs: Runs = []
+        for place, column in enumerate(self.columns):
+            cell = column.cell(group)
+            blanks = " " * max(column.width - sum(len(text) for text, _ in cell), 0)
+            padded = [(blanks, PLAIN), *cell] if column.to_right else [*cell, (blanks, PLAIN)]
+            runs += [(" " * self.gap * (place > 0), PLAIN), *padded]
+        return runs
+
+
+def table_columns(study: Study, width: int) -> TableColumns:
+    """Return the columns that fit in `width` cells beside the name, which takes what is left.
+
+    The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
+    wide as the widest cell of any kernel group may be, so that none moves while rows do.
+    """
+    columns = _figures(study, next(cells for least, cells in _BAR_FROM_WIDTH if width >= least))
+
+    def room(gap: int) -> int:
+        return width - sum(column.width + gap for column in columns)
+
+    for dropped in _DROPPED_FIRST:
+        if room(1) >= _LEAST_LABEL:
+            break
+        columns = [column for column in columns if column.name != dropped]
+    gap = 2 if room(2) >= _ROOMY_LABEL else 1
+    cells = max(room(gap), 8)
+    label = GroupColumn(
+        "kernel group", cells, lambda group: [(group_label(study, group, cells), PLAIN)], to_right=False
+    )
+    return TableColumns((*columns, label), gap)
+
+
+def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
+    of = study.groups
+
+    def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
+        return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
+
+    def counts(name: str, values: np.ndarray | None, key: str) -> GroupColumn:
+        largest = quantities.count(0 if values is None else int(values.max(initial=0)))
+        return figure(name, largest, lambda group: of_group(group_row(study, group), key))
+
+    def times(name: str, values: np.ndarray) -> GroupColumn:
+        longest = quantities.duration(float(values.max(initial=0))).rjust(7)
+        return figure(name, longest, lambda group: quantities.duration(values[group].item()))
+
+    def shares(name: str, values: np.ndarray, widest: str) -> GroupColumn:
+        return figure(name, widest, lambda group: quantities.share(float(values[group])))
+
+    def cov(group: int) -> str:
+        value = group_row(study, group)["cov"]
+        return quantities.UNKNOWN if value is None else f"{value:.3f}"
+
+    def bar(group: int) -> Runs:
+        # In colour where it is one of those that take most; the group that reaches it is one of them.
+        is_of_most = float(of.running_share[group] - of.share[group]) < MOST
+        return [(share_bar(study, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
+
+    all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
+    return [
+        figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}"),
+        shares("share", of.share, all_of_time),
+        GroupColumn("bar", bar_cells, bar, to_right=False),
+        shares("cum", of.running_share, "100.0 %"),
+        counts("launches", of.launches, "launches"),
+        times("total", of.total_duration_ns),
+        times("mean", of.mean_ns),
+        figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),
+        GroupColumn("durations", _SPARKLINE, partial(_sparkline, study), to_right=False),
+        counts("strata", of.clusters, "clusters"),
+        counts("drawn", of.samples, "samples"),
+    ]
+
+
+_SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, bool], Runs]] = WeakKeyDictionary()
+
+
+def _sparkline(study: Study, group: int) -> Runs:
+    """Return the durations of a group as a small histogram, made once: a glyph a bin, in its stratum's style.
+
+    Only the middle 98 % of the launches: a single one far away would leave all others one bin.
+    """
+    kept, key = _SPARKLINES.setdefault(study, {}), (group, is_ascii())
+    if key in kept:
+        return kept[key]
+    if len(kept) >= _SPARKLINES_KEPT:
+        kept.clear()
+    values_ns, launches = study.counts.group_pairs(group)
+    before = np.cumsum(launches)
+    aside = int(before[-1]) * (1 - _MIDDLE) / 2
+    first, last = np.searchsorted(before, aside, side="right"), np.searchsorted(before, before[-1] - aside)
+    values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
+    clusters = {
+        cluster: (low, high)
+        for cluster, (low, high) in enumerate(clusters_of_group(study, group))
+        if high >= values_ns[0] and low <= values_ns[-1]
+    }
+    data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, _SPARKLINE))
+    glyphs = sparkline(data.counts, _SPARKLINE)
+    numbers = list(clusters)
+    styles = [cluster_style(numbers[place]) for place in data.cluster_counts.argmax(axis=0).tolist()]
+    kept[key] = [(" " * ((_SPARKLINE - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
+    return kept[key]
+
+
+class GroupTable(Rows):
+    """Kernel groups; its columns are those that have room."""
+
+    BINDINGS = bindings(TABLE)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._study: Study | None = None
+        self.listed = GroupList((), 0)
+        self._order = GroupSort.TOTAL, False
+        self._columns: tuple[int, TableColumns] | None = None
+
+    def show(
+        self, study: Study, listed: GroupList, selected: int | None, order: tuple[GroupSort, bool]
+    ) -> None:
+        """List these groups, the cursor on the selected one, by their order or the other way round."""
+        self._study, self.listed, self._order, self._columns = study, listed, order, None
+        self.fill(len(listed.groups), listed.groups.index(selected) if selected in listed.groups else 0)
+
+    def select(self, group: int | None) -> None:
+        """Go to a group, if it is listed, and tell nobody."""
+        if group in self.listed.groups and group != self.highlighted:
+            self.fill(self.row_count, self.listed.groups.index(group))
+
+    @property
+    def highlighted(self) -> int | None:
+        """The group under the cursor; None in an empty table."""
+        return self.listed.groups[self.cursor] if self.listed.groups else None
+
+    def columns(self, width: int) -> TableColumns:
+        """The columns that have room, found once a width."""
+        if self._study is None or not width:
+            return TableColumns()
+        if self._columns is None or self._columns[0] != width:
+            self._columns = width, table_columns(self._study, width)
+        return self._columns[1]
+
+    def heading(self, width: int) -> str:
+        """The headings, the column that the groups are sorted by marked where it has room."""
+        columns, (sort, reverse) = self.columns(width), self._order
+        names = {column.name for column in columns.columns}
+        name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
+        return columns.head(name, mark_of(falls=(sort is GroupSort.NAME) == reverse))
+
+    def runs(self, row: int, width: int) -> Runs:
+        return self.columns(width).row(self.listed.groups[row])
+
+
+# What is said.
 
 
 def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str, str]:
@@ -74,11 +277,39 @@ def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str,
     return f"[1] Kernel groups by {sort}", ", ".join(said)
 
 
+def group_key(study: Study, index: int, cells: int) -> str:
+    """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
+    group = study.counts.groups[index]
+    whole = printable(group.key)
+    if len(whole) <= cells:
+        return whole
+    launched = group.key.removeprefix(group.name)
+    if len(study.sequences) == 1:
+        launched = launched.partition(" process ")[0]
+    room = cells - len(launched)
+    if room < _LEAST_NAME:
+        return shortened(group.key, cells)
+    return shortened(group.name, room) + launched
+
+
 def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
     lines = devices_named(study)
     short = [f"{name}: process {process}" for (process, _), name in places_of(study).items()]
     return ["; ".join(lines), "; ".join(short)] if lines else []
+
+
+def binding_lines(session: Session, study: Study) -> list[str]:
+    """Return what binds the plan, or how to learn it, the longest form first."""
+    if session.binding is not None:
+        forms = binding_forms(session.binding, study.design)
+        return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
+    if study.counts.launches > MOST_LAUNCHES_UNASKED:
+        return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
+    return ["Faster if: being found"]
+
+
+# The panes.
 
 
 class SearchInput(Input):
@@ -96,7 +327,9 @@ class RunPane(Vertical):
     app: SessionApp
 
     def __init__(self) -> None:
-        super().__init__(PaneTitle(), Chart(id="run"), id="run-pane", classes="pane")
+        #: The chart, which takes the focus.
+        self.chart = Chart(id="run")
+        super().__init__(PaneTitle(), self.chart, id="run-pane", classes="pane")
         self._timeline: GroupTimeline | None = None
         self._above: RangeForest | str = ""
         self._timer: Timer | None = None
@@ -107,8 +340,11 @@ class RunPane(Vertical):
     @property
     def timeline(self) -> GroupTimeline | None:
         """What is shown; None while it is not of the group in focus."""
-        at, session = self._timeline, self.app.session
-        return at if at is not None and (at.study, at.group) == (session.study, session.selected) else None
+        return self._timeline if self._is_wanted(self._timeline) else None
+
+    def _is_wanted(self, at: GroupTimeline | None) -> bool:
+        session = self.app.session
+        return at is not None and (at.study, at.group) == (session.study, session.selected)
 
     @property
     def text(self) -> str:
@@ -120,13 +356,8 @@ class RunPane(Vertical):
         canvas, log = Canvas(width, color=False), self.app.session.log
         return canvas_text(timeline_blocks(at, canvas, height, log=log, above=self._above), canvas) + "\n"
 
-    @property
-    def chart(self) -> Chart:
-        """The chart, which takes the focus."""
-        return self.query_one(Chart)
-
     def follow(self) -> None:
-        """Show the group in focus, of the plan there is."""
+        """Show the group in focus, of the plan there is, once the cursor rests on it."""
         session = self.app.session
         study, group = session.study, session.selected
         if not self.display or study is None:
@@ -151,22 +382,19 @@ class RunPane(Vertical):
         yield with_clusters(timeline_of_group(study, group, seed, before=before)), above
 
     def _take(self, read: tuple[GroupTimeline, RangeForest | str]) -> None:
-        session, (at, above) = self.app.session, read
         # Else the cursor has gone on.
-        if (at.study, at.group) == (session.study, session.selected):
-            self._timeline, self._above = at, above
+        if self._is_wanted(read[0]):
+            self._timeline, self._above = read
             self._show()
 
     def _show(self) -> None:
-        session, at = self.app.session, self.timeline
+        title, at, log = self.query_one(PaneTitle), self.timeline, self.app.session.log
         if at is None:
-            self.query_one(PaneTitle).show("[6] Over the run")
+            title.show("[6] Over the run")
             self.chart.say("no kernel group matches")
-            return
-        log = session.log
-        scale = f"by {at.by}, {'log' if log else 'linear'}"
-        self.query_one(PaneTitle).show(f"[6] #{at.group + 1} over the run", scale)
-        self.chart.show(lambda width, height: group_timeline(at, width, height, log=log))
+        else:
+            title.show(f"[6] #{at.group + 1} over the run", f"by {at.by}, {'log' if log else 'linear'}")
+            self.chart.show(lambda width, height: group_timeline(at, width, height, log=log))
 
 
 class GroupsScreen(TableScreen[GroupSort]):
@@ -189,18 +417,16 @@ class GroupsScreen(TableScreen[GroupSort]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._table, self._histogram, self._run = GroupTable(), Chart(id="histogram"), RunPane()
         self._chart = Soon[None](self, lambda _: self._show_chart())
-        self._search_timer: Timer | None = None
+        self._search = Soon[str](self, lambda text: self.app.change(search=text))
 
     def compose_panes(self) -> ComposeResult:
         field = SearchInput(placeholder="part of the kernel group's key", compact=True)
         search = Horizontal(Static("/ "), field, id="search")
-        charts = Container(
-            titled("chart", Static(id="group-key", markup=False), Chart(id="histogram")),
-            RunPane(),
-            id="group-charts",
-        )
-        yield Container(titled("groups", GroupTable(), search), charts, id="group-panes")
+        chart = titled("chart", Static(id="group-key", markup=False), self._histogram)
+        charts = Container(chart, self._run, id="group-charts")
+        yield Container(titled("groups", self._table, search), charts, id="group-panes")
         yield Line(id="devices")
         yield Line(id="binding")
 
@@ -213,9 +439,9 @@ class GroupsScreen(TableScreen[GroupSort]):
 
     def on_screen_resume(self) -> None:
         # Only now: while this view is open, the cursor may be further on than the session.
-        table, selected = self.query_one(GroupTable), self.session.selected
-        table.select(selected)
-        if self.session.search and selected is not None and selected not in table.listed.groups:
+        selected = self.session.selected
+        self._table.select(selected)
+        if self.session.search and selected is not None and selected not in self._table.listed.groups:
             # The filter leaves out the group that another view went to.
             self.query_one(SearchInput).value = ""
 
@@ -235,7 +461,7 @@ class GroupsScreen(TableScreen[GroupSort]):
         if shown is None or listed_by(shown) != listed_by(session):
             self._show_groups(session, study)
         # What is listed may have changed what is selected.
-        self.query_one(RunPane).follow()
+        self._run.follow()
         if shown is None:
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
@@ -246,7 +472,7 @@ class GroupsScreen(TableScreen[GroupSort]):
         # The charts get the rows that the list does not need.
         rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
         self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
-        self.query_one(GroupTable).show(study, listed, session.selected, (session.sort, session.reverse))
+        self._table.show(study, listed, session.selected, (session.sort, session.reverse))
         self.entitle("groups", *table_title(session, study, listed))
         if session.selected not in listed.groups:
             self.app.change(selected=listed.groups[0] if listed.groups else None)
@@ -256,39 +482,35 @@ class GroupsScreen(TableScreen[GroupSort]):
         session, study, selected = self.session, self.session.study, self.session.selected
         if study is None:
             return
-        name, key = "no kernel group", self.query_one("#group-key", Static)
-        if selected is not None:
-            name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
-        self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
+        name, whole, key = "no kernel group", "", self.query_one("#group-key", Static)
         # As many rows as there are for it, broken wherever they are full.
         width, most = max(self._histogram.size.width, 1), key.styles.max_height
-        whole = "" if selected is None else group_key(study, selected, int(most.value if most else 1) * width)
-        key.update("\n".join(whole[at : at + width] for at in range(0, len(whole), width)))
         if selected is None:
             self._histogram.say("no kernel group matches")
         else:
+            name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
+            whole = group_key(study, selected, int(most.value if most else 1) * width)
             self._histogram.show(partial(group_histogram, study, selected, log=session.log))
+        self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
+        key.update("\n".join(whole[at : at + width] for at in range(0, len(whole), width)))
 
     @on(Rows.Moved)
     def _select(self) -> None:
         # The cursor may have moved since the message was sent: use where it is now.
-        highlighted = self.query_one(GroupTable).highlighted
+        highlighted = self._table.highlighted
         if highlighted not in {None, self.session.selected}:
             self.app.change(selected=highlighted)
 
     @on(Input.Changed, "SearchInput")
-    def _search(self, event: Input.Changed) -> None:
-        # Filter once for all that is typed, not at each letter.
-        if self._search_timer is not None:
-            self._search_timer.stop()
-        self._search_timer = self.set_timer(_SEARCH_SECONDS, lambda: self.app.change(search=event.value))
+    def _search_for(self, event: Input.Changed) -> None:
+        self._search.ask(event.value)
 
     def action_leave_search(self, is_given_up: bool) -> None:
         """Go back to the table, with all groups where the text is given up."""
         if is_given_up:
             self.query_one(SearchInput).value = ""
         self.query_one("#search").display = False
-        self.query_one(GroupTable).focus()
+        self._table.focus()
 
     def action_search(self) -> None:
         self.query_one("#search").display = True
@@ -314,37 +536,35 @@ class GroupsScreen(TableScreen[GroupSort]):
     # What is copied.
 
     def own_text(self) -> PaneText:
-        session, study = self.session, self.session.study
+        session, study, group = self.session, self.session.study, self.session.selected or 0
         if study is None:
             return PaneText("kernelpoint", "")
-        group = session.selected or 0
-        if self._is_meant(self.query_one(RunPane).chart):
-            return PaneText(f"kernelpoint-timeline-{group + 1}", self.query_one(RunPane).text)
+        if self._is_meant(self._run.chart):
+            return PaneText(f"kernelpoint-timeline-{group + 1}", self._run.text)
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
             canvas = Canvas(width, color=False)
             blocks = histogram_blocks(study, group, width, height, log=session.log)
             return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
-        rows = [group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+        rows = [group_row(study, index) for index in self._table.listed.groups]
         canvas = Canvas(self.app.size.width, color=False)
         text = canvas_text(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
         return PaneText("kernelpoint-groups", text)
 
     def command(self) -> str:
         """`timeline` or `histogram` of the selected group as large as it is drawn, or `groups` as listed."""
-        session, run = self.app.planned, self.query_one(RunPane).chart
+        session = self.app.planned
         given = options_with_overrides(session)
         for chart, command, kind in (
-            (run, "timeline", TimelineOptions),
+            (self._run.chart, "timeline", TimelineOptions),
             (self._histogram, "histogram", HistogramOptions),
         ):
             if self._is_meant(chart):
                 kernel, (width, height) = f"#{(session.selected or 0) + 1}", chart.printed_size
                 drawn = options_of(kind, given, kernel=kernel, log=session.log, width=width, height=height)
                 return command_line(command, drawn)
-        listed = self.query_one(GroupTable).listed
+        listed, (sort, reverse) = self._table.listed, self.order
         top = None if len(listed.groups) == listed.matching else len(listed.groups)
-        sort, reverse = self.order
         options = options_of(
             GroupsOptions, given, sort=sort, reverse=reverse, filter=session.search or None, top=top
         )
@@ -353,7 +573,3 @@ class GroupsScreen(TableScreen[GroupSort]):
     def _is_meant(self, chart: Chart) -> bool:
         """Return whether a chart of a group has the focus."""
         return self.focused is chart and self.session.selected is not None
-
-    @property
-    def _histogram(self) -> Chart:
-        return self.query_one("#histogram", Chart)

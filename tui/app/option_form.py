@@ -27,7 +27,7 @@ from sampling.parallel import Stream, generator
 from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 from tui.app.actions import FORM, bindings
-from tui.app.frame.prompt import PathInput
+from tui.app.prompt import PathInput
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted
@@ -251,7 +251,7 @@ class OptionInput(PathInput):
     ]
 
     def __init__(self, value: str, form: OptionForm) -> None:
-        super().__init__(value, compact=True, select_on_focus=False)
+        super().__init__(value)
         self.completes = form.field.is_path
         self._form = form
 

@@ -1,21 +1,27 @@
-"""From options to a study, in a worker thread: no widget, nothing on any stream."""
+"""From options to a study, in a worker thread, and back to a command line: no widget, no stream."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from errno import EACCES
 from functools import partial
+from itertools import chain, count
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sampling.errors import OptionError, OverrideError, SamplingError
+from sampling.errors import OptionError, OverrideError, PlanFileError, SamplingError
 from sampling.methods.registry import check_settings
 from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, SimulationHours
+from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.splitting.tree import Overrides
-from tui.app.state import Session, decisions
+from tui.app.state import Session, decisions, same_overrides
 from tui.engine.plan_files import plan_notes, profile_check
 from tui.engine.planning import binding_of, budget_of, hours_of
 from tui.engine.studies import (
@@ -27,8 +33,11 @@ from tui.engine.studies import (
     target_of,
     with_flags_in_findings,
 )
+from tui.options.choices import ColorMode, OutputFormat
 from tui.options.command_line import error_text
+from tui.options.files import other_folders, why_not_written
 from tui.options.plan import SampleOptions
+from tui.output.files import write_text
 
 # What says words alone needs no screen.
 if TYPE_CHECKING:
@@ -37,61 +46,16 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
 _REPORT_SECONDS = 0.1
+_DIGITS = 8
 
 Found = TypeVar("Found")
 
 
+# A task in a worker.
+
+
 class CancelledError(Exception):
     """The work was cancelled: its result is no longer wanted."""
-
-
-def study_of(
-    before: Session | None, wanted: Session, progress: Progress
-) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
-    """Yield the study that a session asks for, its hours, and what to note of its plan beside a file's.
-
-    Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
-    """
-    notes: tuple[str, ...] = ()
-    try:
-        if before is None or before.study is None:
-            made = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
-            notes = () if wanted.plan is None else plan_notes(wanted.plan, made)
-        else:
-            made = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
-        hours = hours_of(wanted.options, made)
-    except OverrideError as error:
-        if before is None or before.study is None:
-            raise
-        raise decision_error(error, wanted.overrides) from error
-    yield made, hours, notes
-
-
-def binding_found(shown: Session, study: Study, progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
-    """Yield what binds the plan of a session."""
-    yield binding_of(shown.options, study, progress)
-
-
-def tell(
-    node: MessagePump,
-    task: Callable[[Progress], Iterator[Found]],
-    say: Progress,
-    take: Callable[[Found], object],
-) -> None:
-    """Run a task in this worker's thread; a screen is told of progress and finds, until it is cancelled."""
-    from textual.worker import get_current_worker
-
-    worker = get_current_worker()
-
-    def told(then: Callable[..., object], *given: object) -> object:
-        return None if worker.is_cancelled else then(*given)
-
-    def report(done: int, total: int, what: str) -> None:
-        node.call_later(told, say, done, total, what)
-
-    with suppress(CancelledError):
-        for found in task(throttled(report, lambda: worker.is_cancelled)):
-            node.call_later(told, take, found)
 
 
 def start(
@@ -108,6 +72,37 @@ def start(
     return node.screen.run_worker(work, thread=True, exclusive=is_exclusive, exit_on_error=False, group=group)
 
 
+def tell(
+    node: MessagePump,
+    task: Callable[[Progress], Iterator[Found]],
+    say: Progress,
+    take: Callable[[Found], object],
+) -> None:
+    """Run a task in this worker's thread; a screen is told of progress and finds, until it is cancelled.
+
+    Progress is told ten times a second.
+    """
+    from textual.worker import get_current_worker
+
+    worker, last = get_current_worker(), -_REPORT_SECONDS
+
+    def told(then: Callable[..., object], *given: object) -> object:
+        return None if worker.is_cancelled else then(*given)
+
+    def report(done: int, total: int, what: str) -> None:
+        nonlocal last
+        if worker.is_cancelled:
+            raise CancelledError
+        now = time.monotonic()
+        if now - last >= _REPORT_SECONDS:
+            last = now
+            node.call_later(told, say, done, total, what)
+
+    with suppress(CancelledError):
+        for found in task(report):
+            node.call_later(told, take, found)
+
+
 def in_words(say: Callable[[str], None]) -> Progress:
     """Return a callback that says progress in words, with the share that is done where that is known."""
     return lambda done, total, what: say(f"{what}, {100 * done / total:.0f} %" if total else what)
@@ -115,6 +110,37 @@ def in_words(say: Callable[[str], None]) -> Progress:
 
 def silent(*_: object) -> None:
     """Say no progress."""
+
+
+# A study.
+
+
+def study_of(
+    before: Session | None, wanted: Session, progress: Progress
+) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
+    """Yield the study that a session asks for, its hours, and what to note of its plan beside a file's.
+
+    Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
+    """
+    notes: tuple[str, ...] = ()
+    read = None if before is None else before.study
+    try:
+        if before is None or read is None:
+            made = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
+            notes = () if wanted.plan is None else plan_notes(wanted.plan, made)
+        else:
+            made = plan_again(read, before.options, wanted.options, wanted.overrides, progress)
+        hours = hours_of(wanted.options, made)
+    except OverrideError as error:
+        if read is None:
+            raise
+        raise decision_error(error, wanted.overrides) from error
+    yield made, hours, notes
+
+
+def binding_found(shown: Session, study: Study, progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
+    """Yield what binds the plan of a session."""
+    yield binding_of(shown.options, study, progress)
 
 
 def load_study(
@@ -157,22 +183,6 @@ def _ready(studied: Study) -> Study:
     return shown
 
 
-def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:
-    """Return a callback that reports progress ten times a second, and raises CancelledError if cancelled."""
-    last = -_REPORT_SECONDS
-
-    def progress(done: int, total: int, what: str) -> None:
-        nonlocal last
-        if is_cancelled():
-            raise CancelledError
-        now = time.monotonic()
-        if now - last >= _REPORT_SECONDS:
-            last = now
-            report(done, total, what)
-
-    return progress
-
-
 def failure_words(error: SamplingError | OSError) -> str:
     """Return why nothing was written or found, with the file that the system names."""
     if isinstance(error, OSError) and error.strerror is not None:
@@ -184,9 +194,74 @@ def decision_error(error: SamplingError, overrides: Overrides) -> SamplingError:
     """Return an error of the user's decisions in few enough words for a line, others as they are."""
     if not isinstance(error, OverrideError):
         return error
-    number = decisions(overrides)
-    remedy = f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"
+    remedy = f"[u] in Split tree takes {'it' if decisions(overrides) == 1 else 'them'} back"
     if error.group is None or error.path is None:
         return OptionError(error.in_short, remedy=remedy)
     node = f"{error.path or 'root'} in #{error.group + 1}"
     return OptionError(f"your decision on {node} fits no node with these options", remedy=remedy)
+
+
+# A command line, and a file for the split decisions.
+
+
+def printed_options(session: Session) -> SampleOptions:
+    """Return the session's options for a command that prints what a screen shows: text, on stdout."""
+    options = session.options
+    # Copied text has no colour; a terminal gets its own from `auto`.
+    color = ColorMode.AUTO if options.color is ColorMode.ALWAYS else options.color
+    is_ascii = options.ascii or session.ascii_only
+    return replace(options, format=OutputFormat.TABLE, output=None, color=color, ascii=is_ascii)
+
+
+def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:
+    """Return the `printed_options` with the `decisions_file`, written if there is none; OSError if not."""
+    options = printed_options(session)
+    if not decisions(session.overrides):
+        return replace(options, overrides=None)
+    path = decisions_file(session, folder)
+    if not path.exists():
+        if (why_not := why_not_written(path)) is not None:
+            raise PermissionError(EACCES, why_not, str(path))
+        write_text(overrides_text(session.overrides, session.options.method), path)
+    return replace(options, overrides=str(path))
+
+
+def decisions_file(session: Session, folder: Path = Path()) -> Path:
+    """Return the file that has the session's split decisions, or where there is none yet, one for them.
+
+    It is that of the options, such as a plan that was saved; else one named after what is in it.
+    """
+    given = session.options.overrides
+    if given is not None and _holds(Path(given), session):
+        return Path(given)
+    text = overrides_text(session.overrides, session.options.method)
+    named = f"kernelpoint-overrides-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+    names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
+    # A file of that name may have been edited since, and is the user's.
+    return next(
+        path for path in (folder / name for name in names) if not path.exists() or _holds(path, session)
+    )
+
+
+def _holds(path: Path, session: Session) -> bool:
+    """Return whether a file is there and has the session's decisions."""
+    try:
+        return path.is_file() and same_overrides(read_overrides(str(path)).overrides, session.overrides)
+    except PlanFileError:
+        return False
+
+
+def kept_decisions(session: Session) -> str:
+    """Write the split decisions where the app ends otherwise than by the user; say where they are.
+
+    Nothing is raised: the user is to be told why the app ends, not that this failed too.
+    """
+    why = ""
+    for folder in (Path(), *other_folders()):
+        try:
+            return f"your split decisions are in {options_with_overrides(session, folder).overrides}"
+        except OSError as error:
+            why = why or f"{error.filename}: {error.strerror}"
+        except Exception as error:
+            why = why or str(error)
+    return f"your split decisions are not written: {why}"

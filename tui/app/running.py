@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from textual.app import App
 
+from tui.app.actions import FIRST_VIEW
 from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
-from tui.app.views import FIRST_VIEW
 from tui.options.command_line import error_text, options_of
 from tui.options.plan import SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions
@@ -178,7 +178,7 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
 def _kept_decisions(session: Session) -> str | None:
     if not decisions(session.overrides):
         return None
-    from tui.app.overrides_file import kept_decisions
+    from tui.app.planning import kept_decisions
 
     return kept_decisions(session)
 
@@ -187,7 +187,7 @@ def _take_leave(session: Session) -> None:
     """Print what was open and the command line that makes it again, if anything was."""
     if session.study is None and session.scale is None:
         return
-    from tui.app.frame import wording
+    from tui.app import wording
     from tui.output.writer import write_stdout
 
     line = wording.farewell(session)

@@ -24,14 +24,11 @@ from textual.worker import Worker
 from sampling.parallel import Progress
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
-from tui.app.frame.line import Line, titled
-from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Rows
-from tui.app.frame.prompt import Answer, Prompt
-from tui.app.frame.view import ViewScreen
-from tui.app.overrides_file import printed_options
-from tui.app.planning import in_words, start
+from tui.app.planning import in_words, printed_options, start
+from tui.app.prompt import Answer, Prompt
 from tui.app.state import Session
+from tui.app.view import PaneText, ViewScreen
+from tui.app.widgets import Chart, Line, Rows, titled
 from tui.charts.size_plot import prediction_chart
 from tui.options.command_line import command_line
 from tui.options.files import home_expanded

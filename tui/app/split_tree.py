@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import methodcaller
 from typing import ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named, splits_groups
@@ -26,13 +23,10 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
-from tui.app.frame.line import Line, PaneTitle, titled
-from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Soon
-from tui.app.frame.view import ViewScreen
-from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import CancelledError, decision_error, silent, throttled
+from tui.app.planning import decision_error, options_with_overrides, start
 from tui.app.state import Session, decisions, same_overrides
+from tui.app.view import PaneText, ViewScreen
+from tui.app.widgets import Chart, Line, PaneTitle, Soon, titled
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank
 from tui.charts.tree import tree
@@ -41,7 +35,7 @@ from tui.options.command_line import command_line, error_text, options_of
 from tui.options.look import TreeOptions
 from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.terminal.printable import printable
+from tui.terminal.printable import printable_lines
 from tui.text.groups import group_label
 from tui.text.tree import (
     TreeStop,
@@ -122,14 +116,6 @@ def draw_branches(stop: TreeStop, width: int, height: int) -> Grid:
     return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=(first, first + room))
 
 
-class SplitCard(Static):
-    """Lines broken between words; where there are too few rows, the last ones are not shown."""
-
-    def show(self, lines: Sequence[str]) -> None:
-        """Show other lines."""
-        self.update("\n".join(map(printable, lines)))
-
-
 class SplitTreeScreen(ViewScreen):
     """The histogram and the facts of a node over the tree so far, and what it all would cost."""
 
@@ -152,6 +138,7 @@ class SplitTreeScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._studied: str | None = None
+        # What the session asks of a walk, what the one shown was made from, and where that is.
         self._spec: WalkSpec | None = None
         self._shown_spec: WalkSpec | None = None
         self._stop: TreeStop | None = None
@@ -163,7 +150,7 @@ class SplitTreeScreen(ViewScreen):
         self._is_moving = False
 
     def compose_panes(self) -> ComposeResult:
-        card = Vertical(PaneTitle(), SplitCard(markup=False), id="card-pane")
+        card = Vertical(PaneTitle(), Static(id="card", markup=False), id="card-pane")
         histogram, branches = Chart(id="split-histogram"), Chart(id="branches")
         yield Container(titled("split", histogram), card, titled("tree", branches), id="split-panes")
         yield Line(id="running")
@@ -201,10 +188,9 @@ class SplitTreeScreen(ViewScreen):
 
     def _begin(self, session: Session) -> None:
         """Walk by what the session asks."""
-        self._spec = self._spec_of(session)
+        self._spec = spec = self._spec_of(session)
         if self._stop is None:
-            self.query_one(SplitCard).show(["splitting"])
-        spec, group = self._spec, session.selected or 0
+            self._say_in_card("splitting")
         if spec is None:
             return
 
@@ -213,7 +199,7 @@ class SplitTreeScreen(ViewScreen):
             if walked is not None and walked[0].counts is spec.counts:
                 walk.resume(walked[1].place)
             else:
-                walk.enter(group)
+                walk.enter(session.selected or 0)
             return spec, walk
 
         self._add(begin)
@@ -229,58 +215,50 @@ class SplitTreeScreen(ViewScreen):
         self._cursor = None
         self._add(move)
 
-    def _add(self, change: Change) -> None:
-        """Make a change of the walk once those asked for before are made."""
-        self._waiting.append(change)
-        if not self._is_moving:
+    def _add(self, *changes: Change) -> None:
+        """Make changes of the walk once those asked for before are made."""
+        self._waiting += changes
+        if self._waiting and not self._is_moving:
             self._is_moving = True
-            self._make_changes()
+            start(self, self._moved, self._take, group="tree", is_exclusive=False)
 
-    @work(exit_on_error=False, group="tree")
-    async def _make_changes(self) -> None:
-        worker = get_current_worker()
-        # The line of the plan already shows what is being done.
-        progress = throttled(silent, lambda: worker.is_cancelled)
+    def _moved(self, progress: Progress) -> Iterator[tuple[WalkSpec, TreeStop] | SamplingError | None]:
+        """Yield where each change leads, or why it cannot be made; None after the last."""
+        while self._waiting:
+            try:
+                self._walked = self._waiting.popleft()(self._walked, progress)
+                if self._walked is not None:
+                    yield self._walked[0], stop_of(self._walked[1])
+            except SamplingError as error:
+                yield error
+        yield None
 
-        def made(change: Change) -> tuple[Walked | None, TreeStop | None]:
-            walked = change(self._walked, progress)
-            return walked, None if walked is None else stop_of(walked[1])
-
-        try:
-            while self._waiting:
-                try:
-                    self._walked, stop = await asyncio.to_thread(made, self._waiting.popleft())
-                except SamplingError as error:
-                    self._say_why_not(error)
-                except CancelledError:
-                    return
-                else:
-                    if self._walked is not None and stop is not None:
-                        self._show_walk(self._walked[0], stop)
-        finally:
+    def _take(self, told: tuple[WalkSpec, TreeStop] | SamplingError | None) -> None:
+        if told is None:
             self._is_moving = False
-
-    def _show_walk(self, spec: WalkSpec, at: TreeStop) -> None:
-        study = self.session.study
-        if study is None or spec.counts is not study.counts:
-            return
-        self._stop, self._shown_spec = at, spec
-        if self._cursor is not None and self._cursor not in {node.path for node in at.nodes}:
-            self._cursor = None
-        if self.is_current and self.session.selected != at.group:
-            self.app.change(selected=at.group)
-        self._show()
+            self._add()
+        elif isinstance(told, SamplingError):
+            self._say_why_not(told)
+        elif self.session.study is not None and told[0].counts is self.session.study.counts:
+            self._shown_spec, self._stop = told
+            if self._cursor is not None and self._cursor not in {node.path for node in self._stop.nodes}:
+                self._cursor = None
+            if self.is_current and self.session.selected != self._stop.group:
+                self.app.change(selected=self._stop.group)
+            self._show()
 
     def _say_why_not(self, error: SamplingError) -> None:
-        wanted = self._method_wanted(self.session)
         words = error_text(decision_error(error, self.session.overrides))
         if self._shown_spec is None:
-            self.query_one(SplitCard).show([words])
+            self._say_in_card(words)
             return
-        if wanted != self._shown_spec.method:
+        if self._method_wanted(self.session) != self._shown_spec.method:
             # The tree of the other method stays.
             self._studied, self._spec = self._shown_spec.method, self._shown_spec
         self.app.say(words, failed=True)
+
+    def _say_in_card(self, *lines: str) -> None:
+        self.query_one("#card", Static).update(printable_lines("\n".join(lines)))
 
     # The user's decisions.
 
@@ -339,7 +317,7 @@ class SplitTreeScreen(ViewScreen):
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
         so_far = ("", "") if stop.ahead is None else (" so far", "+ split  - keep  u undo")
         self.entitle("tree", f"[tab] Tree{so_far[0]}", so_far[1])
-        self.query_one(SplitCard).show(card_lines(stop))
+        self._say_in_card(*card_lines(stop))
         self.query_one("#branches", Chart).show(partial(draw_branches, stop))
         self.query_one("#running", Line).show(running_lines(stop))
         self._histogram.ask(None)

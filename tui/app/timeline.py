@@ -22,13 +22,10 @@ from sampling.profile.profile import Profile
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
-from tui.app.frame.line import Line, titled
-from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Rows
-from tui.app.frame.view import ViewScreen
-from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import in_words, start
+from tui.app.planning import in_words, options_with_overrides, start
 from tui.app.state import Session
+from tui.app.view import PaneText, ViewScreen
+from tui.app.widgets import Chart, Line, Rows, titled
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, style_name
 from tui.charts.grid import runs as grid_runs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.app.driving import resized, wait_for
 from tests.app.plan_driving import pane_rows, running, shows_findings
-from tui.app.plan.details import PlanPane
+from tui.app.plan_details import PlanPane
 
 
 async def test_every_detail_of_a_real_profile_is_there(shared_data: Path) -> None:

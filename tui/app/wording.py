@@ -8,17 +8,14 @@ from pathlib import Path
 from sampling.plan.study import Study
 from sampling.reduction.region import Region
 from sampling.text import counted
-from tui.app.overrides_file import decisions_file, printed_options
+from tui.app.planning import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import PLAN_NAME, command_line
 from tui.output.blocks import Phrase, Tone, Words, toned, words
 from tui.scale import sheet as scale_sheet
-from tui.terminal.printable import printable, shortened
-from tui.text.plan import binding_forms, design_row, hours_forms, option_label, value_text, verdict
+from tui.text.plan import design_row, hours_forms, option_label, value_text, verdict
 from tui.text.profile import part_of_study
-
-_LEAST_NAME = 20
 
 MOST_LAUNCHES_UNASKED = 200_000
 """What takes many plans is found unasked for no larger a profile: it may take minutes."""
@@ -28,31 +25,6 @@ def workload_lines(session: Session, study: Study) -> list[str]:
     """Return what is open, the longest form first; how much of it there is stands in a row of its own."""
     names = ", ".join(Path(profile).name for profile in session.profiles)
     return [names] if part_of_study(study).is_whole else [f"part of {names}", names]
-
-
-def group_key(study: Study, index: int, cells: int) -> str:
-    """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
-    group = study.counts.groups[index]
-    whole = printable(group.key)
-    if len(whole) <= cells:
-        return whole
-    launched = group.key.removeprefix(group.name)
-    if len(study.sequences) == 1:
-        launched = launched.partition(" process ")[0]
-    room = cells - len(launched)
-    if room < _LEAST_NAME:
-        return shortened(group.key, cells)
-    return shortened(group.name, room) + launched
-
-
-def binding_lines(session: Session, study: Study) -> list[str]:
-    """Return what binds the plan, or how to learn it, the longest form first."""
-    if session.binding is not None:
-        forms = binding_forms(session.binding, study.design)
-        return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
-    if study.counts.launches > MOST_LAUNCHES_UNASKED:
-        return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
-    return ["Faster if: being found"]
 
 
 def plan_lines(session: Session, study: Study) -> list[Words]:

@@ -1,4 +1,4 @@
-"""Fields to type in, and prompts: fields at the foot of a view, under words on what is meant or wrong."""
+"""Prompts: fields to type in at the foot of a view, under words on what is meant or wrong."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from tui.app.session_app import SessionApp
+from tui.app.widgets import Words
 from tui.options.files import completed, last_completed
-from tui.terminal.printable import printable
 
 _MOST_NAMES = 12
 
 
-class FieldInput(Input):
-    """A field without a frame, in the colours of what is around it."""
-
-
-class PathInput(FieldInput):
+class PathInput(Input):
     """A field for a path: tab completes it, as a shell does, and leaves the field in no case.
 
     Attributes
@@ -36,6 +32,9 @@ class PathInput(FieldInput):
     BINDINGS = [Binding("tab,shift+tab", "complete", "Complete", key_display="tab", show=False)]  # noqa: RUF012
 
     completes, takes_several = True, False
+
+    def __init__(self, value: str = "", *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(value, id=id, compact=True, select_on_focus=False)
 
     def action_complete(self) -> None:
         """Complete the path as far as the names that are there agree; if no further, say what they are."""
@@ -53,30 +52,13 @@ class PathInput(FieldInput):
             self.notify("  ".join(shown), markup=False)
 
 
-class FieldWords(Static):
-    """The longest of several wordings that fits a row; where none does, the shortest on several."""
+class Answer(NamedTuple):
+    """What a prompt asks for: a path, several quoted as in a shell, or another text."""
 
-    DEFAULT_CSS = """
-    FieldWords { height: auto; max-height: 6; width: 1fr; }
-    FieldWords.-refused { color: ansi_red; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__(markup=False)
-
-    def show(self, forms: Sequence[str]) -> None:
-        """Show one of these, which are the longest first."""
-        self.remove_class("-refused")
-        width = self.app.size.width
-        self._write(next((form for form in forms if len(form) <= width), forms[-1]))
-
-    def refuse(self, why: str) -> None:
-        """Show why something is not done."""
-        self.add_class("-refused")
-        self._write(f"! {why}")
-
-    def _write(self, text: str) -> None:
-        self.update(printable(text))
+    name: str
+    label: str
+    is_path: bool = True
+    takes_several: bool = False
 
 
 class AnswerInput(PathInput):
@@ -88,13 +70,10 @@ class AnswerInput(PathInput):
         Binding("down", "go(1)", "Field", show=False),
     ]
 
-    def __init__(self, asked: Answer) -> None:
-        super().__init__(id=asked.name, compact=True, select_on_focus=False)
+    def __init__(self, asked: Answer, prompt: Prompt) -> None:
+        super().__init__(id=asked.name)
         self.completes, self.takes_several = asked.is_path, asked.takes_several
-
-    @property
-    def _prompt(self) -> Prompt:
-        return next(node for node in self.ancestors if isinstance(node, Prompt))
+        self._prompt = prompt
 
     def action_leave(self) -> None:
         self._prompt.post_message(Prompt.Left(self._prompt))
@@ -109,20 +88,12 @@ class AnswerInput(PathInput):
             self.action_go(1)
 
 
-class Answer(NamedTuple):
-    """What a prompt asks for: a path, several quoted as in a shell, or another text."""
-
-    name: str
-    label: str
-    is_path: bool = True
-    takes_several: bool = False
-
-
 class Prompt(Vertical):
     """Fields to type in; the row above says what is meant, or what is wrong with an answer."""
 
     DEFAULT_CSS = """
     Prompt { height: auto; max-height: 8; display: none; }
+    Prompt Words { height: auto; max-height: 6; width: 1fr; }
     Prompt Horizontal { height: 1; }
     Prompt Horizontal Static { width: auto; text-style: bold; }
     """
@@ -150,9 +121,9 @@ class Prompt(Vertical):
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
-        yield FieldWords()
+        yield Words()
         for asked in self.ASKS:
-            yield Horizontal(Static(asked.label), AnswerInput(asked))
+            yield Horizontal(Static(asked.label), AnswerInput(asked, self))
 
     def ask(self, answers: Mapping[str, str], problem: str = "") -> None:
         """Ask, with answers to begin with; say why they cannot be used, unless that is ""."""
@@ -169,16 +140,9 @@ class Prompt(Vertical):
         """The fields as they are typed."""
         return {str(field.id): field.value for field in self.query(AnswerInput)}
 
-    @property
-    def asked_now(self) -> str:
-        """The field that has the focus, else the first."""
-        focused = self.app.focused
-        is_here = isinstance(focused, AnswerInput) and self in focused.ancestors
-        return str(focused.id) if is_here and focused is not None else self.ASKS[0].name
-
     def say(self, forms: Sequence[str]) -> None:
         """Show the longest of these that fits."""
-        self.query_one(FieldWords).show(forms)
+        self.query_one(Words).show(*forms)
 
     def refuse(self, problem: str) -> None:
         """Say why the answers cannot be used, until one of them is changed."""
@@ -186,11 +150,12 @@ class Prompt(Vertical):
         self.explain()
 
     def explain(self) -> None:
-        """Say what is wrong, else what is meant."""
+        """Say what is wrong, else what is meant by the field that has the focus, or by the first."""
         if self._problem:
-            self.query_one(FieldWords).refuse(self._problem)
+            self.query_one(Words).refuse(self._problem)
         else:
-            self.say(self.hint(self.asked_now))
+            fields = list(self.query(AnswerInput))
+            self.say(self.hint(str(next((each for each in fields if each.has_focus), fields[0]).id)))
 
     @on(events.DescendantFocus)
     def _explain_field(self) -> None:

@@ -8,11 +8,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rich.cells import set_cell_size
 from rich.segment import Segment
-from textual import events, on
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
+from textual import on
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -23,28 +20,26 @@ from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
-from tui.app.actions import BINDS, LIST, bindings
-from tui.app.frame.line import Line, fitting, toned_segments
-from tui.app.frame.panes import Rows, Runs
-from tui.app.frame.prompt import Answer, AnswerInput, Prompt
+from tui.app.actions import BINDS, bindings
 from tui.app.option_form import OPTION_FIELDS, changed
-from tui.app.plan.details import Figure, why_not_there
+from tui.app.plan_details import Figure, why_not_there
 from tui.app.planning import in_words, start
+from tui.app.prompt import Answer, AnswerInput, Prompt
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
+from tui.app.widgets import Line, ListingRows, Runs, fitting, toned_segments
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
 from tui.engine.planning import budget_of, study_that_fits
 from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
 from tui.options.files import home_expanded
 from tui.options.plan import SampleOptions
-from tui.output.blocks import Listing, shortened_to, without_tones, words
+from tui.output.blocks import shortened_to, without_tones, words
 from tui.terminal.printable import table
 from tui.text.plan import binding_columns, option_label, value_text, why_none
 
 _LABEL = 10
 _NEXT_CLAUSE = re.compile(r", | \(|: | of the | groups")
-_NOTHING = Listing((), "", lambda *_: "")
 
 Take = Callable[[SampleOptions, str, str], object]
 """Plans by other options; with what to say of it, and once they are taken back."""
@@ -78,46 +73,6 @@ class PlanFigures(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
 
-class PlanList(ScrollView, can_focus=True):
-    """Strata or launches; only visible rows are made into text, so that even millions can be scrolled."""
-
-    BINDINGS = bindings(LIST)
-    COMPONENT_CLASSES = {"plan-list--head"}  # noqa: RUF012
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._listing, self._words = _NOTHING, ""
-
-    def show(self, listing: Listing | None, words: str = "") -> None:
-        """Show another table from its start, or without one a text in its place."""
-        self._listing, self._words = listing or _NOTHING, words
-        self.on_resize()
-        self.scroll_home(animate=False)
-        self.refresh()
-
-    @property
-    def place(self) -> str:
-        """Which rows are visible, of how many."""
-        rows, first = len(self._listing), self.scroll_offset.y
-        last = min(first + self.size.height - 1, rows)
-        return f"{first + 1:,}-{last:,} of {rows:,}" if rows else ""
-
-    def on_resize(self, _: events.Resize | None = None) -> None:
-        self.virtual_size = Size(self.size.width, len(self._listing) + 1)
-
-    def render_line(self, y: int) -> Strip:
-        width, style = self.size.width, self.rich_style
-        number, text = self.scroll_offset.y + y - 1, ""
-        if not len(self._listing):
-            text = fitted(self._words, width) if y == 0 else ""
-        elif y == 0:
-            style += self.get_component_rich_style("plan-list--head", partial=True)
-            text = self._listing.head(width)
-        elif number < len(self._listing):
-            text = self._listing.row(number, width)
-        return Strip([Segment(set_cell_size(text, width), style)], width)
-
-
 # What binds: an option a step looser.
 
 
@@ -129,15 +84,11 @@ def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions
     return field.taken(options, value if isinstance(value, str) else repr(value))
 
 
-class BindingList(Rows):
+class BindingList(ListingRows):
     """Options that bind, a row each, with a cursor; a text in their place while there are none."""
 
     app: SessionApp
     BINDINGS = bindings(BINDS)
-    DEFAULT_CSS = """
-    BindingList > .rows--cursor { text-style: none; }
-    BindingList:focus > .rows--cursor { text-style: reverse; }
-    """
 
     def __init__(self, take: Take) -> None:
         super().__init__()
@@ -145,7 +96,7 @@ class BindingList(Rows):
         self._steps: tuple[Relaxation, ...] = ()
         self._heading, self._lines = "", [""]
 
-    def show(self, session: Session) -> None:
+    def follow(self, session: Session) -> None:
         """Show the steps that raise the speedup; without any, why there are none."""
         study, found = session.study, session.binding
         self._steps, self._heading = found or (), ""

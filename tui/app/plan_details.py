@@ -29,7 +29,7 @@ from sampling.plan.study import Study
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from sampling.text import counted
-from tui.app.overrides_file import options_with_overrides
+from tui.app.planning import options_with_overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.engine.planning import PlanCosts

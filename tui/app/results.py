@@ -24,15 +24,13 @@ from sampling.estimation.total import PlanEstimate
 from sampling.parallel import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
-from tui.app.frame.line import titled
-from tui.app.frame.page import Page, PaneText
-from tui.app.frame.prompt import Answer, Prompt
-from tui.app.frame.view import ViewScreen
-from tui.app.overrides_file import printed_options
-from tui.app.plan.details import PlanDetails, export_file, save_plan
-from tui.app.plan.panes import PlanList, PlanPrompt
-from tui.app.planning import failure_words, in_words, start
+from tui.app.plan_details import PlanDetails, export_file, save_plan
+from tui.app.plan_panes import PlanPrompt
+from tui.app.planning import failure_words, in_words, printed_options, start
+from tui.app.prompt import Answer, Prompt
 from tui.app.state import Session
+from tui.app.view import Page, PaneText, ViewScreen
+from tui.app.widgets import ListingRows, Rows, titled
 from tui.charts import quantities
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
@@ -290,22 +288,21 @@ class ResultsScreen(ViewScreen):
         self._saved: Path | None = None
 
     def compose_panes(self) -> ComposeResult:
-        panes = titled("totals", Page(self._totals)), titled("results-table", PlanList())
+        panes = titled("totals", Page(self._totals)), titled("results-table", ListingRows())
         yield Container(*panes, id="results-panes")
         yield ResultsForm()
         yield PlanPrompt(self._write_there)
 
     def on_mount(self) -> None:
-        for scrolled in (self.query_one(PlanList), self.query_one(Page)):
-            for name in ("scroll_y", "virtual_size"):
-                self.watch(scrolled, name, self._show_titles_soon, init=False)
+        for name in ("scroll_y", "virtual_size"):
+            self.watch(self.query_one(Page), name, self._show_titles_soon, init=False)
         self._show()
         if self._is_read_now:
             self.call_later(self._read_answers, self.answers)
         elif self.known is None:
             self.action_ask()
         else:
-            self.query_one(PlanList).focus()
+            self.query_one(ListingRows).focus()
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Do nothing: results are of a plan file, which stays as it is."""
@@ -330,15 +327,17 @@ class ResultsScreen(ViewScreen):
 
     def _show(self) -> None:
         self.query_one(Page).write_anew()
-        self.query_one(PlanList).show(*table_of(self._table, self.known))
+        self.query_one(ListingRows).show(*table_of(self._table, self.known))
         self._show_titles_soon()
 
+    @on(Rows.Moved)
+    @on(Rows.Resized)
     def _show_titles_soon(self) -> None:
         # Which rows are visible is known only after the layout.
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        page, table = self.query_one(Page), self.query_one(PlanList)
+        page, table = self.query_one(Page), self.query_one(ListingRows)
         more = "tab j more" if page.scroll_y < page.max_scroll_y else ""
         self.entitle("totals", *pane_title(ResultsPane.TOTALS, self.known, self._doing, more))
         self.entitle("results-table", *pane_title(self._table, self.known, self._doing, table.place))
@@ -363,7 +362,7 @@ class ResultsScreen(ViewScreen):
             form.refuse(str(error))
             return
         form.close()
-        self.query_one(PlanList).focus()
+        self.query_one(ListingRows).focus()
         self._stop()
         self._say_doing("reading results")
         task = partial(read_results, self._details, asked)
@@ -376,7 +375,7 @@ class ResultsScreen(ViewScreen):
         if self.known is None:
             self.action_back()
         else:
-            self.query_one(PlanList).focus()
+            self.query_one(ListingRows).focus()
 
     def _say_doing(self, words: str) -> None:
         self._doing = words
@@ -403,7 +402,7 @@ class ResultsScreen(ViewScreen):
         is_groups = self._table is ResultsPane.GROUPS
         self._table = ResultsPane.NEXT if is_groups else ResultsPane.GROUPS
         self._show()
-        self.query_one(PlanList).focus()
+        self.query_one(ListingRows).focus()
 
     def action_back(self) -> None:
         """Stop reading; where nothing is read, go back to the plan."""
@@ -457,7 +456,7 @@ class ResultsScreen(ViewScreen):
     def _leave_prompt(self) -> None:
         """Write nothing."""
         self.query_one(PlanPrompt).close()
-        self.query_one(PlanList).focus()
+        self.query_one(ListingRows).focus()
 
     def own_text(self) -> PaneText:
         """What `estimate` prints, with the groups where they are looked at."""

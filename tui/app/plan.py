@@ -19,16 +19,10 @@ from sampling.errors import SamplingError
 from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
+from tui.app import widgets, wording
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
-from tui.app.frame import panes, wording
-from tui.app.frame.line import titled
-from tui.app.frame.page import Page, PaneText, findings_toned
-from tui.app.frame.panes import Chart, Soon
-from tui.app.frame.prompt import Prompt
-from tui.app.frame.view import ViewScreen
 from tui.app.option_form import OPTION_FIELDS, OptionField, OptionForm
-from tui.app.overrides_file import decisions_file
-from tui.app.plan.details import (
+from tui.app.plan_details import (
     DETAILS,
     SOON_JUDGED,
     PlanDetails,
@@ -45,10 +39,13 @@ from tui.app.plan.details import (
     whose_options,
     write_plan,
 )
-from tui.app.plan.panes import BindingList, BudgetPrompt, PlanFigures, PlanList, PlanPrompt
-from tui.app.plan.results import ResultsScreen
-from tui.app.planning import failure_words, start
+from tui.app.plan_panes import BindingList, BudgetPrompt, PlanFigures, PlanPrompt
+from tui.app.planning import decisions_file, failure_words, start
+from tui.app.prompt import Prompt
+from tui.app.results import ResultsScreen
 from tui.app.state import Session, decisions
+from tui.app.view import Page, PaneText, ViewScreen, findings_toned
+from tui.app.widgets import Chart, ListingRows, Rows, Soon, titled
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Words
 from tui.output.writer import Canvas
@@ -93,9 +90,9 @@ class PlanScreen(ViewScreen):
         self._results: ResultsScreen | None = None
 
     def compose_panes(self) -> ComposeResult:
-        top = titled("options", self._form), titled("figures", PlanFigures()), panes.Words(id="option-help")
+        top = titled("options", self._form), titled("figures", PlanFigures()), widgets.Words(id="option-help")
         binding = BindingList(self._take_options)
-        contents = Chart(id="trade-off"), PlanList(), PlanList(), Page(self._findings), binding
+        contents = Chart(id="trade-off"), ListingRows(), ListingRows(), Page(self._findings), binding
         details = [titled(name, content) for name, content in zip(DETAILS, contents, strict=True)]
         top_and_details = Container(*top, id="plan-top"), Container(*details, id="plan-details")
         yield Container(*top_and_details, id="plan-panes")
@@ -104,9 +101,6 @@ class PlanScreen(ViewScreen):
 
     def on_mount(self) -> None:
         self._arrange()
-        for table in self.query(PlanList):
-            for name in ("scroll_y", "virtual_size"):
-                self.watch(table, name, self._show_titles_soon, init=False)
 
     def on_resize(self, _: events.Resize) -> None:
         self._arrange()
@@ -143,7 +137,7 @@ class PlanScreen(ViewScreen):
             self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, study, before)]))
         else:
             self.work_on()
-        self.query_one(BindingList).show(session)
+        self.query_one(BindingList).follow(session)
         self._show_titles()
 
     def status(self, session: Session, study: Study) -> list[Words]:
@@ -164,9 +158,13 @@ class PlanScreen(ViewScreen):
             chart.show(details.trade_off.chart)
         for pane, listing in ((PlanPane.STRATA, details.strata), (PlanPane.LAUNCHES, details.launches)):
             if listing is not None or pane in self._problems:
-                self.query_one(f"#{pane}-pane PlanList", PlanList).show(listing, self._problems.get(pane, ""))
+                self.query_one(f"#{pane}-pane ListingRows", ListingRows).show(
+                    listing, self._problems.get(pane, "")
+                )
         self._show_titles()
 
+    @on(Rows.Moved)
+    @on(Rows.Resized)
     def _show_titles_soon(self) -> None:
         # Which rows are visible is known only after the layout.
         self.call_after_refresh(self._show_titles)
@@ -175,7 +173,7 @@ class PlanScreen(ViewScreen):
         self.entitle("options", "[3] Options", whose_options(self.session, self.app.opened))
         for pane in PlanPane:
             name = "figures" if pane is PlanPane.FIGURES else pane
-            tables = self.query_one(f"#{name}-pane").query(PlanList)
+            tables = self.query_one(f"#{name}-pane").query(ListingRows)
             details = None if pane in self._problems else self.details
             place = tables.first().place if tables else ""
             self.entitle(name, *title_of(pane, self.session, details, place, is_short=self._is_short))
@@ -251,7 +249,7 @@ class PlanScreen(ViewScreen):
 
     def _explain_option(self, field: OptionField) -> None:
         """Say what the option at the cursor is."""
-        self.query_one("#option-help", panes.Words).show(field.help)
+        self.query_one("#option-help", widgets.Words).show(field.help)
 
     def _edit(self, options: SampleOptions) -> None:
         """Plan by options that were edited in the form, until they are taken back."""

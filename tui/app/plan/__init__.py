@@ -1,1 +1,0 @@
-"""View 3: the plan and its options."""
