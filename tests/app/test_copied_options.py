@@ -9,6 +9,7 @@ import pytest
 
 from tests import small_recordings
 from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, view_of, wait_for
+from tui.app import split_tree
 from tui.app.actions import VIEWS
 from tui.app.compare import CompareScreen
 from tui.app.difference import DifferenceScreen
@@ -56,7 +57,7 @@ async def test_a_tree_that_lags_behind_the_session_is_copied_as_it_stands(
     async with opened(gpt, view="Split tree") as (app, pilot):
         screen = view_of(app)
         await wait_for(pilot, lambda: is_ready(screen), "the tree is there")
-        monkeypatch.setattr(SplitTreeScreen, "_make_changes", lambda *_: None)
+        monkeypatch.setattr(split_tree, "start", lambda *_, **__: None)
         app.plan(replace(app.session.options, epsilon=0.002, seed=3))
         await planned(pilot, app)
         text, command = screen.pane_text().text, screen.command()
