@@ -21,7 +21,6 @@ from textual.strip import Strip
 from sampling.plan.study import Study
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui import cli
-from tui.app.actions import FIRST_VIEW, VIEWS
 from tui.app.app import KernelPointApp
 from tui.app.difference import DifferenceScreen
 from tui.app.groups import TableColumns
@@ -30,6 +29,7 @@ from tui.app.running import session_of
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.timeline import TimelineScreen
 from tui.app.view import ViewScreen
+from tui.app.views import FIRST_VIEW, VIEWS
 from tui.app.widgets import Chart
 from tui.charts.grid import plain
 from tui.options.look import OpenOptions

@@ -10,11 +10,11 @@ import pytest
 from tests import small_recordings
 from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, view_of, wait_for
 from tui.app import split_tree
-from tui.app.actions import VIEWS
 from tui.app.compare import CompareScreen
 from tui.app.difference import DifferenceScreen
 from tui.app.plan import PlanScreen
 from tui.app.split_tree import SplitTreeScreen
+from tui.app.views import VIEWS
 from tui.app.widgets import Chart
 from tui.app.wording import workload_lines
 from tui.options.choices import ColorMode, OutputFormat

@@ -32,8 +32,8 @@ from tests.cli.test_hostile_inputs import SECRET, nsys
 from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import PROJECT, Terminal
 from tui import cli
-from tui.app.actions import VIEWS
 from tui.app.app import PrintableFilter
+from tui.app.views import VIEWS
 
 KERNELS = (
     "ends\x1b[2J",

@@ -23,11 +23,12 @@ from tests.app.driving import (
     wait_for,
 )
 from tests.fuzzing.keys import press_at_random
-from tui.app.actions import ACTIONS, APP, VIEW, VIEWS, View, actions_of
+from tui.app.actions import ACTIONS, APP, VIEW, actions_of
 from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.plan import PlanScreen
 from tui.app.plan_details import PlanPane
 from tui.app.view import FindingsScreen, HelpScreen
+from tui.app.views import VIEWS, View
 from tui.app.widgets import Soon
 
 LEAVING = {"q", "ctrl+q", "ctrl+z"}

@@ -10,9 +10,10 @@ from textual.command import CommandList
 from sampling.methods.registry import method_names
 from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
-from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW, VIEWS, View, entries, view_named
+from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
 from tui.app.option_form import OPTION_FIELDS, OptionForm
+from tui.app.views import VIEWS, View, entries, view_named
 from tui.options.look import OpenOptions
 
 

@@ -16,7 +16,7 @@ import textual
 from docs import make_screenshots
 from docs.make_screenshots import PROFILE, SCENES, Scene, picture
 from tests.app.driving import assert_golden
-from tui.app.actions import VIEWS
+from tui.app.views import VIEWS
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 RECORDED_WITH = SNAPSHOTS / "textual-version.txt"

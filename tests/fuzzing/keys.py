@@ -24,7 +24,8 @@ from textual.keys import _character_to_key
 from textual.widgets import Input
 
 from tests.app.driving import SIZES, opened
-from tui.app.actions import ACTIONS, VIEWS
+from tui.app.actions import ACTIONS
+from tui.app.views import VIEWS
 from tui.options.look import OpenOptions
 
 _LEAVING = frozenset({"q", "ctrl+q", "ctrl+z", "slash"})

@@ -22,19 +22,10 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
-from tui.app.actions import (
-    APP,
-    FIRST_VIEW,
-    PLANNED,
-    VIEWS,
-    actions_of,
-    bindings,
-    entries,
-    view_named,
-    views_that_open,
-)
+from tui.app.actions import APP, PLANNED, actions_of, bindings
 from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
+from tui.app.views import FIRST_VIEW, VIEWS, entries, view_named, views_that_open
 from tui.terminal.printable import draw_in_ascii, is_ascii
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.

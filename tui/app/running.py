@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from textual.app import App
 
-from tui.app.actions import FIRST_VIEW
 from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
+from tui.app.views import FIRST_VIEW
 from tui.options.command_line import error_text, options_of
 from tui.options.plan import SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions

@@ -48,8 +48,8 @@ def _show(
     `plan`: the file that the options are from; None where they are the user's.
     """
     if terminal.is_interactive():
-        from tui.app.actions import FIRST_VIEW
         from tui.app.running import session_of
+        from tui.app.views import FIRST_VIEW
 
         session = replace(session_of(profiles, options), plan=plan)
         _open_app(session, options, FIRST_VIEW if plan is None else "Plan")
