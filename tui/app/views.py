@@ -1,4 +1,4 @@
-"""The views, a module of `tui.app` and a line here each; the palette, which names what can be done in them."""
+"""The views, a module of `tui.app` and a line here each; the palette, which names what can be done there."""
 
 from __future__ import annotations
 
