@@ -76,6 +76,9 @@ class Classification(NamedTuple):
     reason: str
 
 
+_BEYOND = "beyond the calibrated range"
+
+
 class Prediction(NamedTuple):
     """What one rule says of one target: no IPC where there is no point, low alone where the top is open."""
 
@@ -87,8 +90,11 @@ class Prediction(NamedTuple):
     region: Region
     note: str
     bounds: Bounds = Bounds.NONE
-    #: Whether models, target or efficiency are others than the intervals were calibrated on.
-    is_beyond: bool = False
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether models, target or efficiency are others than the intervals were calibrated on."""
+        return _BEYOND in self.note
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +171,19 @@ def predict(
     models, wanted = _checked(measurements, simulated, targets), list(dict.fromkeys(targets))
     points = [(size, measurements.ipc[size]) for size in models]
     reading = read_curve(measurements, models, sorted(wanted), curve_is_modelled=curve_is_modelled)
-    is_inside = reading.inside is not None
-    ends = ModelPair(*points[0], *points[-1])
+    is_inside, ends = reading.inside is not None, ModelPair(*points[0], *points[-1])
     has_gain = not is_inside and ends.correction_per_doubling > 1 + _LINEAR_WITHIN
     stalls = f_mem if f_mem is not None else measurements.f_mem.get(models[-1])
     cliff = None if has_gain else reading.cliff
     asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
-    pairs_of = {rule.name: _pairs(rule, points, is_cliff_inside=is_inside) for rule in chosen}
-    back_casts = {name: back for name, (_, back) in pairs_of.items() if len(points) > 2 and not is_inside}
+    back_casts = {rule.name: _back_cast(rule, points) for rule in chosen if len(points) > 2 and not is_inside}
     gain = _gain_finding(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None)
     return Outcome(
         name=measurements.name,
         models=models,
         confidence=level.confidence,
         predictions=tuple(
-            _predicted(asked, rule, *pairs_of[rule.name], target) for target in wanted for rule in chosen
+            _predicted(asked, rule, back_casts.get(rule.name), target) for target in wanted for rule in chosen
         ),
         cliff=cliff,
         correction=1.0 if is_inside else ends.correction,
@@ -215,37 +219,38 @@ def _checked(
     return models
 
 
-def _pairs(
-    rule: Rule, points: Sequence[tuple[int, float]], *, is_cliff_inside: bool
-) -> tuple[Sequence[ModelPair], float | None]:
-    """Return the pairs of models that a rule goes by, and its back-cast."""
-    neighbours = [ModelPair(*small, *large) for small, large in pairwise(points)]
-    back_cast = None
-    for pair, (size, ipc) in zip(neighbours[:-1], points[2:], strict=True):
-        predicted = rule.trend(pair, size, None).ipc
-        error = math.inf if predicted is None else abs(math.log(ipc / predicted))
-        back_cast = max(back_cast or 0.0, error)
+def _back_cast(rule: Rule, points: Sequence[tuple[int, float]]) -> float:
+    """Return the largest |ln(actual / predicted)| of a model from the two before; infinite without one."""
+    errors = []
+    for small, large, (size, ipc) in zip(points, points[1:], points[2:], strict=False):
+        predicted = rule.trend(ModelPair(*small, *large), size, None).ipc
+        errors.append(math.inf if predicted is None else abs(math.log(ipc / predicted)))
+    return max(errors)
+
+
+def _pairs(asked: _Asked, rule: Rule) -> list[ModelPair]:
+    """Return the pairs of models that a rule goes by."""
     if rule.uses_ends:
-        return [ModelPair(*points[0], *points[-1])], back_cast
-    if is_cliff_inside and not rule.is_baseline:
+        return [ModelPair(*asked.points[0], *asked.points[-1])]
+    neighbours = [ModelPair(*small, *large) for small, large in pairwise(asked.points)]
+    if asked.has_cliff_inside and not rule.is_baseline:
         # What lies before the cliff shows no trend for what lies beyond it.
-        return [ModelPair(*points[-2], *points[-1], is_ideal=True)], back_cast
-    return neighbours, back_cast
+        return [neighbours[-1]._replace(is_ideal=True)]
+    return neighbours
 
 
-def _predicted(
-    asked: _Asked, rule: Rule, pairs: Sequence[ModelPair], back_cast: float | None, target: int
-) -> Prediction:
+def _predicted(asked: _Asked, rule: Rule, back_cast: float | None, target: int) -> Prediction:
     """Return what a rule says of a target, by the formulas above."""
     largest, largest_ipc = asked.points[-1]
-    cliff, region = asked.cliff, Region.TREND
     if target == largest:
         numbers = (largest_ipc,) * 3
         return Prediction(target, rule.name, *numbers, Region.LARGEST, "as simulated", Bounds.SIMULATED)
+    region, cliff = Region.TREND, asked.cliff
     if cliff is not None and target > cliff.smaller:
         region = Region.BETWEEN if target < cliff.larger else Region.BEYOND
         region = Region.AT if target == cliff.larger else region
-    passed = cliff.larger if cliff is not None and region in {Region.AT, Region.BEYOND} else None
+    passed = cliff.larger if cliff is not None and target >= cliff.larger else None
+    pairs = _pairs(asked, rule)
     trends = [rule.trend(pair, target, passed) for pair in pairs]
     remarks = list(dict.fromkeys(trend.remark for trend in trends if trend.remark))
     known = [trend.ipc for trend in trends if trend.ipc is not None]
@@ -253,88 +258,75 @@ def _predicted(
         return Prediction(target, rule.name, None, None, None, region, "; ".join(remarks))
     # The geometric mean over the pairs; of one its own digits.
     trend = known[0] if len(known) == 1 else math.exp(math.fsum(map(math.log, known)) / len(known))
-    ipc: float | None = trend
-    low = high = None
-    bounds, is_beyond = Bounds.NONE, False
+    (low, ipc, high), said = _gained(asked, region, target, trend)
+    bounds, width = Bounds.BRACKET, 0.0
     if rule.is_baseline:
-        remarks += [] if region is Region.TREND else ["knows no cliff"]
+        ipc, bounds, said = trend, Bounds.NONE, [] if region is Region.TREND else ["knows no cliff"]
     elif region is Region.TREND or asked.f_mem is not None:
-        ipc, low, high, bounds, said = _known_gain(asked, region, pairs, back_cast, target, trend)
-        is_beyond = any(each.startswith(_BEYOND) for each in said)
-        remarks += said
-    else:
-        ipc, high, said = _unknown_gain(asked, region, target, trend)
-        low, bounds = trend, Bounds.BRACKET
-        remarks += said
+        bounds, width, of_width = _half_width(asked, pairs[-1], back_cast, target, trend)
+        bounds = Bounds.BRACKET if ipc is None and bounds is not Bounds.NONE else bounds
+        said += [of_width] if of_width else []
+    is_bounded, reach = bounds is not Bounds.NONE, math.exp(width)
+    ends = (low / reach if is_bounded else None, high * reach if is_bounded and high is not None else None)
     peak = asked.measurements.peak_ipc_per_sm
     if ipc is not None and ipc < largest_ipc:
-        remarks.append(f"below the IPC of {largest} {asked.measurements.scaling.unit}")
+        said.append(f"below the IPC of {largest} {asked.measurements.scaling.unit}")
     if ipc is not None and peak is not None and ipc > peak * target:
-        remarks.append(f"above the peak of {peak * target:.6g}")
-    return Prediction(target, rule.name, ipc, low, high, region, "; ".join(remarks), bounds, is_beyond)
+        said.append(f"above the peak of {peak * target:.6g}")
+    return Prediction(target, rule.name, ipc, *ends, region, "; ".join((*remarks, *said)), bounds)
 
 
-_BEYOND = "beyond the calibrated range"
 _NOT_PLACED = "where the cliff lies between its sizes is not known"
+_Numbers = tuple[float, float | None, float | None]
 
 
-def _known_gain(
-    asked: _Asked,
-    region: Region,
-    pairs: Sequence[ModelPair],
-    back_cast: float | None,
-    target: int,
-    trend: float,
-) -> tuple[float | None, float | None, float | None, Bounds, list[str]]:
-    """Return IPC, low, high, what these are and remarks, where f_mem is known or not needed."""
-    ipc: float | None = trend
-    low, high, said = trend, trend, []
-    if asked.cliff is not None and region is not Region.TREND and asked.f_mem is not None:
-        ipc = high = trend * (1 / (1 - asked.f_mem))
-        low = trend * (1 / (1 - asked.f_mem * (1 - asked.cliff.left)))
+def _gained(asked: _Asked, region: Region, target: int, trend: float) -> tuple[_Numbers, list[str]]:
+    """Return low, IPC and high before any interval, of what the cliff gains, and remarks.
+
+    Without f_mem the gain is bracketed by the misses that go and by the peak.
+    """
+    cliff, f_mem, peak = asked.cliff, asked.f_mem, asked.measurements.peak_ipc_per_sm
+    if cliff is None or region is Region.TREND:
+        return (trend, trend, trend), []
+    if f_mem is not None:
+        most, least = trend * (1 / (1 - f_mem)), trend * (1 / (1 - f_mem * (1 - cliff.left)))
+        if region is Region.BETWEEN:
+            return (trend, None, most), [f"bracket, no point: {_NOT_PLACED}"]
+        return (least, most, most), []
+    limits = (cliff.ratio, None if peak is None else peak * target / trend)
+    gain = min((max(1.0, each) for each in limits if each is not None), default=None)
+    high, point = None if gain is None else trend * gain, None
+    kind = "bracket open at the top" if gain is None else "bracket, no interval"
     if region is Region.BETWEEN:
-        ipc, low = None, trend
-        said.append(f"bracket, no point: {_NOT_PLACED}")
+        said = f"{kind}: {_NOT_PLACED}, nor is f_mem"
+    elif not asked.assume_f_mem:
+        said = f"{kind}: f_mem is not known"
+    elif gain is not None and 1 - 1 / gain < _ASSUMED_F_MEM:
+        point, said = high, f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows; {kind}"
+    else:
+        point, said = trend / (1 - _ASSUMED_F_MEM), f"f_mem assumed, {_ASSUMED_F_MEM:.3g}; {kind}"
+    return (trend, point, high), [said]
+
+
+def _half_width(
+    asked: _Asked, pair: ModelPair, back_cast: float | None, target: int, trend: float
+) -> tuple[Bounds, float, str | None]:
+    """Return what kind of interval there is, its half-width in ln IPC, and a remark."""
     scaling, level, models = asked.measurements.scaling, asked.level, [size for size, _ in asked.points]
     doublings, bounds = math.log2(target / models[-1]), Bounds.INTERVAL
     width = level.per_doubling * doublings
-    beyond = _BEYOND if target > calibrated_up_to(scaling, models) else None
+    said = _BEYOND if target > calibrated_up_to(scaling, models) else None
     if asked.has_cliff_inside:
-        width, bounds, beyond = CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
+        width, bounds, said = CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
     elif back_cast is not None:
-        width = level.per_back_cast * doublings * max(LEAST_BACK_CAST, back_cast)
-        bounds = Bounds.BACK_CAST
-    elif change := beyond_benchmarks(scaling, pairs[-1].correction_per_doubling):
-        lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
-        width, beyond = max(width, min(lost, _MOST_HALF_WIDTH)), f"{_BEYOND}: {change}"
-    if width > _MOST_HALF_WIDTH:
-        how = (
-            "cannot predict a model"
-            if back_cast == math.inf
-            else "is too far off at a model that it predicts"
-        )
-        return ipc, None, None, Bounds.NONE, [*said, f"no interval: the rule {how} from those before it"]
-    bounds = Bounds.BRACKET if ipc is None else bounds
-    said += [beyond] if beyond else []
-    return ipc, low / math.exp(width), high * math.exp(width), bounds, said
-
-
-def _unknown_gain(
-    asked: _Asked, region: Region, target: int, trend: float
-) -> tuple[float | None, float | None, list[str]]:
-    """Return IPC, high and remarks: the gain is bracketed by the misses that go and by the peak."""
-    peak, ratio = asked.measurements.peak_ipc_per_sm, None if asked.cliff is None else asked.cliff.ratio
-    most = (ratio, None if peak is None else peak * target / trend)
-    gain = min((max(1.0, each) for each in most if each is not None), default=None)
-    high = None if gain is None else trend * gain
-    kind = "bracket open at the top" if high is None else "bracket, no interval"
-    if region is Region.BETWEEN:
-        return None, high, [f"{kind}: {_NOT_PLACED}, nor is f_mem"]
-    if not asked.assume_f_mem:
-        return None, high, [f"{kind}: f_mem is not known"]
-    if gain is not None and 1 - 1 / gain < _ASSUMED_F_MEM:
-        return high, high, [f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows", kind]
-    return trend / (1 - _ASSUMED_F_MEM), high, [f"f_mem assumed, {_ASSUMED_F_MEM:.3g}", kind]
+        width, bounds = level.per_back_cast * doublings * max(LEAST_BACK_CAST, back_cast), Bounds.BACK_CAST
+    elif change := beyond_benchmarks(scaling, pair.correction_per_doubling):
+        lost = abs(math.log(trend / pair.proportional_ipc(target)))
+        width, said = max(width, min(lost, _MOST_HALF_WIDTH)), f"{_BEYOND}: {change}"
+    if width <= _MOST_HALF_WIDTH:
+        return bounds, width, said
+    how = "cannot predict a model" if back_cast == math.inf else "is too far off at a model that it predicts"
+    return Bounds.NONE, 0.0, f"no interval: the rule {how} from those before it"
 
 
 def _gain_finding(
