@@ -31,12 +31,8 @@ from scalemodel.trace_file import (
     Lines,
     TraceFile,
     Words,
-    base_names,
-    decimal_numbers,
-    hex_numbers,
     lines_touched,
-    name_code,
-    signed_numbers,
+    numbers,
     split_lines,
 )
 
@@ -66,8 +62,9 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
         warps.append(warp[instruction])
         places.append(place[instruction])
         lines.append(line)
-    if blocks.is_open:
-        raise InputError("ends within a thread block", Place(file.path), remedy=_CUT_SHORT)
+    if blocks.is_open or not lines:
+        what = "ends within a thread block" if lines else "is empty"
+        raise InputError(what, Place(file.path), remedy=_CUT_SHORT)
     # In turns: by the place of an instruction in its warp, then by warp.
     of_warp = np.concatenate(warps)
     turn = np.concatenate(places) * (int(of_warp.max(initial=0)) + 1) + of_warp
@@ -95,52 +92,49 @@ class _Blocks:
     header: dict[str, int] = field(default_factory=dict)
     #: Whether a thread block has begun and not ended.
     is_open: bool = False
-    #: Of the warp, which instructions are still to come and were seen.
-    _left: int = 0
-    _seen: int = 0
-    _rows: int = 0
-    _warp: int = -1
+    #: Rows and instructions so far; the warp, the first of its instructions, and the end of them.
+    rows: int = 0
+    count: int = 0
+    warp: int = -1
+    first: int = 0
+    end: int = 0
 
     def follow(self, lines: Lines) -> tuple[_Instructions, IntArray, IntArray]:
         """Return the instruction lines of the next piece, the warp of each, and its place in that."""
-        start, text = lines.words.start[lines.first[:-1]], lines.words.text
+        words, text = lines.words, lines.words.text
+        start, end = words.start[lines.first[:-1]], words.end[lines.first[1:] - 1]
         is_cluster = (text[start] == ord("c")) & (text[np.minimum(start + 1, text.size - 1)] == ord("l"))
         is_mark: BoolArray = is_cluster | np.isin(text[start], _MARKS)
-        row = self._rows + lines.row + 1
-        self._rows += lines.rows
-        rows, end, bare = row[~is_mark], lines.words.end[lines.first[1:] - 1], text.tobytes()
-        spans = zip(start[is_mark].tolist(), end[is_mark].tolist(), strict=True)
-        texts = [bare[first:last].decode("utf-8", "replace") for first, last in spans]
-        before_mark = np.cumsum(~is_mark)[is_mark].tolist()
-        starts, warps, done = [-self._seen], [self._warp], 0
-        for mark, mark_row, before in zip(texts, row[is_mark].tolist(), before_mark, strict=True):
-            self._take(rows[done:before])
-            done = before
-            if self._begins_instructions(mark, mark_row):
-                starts.append(before)
-                warps.append(self._warp)
-        self._take(rows[done:])
-        number = np.arange(rows.size)
-        run = np.searchsorted(np.array(starts[1:], dtype=np.int64), number, side="right")
-        first, count = lines.first[:-1][~is_mark], np.diff(lines.first)[~is_mark]
-        place = number - np.array(starts, dtype=np.int64)[run]
-        instructions = _Instructions(self.path, lines.words, first, count, rows)
-        return instructions, np.array(warps, dtype=np.int64)[run], place
+        row = self.rows + lines.row + 1
+        rows, number = row[~is_mark], self.count + np.arange(np.count_nonzero(~is_mark))
+        before = self.count + np.cumsum(~is_mark)
+        firsts, warps = [self.first], [self.warp]
+        for mark in np.flatnonzero(is_mark).tolist():
+            self._check(int(before[mark]), rows)
+            word = text[start[mark] : end[mark]].tobytes().decode("utf-8", "replace")
+            if self._begins_instructions(word, int(row[mark]), int(before[mark])):
+                firsts.append(self.first)
+                warps.append(self.warp)
+        self._check(self.count + rows.size, rows)
+        self.rows, self.count = self.rows + lines.rows, self.count + rows.size
+        run = np.searchsorted(np.array(firsts[1:], dtype=np.int64), number, side="right")
+        instructions = _Instructions(
+            self.path, words, lines.first[:-1][~is_mark], np.diff(lines.first)[~is_mark], rows
+        )
+        return instructions, np.array(warps)[run], number - np.array(firsts)[run]
 
-    def _take(self, rows: IntArray) -> None:
-        """Take note of instruction lines that follow each other."""
-        if rows.size > self._left:
-            remedy = _UNGROUPED if self._warp < 0 else _CUT_SHORT
+    def _check(self, count: int, rows: IntArray) -> None:
+        """Refuse the first of so many instructions that is beyond those of the warp."""
+        if count > self.end:
+            remedy = _UNGROUPED if self.warp < 0 else _CUT_SHORT
             what = "is an instruction outside of a warp, or more than it announces"
-            raise InputError(what, Place(self.path, int(rows[self._left])), remedy=remedy)
-        self._left -= rows.size
-        self._seen += rows.size
+            raise InputError(what, Place(self.path, int(rows[self.end - self.count])), remedy=remedy)
 
-    def _begins_instructions(self, text: str, row: int) -> bool:
+    def _begins_instructions(self, text: str, row: int, before: int) -> bool:
         """Follow a line that is no instruction; return whether it announces those of a warp."""
         found, place = _MARK.fullmatch(text), Place(self.path, row)
-        if self._left:
-            what = f"the warp above has {self._left:,} instructions less than it announces"
+        if before < self.end:
+            what = f"the warp above has {self.end - before:,} instructions less than it announces"
             raise InputError(what, place, remedy=_CUT_SHORT)
         if text in ("#BEGIN_TB", "#END_TB"):
             found = None if self.is_open == (text == "#BEGIN_TB") else found
@@ -155,9 +149,9 @@ class _Blocks:
                 self.header[name] = int(found["header"], 16)
         except ValueError as error:
             raise InputError(f"{found['header']!r} is no value of -{name}", place) from error
-        self._warp += found["warp"] is not None
+        self.warp += found["warp"] is not None
         if found["insts"] is not None:
-            self._left, self._seen = int(found["insts"]), 0
+            self.first, self.end = before, before + int(found["insts"])
         return found["insts"] is not None
 
 
@@ -176,6 +170,8 @@ _NUMBERS = ("accelsim tracer version", "enable lineinfo")
 # The forms addresses are written in.
 _LIST, _STRIDE, _DIFFERENCES = range(3)
 
+# A memory instruction's name is shorter.
+_MOST_LETTERS = 8
 # Where a memory instruction's addresses are. Others: shared memory, constants, what only manages a cache,
 # textures and surfaces (coordinates, no addresses).
 _UNKNOWN, _GLOBAL, _GENERIC, _OTHER = range(4)
@@ -185,7 +181,7 @@ _OPCODES = {
     _OTHER: "LDL STL LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
     "TEX TLD TLD4 TMML TXD TXQ SULD SUST SURED SUATOM",
 }
-_SPACE_OF_NAME = {name_code(name): space for space, names in _OPCODES.items() for name in names.split()}
+_SPACE_OF_NAME = {name: space for space, names in _OPCODES.items() for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +204,13 @@ class _Instructions:
 
     def number(self, place: IntArray, what: str, below: int) -> IntArray:
         """Return the decimal number at this place of each line."""
-        number, is_number = decimal_numbers(self.at(place))
+        number, is_number = numbers(self.at(place), 10)
         self.refuse(~is_number | (number >= below), f"{what} is no such number", place)
         return number.view(np.int64)
 
     def hexadecimal(self, place: IntArray, what: str) -> AddressArray:
         """Return the hexadecimal number at this place of each line."""
-        number, is_number = hex_numbers(self.at(place))
+        number, is_number = numbers(self.at(place), 16)
         self.refuse(~is_number, f"{what} is no hexadecimal number", place)
         return number
 
@@ -273,8 +269,10 @@ def _accesses(
 
 def _spaces(instructions: _Instructions, opcode_at: IntArray) -> IntArray:
     """Return where the addresses of each memory instruction are."""
-    names, which = np.unique(base_names(instructions.at(opcode_at)), return_inverse=True)
-    space = np.array([_SPACE_OF_NAME.get(int(name), _UNKNOWN) for name in names], dtype=np.int64)[which]
+    letters = np.ascontiguousarray(instructions.at(opcode_at).letters(_MOST_LETTERS))
+    opcodes, which = np.unique(letters.view(f"S{_MOST_LETTERS}")[:, 0], return_inverse=True)
+    names = (opcode.decode("utf-8", "replace").partition(".")[0] for opcode in opcodes.tolist())
+    space = np.array([_SPACE_OF_NAME.get(name, _UNKNOWN) for name in names], dtype=np.int64)[which]
     unknown = np.flatnonzero(space == _UNKNOWN)
     if unknown.size:
         at = int(unknown[0])
@@ -322,9 +320,8 @@ def _spans(
     is_address = is_list[instruction] | (number == 0)
     value = np.zeros(instruction.size, dtype=np.uint64)
     is_number = np.zeros(instruction.size, dtype=np.bool_)
-    value[is_address], is_number[is_address] = hex_numbers(texts[is_address])
-    difference, is_number[~is_address] = signed_numbers(texts[~is_address])
-    value[~is_address] = difference.view(np.uint64)
+    for which, base in ((is_address, 16), (~is_address, 10)):
+        value[which], is_number[which] = numbers(texts[which], base, is_signed=base == 10)
     what = "the address, or the difference to it, is no number"
     instructions.refuse(~is_number, what, place, instruction)
     start = np.cumsum(words) - words

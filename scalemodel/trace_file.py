@@ -69,7 +69,7 @@ def open_trace(path: str) -> Iterator[TraceFile]:
             if first.startswith(_GZIP_MAGIC):
                 stream = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
             elif first.startswith(_XZ_MAGIC):
-                stream = cast("IO[bytes]", lzma.LZMAFile(stream))  # noqa: SIM115
+                stream = lzma.open(stream)  # noqa: SIM115
             head = stream.read(_HEAD_BYTES)
             stream.seek(0)
         yield TraceFile(path, head, stream)
@@ -129,9 +129,8 @@ def lines_touched(
 ByteArray = NDArray[np.uint8]
 
 _NOT_A_DIGIT = 255
-_HEX_DIGITS = 16
-# Any number of so many decimal digits fits 64 bits.
-_DECIMAL_DIGITS = 19
+# Any number of so many digits of a base fits 64 bits.
+_MOST_DIGITS = {10: 19, 16: 16}
 _DIGIT_VALUE = np.full(256, _NOT_A_DIGIT, dtype=np.uint8)
 for _digit in "0123456789abcdefABCDEF":
     _DIGIT_VALUE[ord(_digit)] = int(_digit, 16)
@@ -147,6 +146,11 @@ class Words:
 
     def __getitem__(self, which: IntArray | BoolArray) -> Words:
         return Words(self.text, self.start[which], self.end[which])
+
+    def letters(self, count: int) -> ByteArray:
+        """Return the (n, count) first bytes of the words, 0 after their ends."""
+        place = self.start[:, None] + np.arange(count)
+        return np.where(place < self.end[:, None], self.text[np.minimum(place, self.text.size - 1)], 0)
 
     def word(self, number: int) -> str:
         """Return one word, for messages."""
@@ -177,54 +181,23 @@ def split_lines(text: bytes) -> Lines:
     return Lines(words, np.append(first, words.start.size), row_of_word[first], line_ends.size)
 
 
-def hex_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
-    """Return the value of each word of hexadecimal digits, ``0x`` before or not, and whether it is one."""
-    second = words.text[np.minimum(words.start + 1, words.text.size - 1)] | 0x20
-    has_prefix = (words.text[words.start] == ord("0")) & (second == ord("x"))
-    has_prefix &= words.end - words.start >= 2
-    return _numbers(Words(words.text, words.start + 2 * has_prefix, words.end), 16, _HEX_DIGITS)
+def numbers(words: Words, base: int, *, is_signed: bool = False) -> tuple[AddressArray, BoolArray]:
+    """Return the value of each word of digits, modulo 2^64, and whether it is one.
 
-
-def decimal_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
-    """Return the value of each word of decimal digits, at most 19, and whether it is one."""
-    return _numbers(words, 10, _DECIMAL_DIGITS)
-
-
-def signed_numbers(words: Words) -> tuple[IntArray, BoolArray]:
-    """Return the value of each word of decimal digits, a minus before them or not, and whether it is one."""
-    is_negative = words.text[words.start] == ord("-")
-    value, is_number = decimal_numbers(Words(words.text, words.start + is_negative, words.end))
-    is_number &= value < 1 << 63
-    signed = value.view(np.int64)
-    return np.where(is_negative, -signed, signed), is_number
-
-
-def base_names(words: Words) -> AddressArray:
-    """Return the first 8 bytes of each word up to its first dot, as one number; see ``name_code``."""
-    code = np.zeros(words.start.size, dtype=np.uint64)
-    going = np.ones(words.start.size, dtype=np.bool_)
-    for place in range(8):
-        at = words.start + place
-        letter = words.text[np.minimum(at, words.text.size - 1)]
-        going &= (at < words.end) & (letter != ord("."))
-        code |= np.where(going, letter, 0).astype(np.uint64) << np.uint64(8 * place)
-    return code
-
-
-def name_code(name: str) -> int:
-    """Return what ``base_names`` makes of this name."""
-    return int.from_bytes(name.encode()[:8], "little")
-
-
-def _numbers(words: Words, base: int, most_digits: int) -> tuple[AddressArray, BoolArray]:
-    """Return the values of words of at most so many digits, and which words are that."""
-    length = words.end - words.start
-    is_number = (length > 0) & (length <= most_digits)
-    value = np.zeros(words.start.size, dtype=np.uint64)
+    Hexadecimal digits, of a base of 16, may follow ``0x``; decimal ones, if signed, a minus.
+    """
+    head = words.letters(2)
+    is_negative = (head[:, 0] == ord("-")) & is_signed
+    has_prefix = (head[:, 0] == ord("0")) & (head[:, 1] | 0x20 == ord("x")) & (base == 16)
+    start = words.start + is_negative + 2 * has_prefix
+    length = words.end - start
+    is_number = (length > 0) & (length <= _MOST_DIGITS[base])
+    value = np.zeros(start.size, dtype=np.uint64)
     # From the first digit on: in step `place`, the words that are longer than that have one more.
     for place in range(int(length.max(initial=0, where=is_number))):
         has_more = length > place
-        digit = _DIGIT_VALUE[words.text[np.where(has_more, words.start + place, 0)]]
+        digit = _DIGIT_VALUE[words.text[np.where(has_more, start + place, 0)]]
         is_number &= ~has_more | (digit < base)
         value = np.where(has_more, value * np.uint64(base) + digit, value)
-    return value, is_number
+    is_number &= (value < 1 << 63) | (not is_signed)
+    return np.where(is_negative, np.negative(value), value), is_number
