@@ -11,32 +11,14 @@ from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.studies import chosen_kernel, progress_of, study_as_asked, target_of
+from tui.options import look
 from tui.options.choices import OutputFormat
-from tui.options.look import (
-    DifferenceOptions,
-    GroupsOptions,
-    HistogramOptions,
-    InfoOptions,
-    RangesOptions,
-    SummaryOptions,
-    TimelineOptions,
-    TreeOptions,
-)
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import Laid, Said
 from tui.output.markdown import MOST_ROWS
 from tui.output.writer import Answer, Canvas, Row, canvas_text, emit
-from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.groups import (
-    clusters_of_group,
-    group_blocks,
-    group_row,
-    histogram_blocks,
-    histogram_page,
-    histogram_results,
-    histogram_rows,
-    list_groups,
-)
+from tui.terminal.diagnostics import CheckFailedError, note, notes
+from tui.text import groups as group_words
 from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_study, stated
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
@@ -56,7 +38,7 @@ def _show(
     emit(stated(Answer(command, results, blocks, rows, codes), part_of_study(study)), options)
 
 
-def run_summary(options: SummaryOptions) -> None:
+def run_summary(options: look.SummaryOptions) -> None:
     """Read, study, show_summary."""
     show_summary(options.profiles, options)
 
@@ -69,68 +51,66 @@ def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: s
     study = study_within_budget(profiles, options)
     costs = plan_costs(options, study, None, binding=True)
     following = following_commands(profiles, options)
-    details = getattr(options, "details", False)
+    details, results = getattr(options, "details", False), summary_results(study, following, costs)
     _show(
         study,
         options,
         command,
-        summary_results(study, following, costs),
+        results,
         lambda _: summary_blocks(study, profiles, following, costs, details=details),
     )
 
 
-def run_info(options: InfoOptions) -> None:
+def run_info(options: look.InfoOptions) -> None:
     """Read, study, show."""
     study = study_as_asked(options.profiles, options)
     results = info_results(study)
     _show(study, options, "info", results, lambda _: (info_pairs(results), "", *finding_blocks(study)))
 
 
-def run_groups(options: GroupsOptions) -> None:
+def run_groups(options: look.GroupsOptions) -> None:
     """Read, study, list."""
     study = study_as_asked(options.profiles, options)
-    listed = list_groups(study, options.sort, options.filter or "", options.top, reverse=options.reverse)
-    if not listed.groups:
+    listed = group_words.list_groups(
+        study, options.sort, options.filter or "", options.top, reverse=options.reverse
+    )
+    if not (groups := listed.groups):
         raise EmptySelectionError(
             f"--filter {options.filter!r}: no kernel group's key contains it",
             remedy="`kernelpoint groups` lists them",
         )
-    groups = listed.groups
     if options.format is OutputFormat.MARKDOWN and options.top is None:
         groups = groups[:MOST_ROWS]
-    rows = [group_row(study, index) for index in groups]
+    rows = [group_words.group_row(study, index) for index in groups]
     left = len(listed.groups) - len(rows)
     more = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
-    _show(study, options, "groups", rows, lambda canvas: (*group_blocks(study, rows, canvas), *more))
+    _show(
+        study, options, "groups", rows, lambda canvas: (*group_words.group_blocks(study, rows, canvas), *more)
+    )
 
 
-_HISTOGRAM_BINS = 60
-_HISTOGRAM_HEIGHT = 20
+# Bins in data formats, and rows of a chart.
+_BINS, _HEIGHT = 60, 20
 
 
-def run_histogram(options: HistogramOptions) -> None:
+def run_histogram(options: look.HistogramOptions) -> None:
     """Read, study, draw."""
     study = study_as_asked(options.profiles, options)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    clusters = clusters_of_group(study, group)
-    durations_ns, launches = study.counts.group_pairs(group)
-    data = histogram_data(durations_ns, launches, clusters, options.width or _HISTOGRAM_BINS, log=options.log)
+    clusters = group_words.clusters_of_group(study, group)
+    data = histogram_data(*study.counts.group_pairs(group), clusters, options.width or _BINS, log=options.log)
 
     def blocks(canvas: Canvas) -> Iterable[Said]:
         if canvas.is_page:
-            return histogram_page(study, group, data)
-        width, height = options.width or canvas.width, options.height or _HISTOGRAM_HEIGHT
-        return histogram_blocks(study, group, width, height, log=options.log, whole=options.all)
+            return group_words.histogram_page(study, group, data)
+        size = options.width or canvas.width, options.height or _HEIGHT
+        return group_words.histogram_blocks(study, group, *size, log=options.log, whole=options.all)
 
-    results = histogram_results(study, group, clusters, data)
-    _show(study, options, "histogram", results, blocks, histogram_rows(data))
-
-
-_TIMELINE_BINS = 60
-_TIMELINE_HEIGHT = 20
+    results = group_words.histogram_results(study, group, clusters, data)
+    _show(study, options, "histogram", results, blocks, group_words.histogram_rows(data))
 
 
-def run_timeline(options: TimelineOptions) -> None:
+def run_timeline(options: look.TimelineOptions) -> None:
     """Read, study, draw."""
     from sampling.reduction.timeline import timeline_bins
     from tui.engine.looking import is_quickly_listed, ranges_in, timeline_of
@@ -138,7 +118,7 @@ def run_timeline(options: TimelineOptions) -> None:
 
     study = study_as_asked(options.profiles, options)
     timeline = timeline_of(study, options)
-    bins = timeline_bins(timeline.launches, options.bins or _TIMELINE_BINS, timeline.by, timeline.drawn_ids)
+    bins = timeline_bins(timeline.launches, options.bins or _BINS, timeline.by, timeline.drawn_ids)
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
@@ -150,16 +130,15 @@ def run_timeline(options: TimelineOptions) -> None:
             return timeline_page(timeline, bins)
         sized = replace(canvas, width=options.width or canvas.width)
         above = above_chart(listed, is_looked_for=is_quickly_listed(study))
-        height = options.height or _TIMELINE_HEIGHT
-        return [
-            Laid(canvas_text(timeline_blocks(timeline, sized, height, log=options.log, above=above), sized))
-        ]
+        height = options.height or _HEIGHT
+        said = timeline_blocks(timeline, sized, height, log=options.log, above=above)
+        return [Laid(canvas_text(said, sized))]
 
     results = timeline_results(timeline, bins, listed)
     _show(study, options, "timeline", results, blocks, bin_rows(bins))
 
 
-def run_ranges(options: RangesOptions) -> None:
+def run_ranges(options: look.RangesOptions) -> None:
     """Read, add up, show."""
     from tui.engine.looking import found_ranges
     from tui.text.timeline import NO_RANGES, ranges_answer
@@ -171,7 +150,7 @@ def run_ranges(options: RangesOptions) -> None:
     emit(ranges_answer(found, options), options)
 
 
-def run_tree(options: TreeOptions) -> None:
+def run_tree(options: look.TreeOptions) -> None:
     """Read, split one group, draw."""
     from sampling.plan.walk import TreeWalk
     from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
@@ -191,35 +170,27 @@ def run_tree(options: TreeOptions) -> None:
     if options.node is not None:
         seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
         stop = replace(stop, node=node_at(seen, options.node))
-    rows = tree_rows(stop)
     _show(
         study,
         options,
         "tree",
-        rows,
+        tree_rows(stop),
         lambda canvas: tree_blocks(stop, canvas, options.max_depth, log=options.log),
     )
 
 
-def run_difference(options: DifferenceOptions) -> None:
+def run_difference(options: look.DifferenceOptions) -> None:
     """Read both, compare, show, check the growth."""
     from tui.engine.looking import found_difference
-    from tui.text.difference import (
-        compared_parts,
-        difference_answer,
-        growth_text,
-        slower_text,
-        sorted_difference,
-    )
+    from tui.text import difference as words
 
     with progress_of(options) as progress:
         found = found_difference(options, progress)
-    found = sorted_difference(found, options.sort, reverse=options.reverse)
-    answer = stated(difference_answer(found, options), compared_parts(found))
-    for text in answer.warnings:
-        note(text, quiet=options.quiet)
+    found = words.sorted_difference(found, options.sort, reverse=options.reverse)
+    answer = stated(words.difference_answer(found, options), words.compared_parts(found))
+    notes(answer.warnings, quiet=options.quiet)
     emit(answer, options)
     if options.fail_above is not None and found.is_above(options.fail_above):
-        raise CheckFailedError(growth_text(found, options.fail_above))
-    if options.fail_kernel_above is not None and (slower := slower_text(found, options.fail_kernel_above)):
+        raise CheckFailedError(words.growth_text(found, options.fail_above))
+    if (allowed := options.fail_kernel_above) is not None and (slower := words.slower_text(found, allowed)):
         raise CheckFailedError(slower)

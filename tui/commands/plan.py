@@ -10,31 +10,14 @@ from sampling.plan.nearby import check_has_trade_off
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch, read_plan
 from tui.charts.quantities import share_above
-from tui.engine.planning import (
-    PlanCosts,
-    binding_of,
-    budget_of,
-    epsilons_of,
-    methods_of,
-    plan_costs,
-    study_within_budget,
-    traded,
-    workloads_of,
-)
-from tui.engine.studies import (
-    columns_of,
-    note_unused,
-    open_judged,
-    plan_options,
-    progress_of,
-    study_as_asked,
-    target_of,
-)
+from tui.engine import planning, studies
+from tui.engine.planning import PlanCosts, plan_costs, study_within_budget
+from tui.engine.studies import progress_of
 from tui.options.choices import AlignBy, OutputFormat, PlanList
 from tui.options.command_line import PLAN_NAME, command_line, with_flags
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
-from tui.terminal.diagnostics import CheckFailedError, note
+from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text.plan import list_answer, plan_answer
 from tui.text.profile import part_of_plan, part_of_study, stated
 
@@ -44,8 +27,7 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 def run_sample(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
     study = study_within_budget(options.profiles, options)
-    for text in study.design.notes:
-        note(with_flags(text), quiet=options.quiet)
+    notes(map(with_flags, study.design.notes), quiet=options.quiet)
     plan = drawn_plan(study.counts, study.design, options.seed)
     # In formats of rows, a row is a drawn launch.
     shows_rows = options.list is None and options.format in _ROW_FORMATS
@@ -57,7 +39,7 @@ def run_sample(options: SampleOptions) -> None:
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
             launches = find_planned_launches(study, plan, progress)
     if options.output is not None:
-        document = plan_document(study, plan, launches, plan_options(options, study, plan))
+        document = plan_document(study, plan, launches, studies.plan_options(options, study, plan))
         write_plan(document.text(), options.output, quiet=options.quiet)
     if options.list is not None:
         answer = list_answer(study, plan, launches, options.list)
@@ -81,13 +63,13 @@ def run_trade_off(options: TradeOffOptions) -> None:
     from tui.text.trade_off import TradeOff, trade_off_answer
 
     check_has_trade_off(options.method)
-    target = target_of(options)
-    budget_of(options)
-    epsilons = epsilons_of(options.epsilons, target, with_plan=options.binding)
-    study = study_as_asked(options.profiles, options)
+    target = studies.target_of(options)
+    planning.budget_of(options)
+    epsilons = planning.epsilons_of(options.epsilons, target, with_plan=options.binding)
+    study = studies.study_as_asked(options.profiles, options)
     with progress_of(options) as progress:
-        points, missing = traded(study, options, target, epsilons, progress)
-        binding = binding_of(options, study, progress) if options.binding else None
+        points, missing = planning.traded(study, options, target, epsilons, progress)
+        binding = planning.binding_of(options, study, progress) if options.binding else None
     if not points:
         raise missing[0].problem
     known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))
@@ -98,19 +80,18 @@ def run_compare(options: CompareOptions) -> None:
     """Read each profile once, design and judge each method, sum up over profiles."""
     from tui.text.methods import compared_workloads, comparison_blocks
 
-    methods, workloads = methods_of(options.methods), workloads_of(options)
+    methods, workloads = planning.methods_of(options.methods), planning.workloads_of(options)
     # Columns that do not parse are refused before a note on anything else.
-    columns_of(options)
-    note_unused(options, methods)
+    studies.columns_of(options)
+    studies.note_unused(options, methods)
     with progress_of(options) as progress:
-        rows, notes, parts = compared_workloads(workloads, methods, options, progress)
-    for text in notes:
-        note(text, quiet=options.quiet)
+        rows, said, parts = compared_workloads(workloads, methods, options, progress)
+    notes(said, quiet=options.quiet)
     without = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
     answer = Answer(
-        "compare", rows, blocks=lambda canvas: comparison_blocks(rows, options, canvas), warnings=tuple(notes)
+        "compare", rows, blocks=lambda canvas: comparison_blocks(rows, options, canvas), warnings=tuple(said)
     )
     emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 
@@ -124,15 +105,14 @@ def run_judge(options: JudgeOptions) -> None:
     with progress_of(options) as progress:
         judged = judge_plan(
             plan,
-            open_judged(plan, options, progress),
+            studies.open_judged(plan, options, progress),
             repeats=options.repeats,
             seed=options.seed,
             names_may_differ=options.align is AlignBy.ORDER,
             progress=progress,
         )
     results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
-    for text in warnings:
-        note(text, quiet=options.quiet)
+    notes(warnings, quiet=options.quiet)
     answer = Answer(
         "judge",
         results,

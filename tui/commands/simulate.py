@@ -28,24 +28,10 @@ from tui.output.blocks import Laid, Said, Typed
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_plan, write_stdout
 from tui.terminal import tty
-from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note
-from tui.text.estimate import (
-    COLD,
-    estimate_answer,
-    missing_text,
-    news_line,
-    progress_line,
-    run_answer,
-    unmet_text,
-)
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
+from tui.text import estimate as estimate_words
+from tui.text import simulation as words
 from tui.text.profile import part_of_plan, stated
-from tui.text.simulation import (
-    alignment_answer,
-    projection_blocks,
-    projection_row,
-    unrecorded_text,
-    what_to_give,
-)
 
 
 def run_export(options: ExportOptions) -> None:
@@ -57,19 +43,11 @@ def run_export(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
+    same = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
     with progress_of(options) as progress:
-        choices = ExportChoices(
-            shards=options.shards,
-            traces=options.traces,
-            caches=options.caches,
-            cold_check=options.cold_check,
-            config=options.config,
-            trace_before=options.trace_before,
-            drop_copies=options.drop_copies,
-            progress=progress,
-        )
+        choices = ExportChoices(**{name: getattr(options, name) for name in same}, progress=progress)
         if starts_cold(options.to, choices):
-            note(COLD, quiet=options.quiet)
+            note(estimate_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
     if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
         files = tuple(file for file in files if file[0] != IN_FOLDER)
@@ -83,24 +61,20 @@ def run_export(options: ExportOptions) -> None:
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     found = simulated(plan.to_simulate(), choices)
     results = {"files": written, "launches": found.launches, "beside": found.beside, "speedup": found.speedup}
-    emit(
-        stated(Answer("export", results, blocks=lambda _: _export_blocks(found, written, options)), part),
-        options,
-        to_stderr=options.output == STDOUT,
-        redirect=False,
-    )
+    answer = Answer("export", results, blocks=lambda _: _export_blocks(found, written, options))
+    emit(stated(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
 def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Said]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
-    words = f"{counted(found.launches, 'launch', 'launches')} for {options.to}"
+    said = f"{counted(found.launches, 'launch', 'launches')} for {options.to}"
     if found.beside:
-        words += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
-    words += "." if found.speedup is None else f": {ratio(found.speedup)} less than the whole run."
+        said += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
+    said += "." if found.speedup is None else f": {ratio(found.speedup)} less than the whole run."
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
     following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
-    return [words, *map(Laid, written), following]
+    return [said, *map(Laid, written), following]
 
 
 def run_run(options: RunOptions) -> None:
@@ -110,7 +84,7 @@ def run_run(options: RunOptions) -> None:
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
         if wants_warm and asked.to in running.NEEDED and starts_cold(asked.to, asked.choices):
-            note(COLD, quiet=options.quiet)
+            note(estimate_words.COLD, quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(
                 asked, lambda now: _show_run(now, options, meter)
@@ -123,19 +97,20 @@ def run_run(options: RunOptions) -> None:
     of_folder = EstimateOptions(
         **same, plan=str(asked.folder), target=options.target, accept_cold=options.accept_cold
     )
-    answer = run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    answer = estimate_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
-        _check_run(ran.found, options)
+        assert ran.found is not None
+        _check(ran.found, options)
 
 
-def _check_run(found: PlanEstimate | None, options: RunOptions) -> None:
-    assert found is not None
+def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
+    """Raise CheckFailedError where strata have no result, or the total is not as narrow as asked for."""
     target = options.target
     if found.main.is_incomplete:
-        raise CheckFailedError(f"incomplete: {missing_text(found.main)}")
+        raise CheckFailedError(f"incomplete: {estimate_words.missing_text(found.main)}")
     if target is not None and not found.is_within(target, accept_cold=options.accept_cold):
-        raise CheckFailedError(unmet_text(found, target))
+        raise CheckFailedError(estimate_words.unmet_text(found, target))
 
 
 def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked:
@@ -174,11 +149,11 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
 
 def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
-    news = news_line(now, options.target)
+    news = estimate_words.news_line(now, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
         meter.close()
         note(news, quiet=options.quiet)
-    meter.draw(progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
+    meter.draw(estimate_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
 
 
 def run_align(options: AlignOptions) -> None:
@@ -187,9 +162,8 @@ def run_align(options: AlignOptions) -> None:
     trace = read_trace_list(options.trace)
     with progress_of(options) as progress:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
-    for text in found.notes:
-        note(text, quiet=options.quiet)
-    emit(stated(alignment_answer(found, options.format), part_of_plan(plan)), options)
+    notes(found.notes, quiet=options.quiet)
+    emit(stated(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
 
 
 def run_estimate(options: EstimateOptions) -> None:
@@ -199,13 +173,9 @@ def run_estimate(options: EstimateOptions) -> None:
         larger = None if options.top_up is None else missing_to_target(found, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
-    answer = stated(estimate_answer(found, larger, options), part_of_plan(found.plan))
+    answer = stated(estimate_words.estimate_answer(found, larger, options), part_of_plan(found.plan))
     emit(answer, options, to_stderr=options.top_up == STDOUT)
-    main = found.main
-    if main.is_incomplete:
-        raise CheckFailedError(f"incomplete: {missing_text(main)}")
-    if options.target is not None and not found.is_within(options.target, accept_cold=options.accept_cold):
-        raise CheckFailedError(unmet_text(found, options.target))
+    _check(found, options)
 
 
 _UNRECORDED = "launches-unrecorded"
@@ -221,21 +191,19 @@ def run_project(options: ProjectOptions) -> None:
         lacking = [projection for projection in projections if lack in projection.lacks]
         if lacking:
             some = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
-            note(what_to_give(lack, lacking, options) + some, quiet=options.quiet)
-    unrecorded = unrecorded_text(logs)
+            note(words.what_to_give(lack, lacking, options) + some, quiet=options.quiet)
+    unrecorded = words.unrecorded_text(logs)
     if unrecorded:
         note(unrecorded, quiet=options.quiet)
     rows = [
-        projection_row(number, log, projection)
+        words.projection_row(number, log, projection)
         for number, log, projection in zip(numbers_of(logs), logs, projections, strict=True)
     ]
     lacks = tuple(lack for lack in Lack if any(lack in found.lacks for found in projections))
-    emit(
-        Answer(
-            "project",
-            rows,
-            blocks=lambda canvas: projection_blocks(logs, projections, chosen, options, canvas),
-            warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
-        ),
-        options,
+    answer = Answer(
+        "project",
+        rows,
+        blocks=lambda canvas: words.projection_blocks(logs, projections, chosen, options, canvas),
+        warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
     )
+    emit(answer, options)

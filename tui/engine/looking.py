@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,16 +22,8 @@ from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, idle_gaps, launches_of_group
-from tui.engine.studies import (
-    check_standard_input,
-    chosen_kernel,
-    columns_of,
-    grouping_of,
-    note_what_is_read,
-    open_profile,
-    progress_of,
-    region_of,
-)
+from tui.engine import studies
+from tui.engine.studies import columns_of, open_profile, region_of
 from tui.options.choices import TimelineBy
 from tui.options.look import DifferenceOptions, RangesOptions, TimelineOptions, file_and_part, with_part
 
@@ -71,8 +64,8 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
             "--by time needs the start of every launch, and this profile does not have it",
             remedy="leave it out: launches stand in the order in which they were issued",
         )
-    group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    with progress_of(options) as progress:
+    group = studies.chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    with studies.progress_of(options) as progress:
         found = timeline_of_group(study, group, options.seed, progress)
     found = replace(found, by=options.by.value)
     if options.window is None:
@@ -117,12 +110,10 @@ def is_quickly_listed(study: Study) -> bool:
 
 def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
     """Return the named ranges and the found iterations of a region; None where none has launches of it."""
-    try:
-        listed = list_ranges(profile, region, progress)
-    except EmptySelectionError:
-        # There are launches, but none of them in a range.
-        return None
-    return listed if len(listed) else None
+    with suppress(EmptySelectionError):
+        # There are launches; perhaps none of them in a range.
+        return list_ranges(profile, region, progress) or None
+    return None
 
 
 class FoundRanges(NamedTuple):
@@ -140,7 +131,7 @@ def found_ranges(options: RangesOptions, progress: Progress) -> FoundRanges:
     """
     region = region_of(options)
     profile = open_profile(options.profiles, progress, columns_of(options))
-    note_what_is_read(profile, quiet=options.quiet)
+    studies.note_what_is_read(profile, quiet=options.quiet)
     return FoundRanges(profile, region, list_ranges(profile, region, progress))
 
 
@@ -157,19 +148,18 @@ def found_difference(
 
     named = [file_and_part(text) for text in (options.before, options.after)]
     regions = [region_of(with_part(options, part)) for _, part in named]
-    grouping = grouping_of(options, DEFAULT_METHOD)
+    grouping = studies.grouping_of(options, DEFAULT_METHOD)
     paths = dict.fromkeys(path for path, _ in named)
-    check_standard_input(*paths)
+    studies.check_standard_input(*paths)
     columns = columns_of(options)
-    known = read or {}
-    profiles = {
-        path: known[path] if path in known else open_profile((path,), progress, columns, needs_table=False)
-        for path in paths
-    }
+    profiles = {path: profile for path, profile in (read or {}).items() if path in paths}
+    for path in paths:
+        if path not in profiles:
+            profiles[path] = open_profile((path,), progress, columns, needs_table=False)
     if columns is not None:
         refuse_unused_columns(list(profiles.values()))
     for profile in profiles.values():
-        note_what_is_read(profile, quiet=options.quiet)
+        studies.note_what_is_read(profile, quiet=options.quiet)
     before, after = (
         ProfilePart(profiles[path], region) for (path, _), region in zip(named, regions, strict=True)
     )

@@ -42,27 +42,22 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
         raise OptionError(
             "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
         )
-    ratios = tuple(_ratio(text) for text in options.ratios)
+    ratios = tuple(map(_ratio, options.ratios))
     plan = read_plan(options.plan)
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
-    wanted = dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)])
-    metrics = ("cycles", "instructions", *(name for name in wanted if name not in ("cycles", "instructions")))
+    wanted = [*options.metrics, *(name for pair in ratios for name in pair)]
+    metrics = tuple(dict.fromkeys(["cycles", "instructions", *wanted])) if wanted else ()
 
-    def read(paths: tuple[str, ...], manifests: tuple[str, ...]) -> SimulatedLaunches:
+    def read(paths: tuple[str, ...]) -> SimulatedLaunches:
         return read_result_files(
-            plan,
-            paths,
-            source=options.source,
-            metrics=metrics if wanted else (),
-            manifests=manifests,
-            progress=progress,
+            plan, paths, source=options.source, metrics=metrics, manifests=manifests, progress=progress
         )
 
     return estimate_plan(
         plan,
-        read(options.results, manifests),
-        against=read(options.against, manifests) if options.against else None,
+        read(options.results),
+        against=read(options.against) if options.against else None,
         ratios=ratios,
         confidence=options.confidence,
         projection_error=options.projection_error,

@@ -9,35 +9,14 @@ from typing import TYPE_CHECKING
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
-from sampling.plan.nearby import (
-    Budget,
-    NoPoint,
-    Relaxation,
-    SimulationHours,
-    TradeOffPoint,
-    check_has_trade_off,
-    check_slowdown,
-    default_epsilons,
-    simulation_hours,
-    study_within,
-    trade_off,
-    what_binds,
-    written_budget,
-)
+from sampling.plan import nearby
+from sampling.plan.nearby import Budget, NoPoint, Relaxation, SimulationHours, TradeOffPoint
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.strata.target import Target
-from tui.engine.studies import (
-    check_standard_input,
-    feature_file,
-    progress_of,
-    region_of,
-    study_as_asked,
-    target_of,
-    with_flags_in_findings,
-    workload_features,
-)
+from tui.engine import studies
+from tui.engine.studies import feature_file, progress_of, region_of, target_of
 from tui.options.command_line import with_flags
 from tui.options.field import why_no_number
 from tui.options.plan import CompareOptions
@@ -67,11 +46,11 @@ def budget_of(options: SlowdownOptions) -> Budget | None:
     Raises OptionError: it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
     """
     if options.slowdown is not None:
-        check_slowdown(options.slowdown)
+        nearby.check_slowdown(options.slowdown)
     if not isinstance(options, BudgetOptions) or options.budget is None:
         return None
-    budget = written_budget(options.budget, options.slowdown)
-    check_has_trade_off(options.method)
+    budget = nearby.written_budget(options.budget, options.slowdown)
+    nearby.check_has_trade_off(options.method)
     return budget
 
 
@@ -82,11 +61,11 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     """
     # What the options mean is wrong or right before anything is read.
     budget = budget_of(options)
-    read = study_as_asked(profiles, options)
+    read = studies.study_as_asked(profiles, options)
     if budget is None:
         return read
     with progress_of(options) as progress:
-        return with_flags_in_findings(study_within(read, target_of(options), budget, progress))
+        return studies.with_flags_in_findings(nearby.study_within(read, target_of(options), budget, progress))
 
 
 def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
@@ -96,16 +75,15 @@ def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> 
 
     Raises BudgetError: none fits it; OptionError: see `budget_of` and `study_within`.
     """
-    budget = written_budget(str(options.budget), options.slowdown)
-    found = study_within(read, target_of(options), budget, progress)
-    return found, simulation_hours(drawn_plan(found.counts, found.design, options.seed), budget.slowdown)
+    budget = nearby.written_budget(str(options.budget), options.slowdown)
+    found = nearby.study_within(read, target_of(options), budget, progress)
+    return found, nearby.simulation_hours(
+        drawn_plan(found.counts, found.design, options.seed), budget.slowdown
+    )
 
 
 def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, binding: bool) -> PlanCosts:
-    """Return what the options ask to be said of a plan, which is drawn where that takes it.
-
-    `binding`: whether what binds is asked for.
-    """
+    """Return what the options ask to be said of a plan, drawn where that takes it, and perhaps what binds."""
     found = None
     if binding:
         with progress_of(options) as progress:
@@ -117,32 +95,25 @@ def hours_of(options: SlowdownOptions, study: Study, plan: Plan | None = None) -
     """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
     if options.slowdown is None:
         return None
-    return simulation_hours(plan or drawn_plan(study.counts, study.design, options.seed), options.slowdown)
+    return nearby.simulation_hours(
+        plan or drawn_plan(study.counts, study.design, options.seed), options.slowdown
+    )
 
 
 def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:
     """Return what each option alone, relaxed one step, would give the plan of a study by these options."""
     # Of a plan within a budget the epsilon is the one that was found.
     target = replace(target_of(options), epsilon=study.design.target.epsilon)
-    return what_binds(study, target, options.group_by, progress)
+    return nearby.what_binds(study, target, options.group_by, progress)
 
 
 def traded(
     study: Study, options: MethodOptions, target: Target, epsilons: Sequence[float], progress: Progress
 ) -> tuple[tuple[TradeOffPoint, ...], tuple[NoPoint, ...]]:
     """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
-    tried = list(
-        trade_off(
-            study.counts,
-            options.method,
-            target,
-            options.seed,
-            epsilons,
-            settings=options.set,
-            overrides=study.choice.overrides,
-            progress=progress,
-        )
-    )
+    overrides = study.choice.overrides
+    given = (study.counts, options.method, target, options.seed, epsilons)
+    tried = list(nearby.trade_off(*given, settings=options.set, overrides=overrides, progress=progress))
     points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
     return points, tuple(each for each in tried if isinstance(each, NoPoint))
 
@@ -155,7 +126,7 @@ def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -
     Raises OptionError: one is no number, or no fraction.
     """
     if given is None:
-        return default_epsilons(target.epsilon)
+        return nearby.default_epsilons(target.epsilon)
     words = [word.strip() for word in given.split(",") if word.strip()]
     try:
         named = [replace(target, epsilon=float(word)).epsilon for word in words]
@@ -177,7 +148,7 @@ def methods_of(given: str | None) -> tuple[str, ...]:
     """
     if given is None:
         return method_names()
-    names = tuple(dict.fromkeys(filter(None, (name.strip() for name in given.split(",")))))
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, given.split(",")))))
     if not names:
         raise OptionError("--methods names no method", remedy=f"there are {', '.join(method_names())}")
     for name in names:
@@ -194,7 +165,7 @@ def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
     region_of(options)
     target_of(options)
     files = [feature_file(text, options.profiles)[1] for text in options.features]
-    check_standard_input(*options.profiles, *files)
+    studies.check_standard_input(*options.profiles, *files)
     return [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
 
 
@@ -210,7 +181,7 @@ def comparison_of(
     # With several workloads, a file that names none may belong to any of them.
     is_only_one = len(paths) == len(options.profiles)
     if is_only_one:
-        features = workload_features(options.features, paths)
+        features = studies.workload_features(options.features, paths)
     else:
         files = [feature_file(text, options.profiles) for text in options.features]
         features = tuple(path for of, path in files if of is None or of in paths)

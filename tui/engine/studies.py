@@ -6,18 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
-from sampling.methods.registry import (
-    check_settings,
-    draws_at_random,
-    method_named,
-    method_names,
-    method_options,
-    split_trees_of,
-    splits_groups,
-)
+from sampling.methods import registry
+from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.plan import Plan, options_of
 from sampling.plan.plan_file import PlanFile, PlanOptions, read_overrides
@@ -36,7 +29,7 @@ from tui.options.command_line import findings_with_flags, with_flags
 from tui.options.field import why_no_number
 from tui.options.plan import JudgeOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, RegionOptions
-from tui.terminal.diagnostics import ProgressMeter, note
+from tui.terminal.diagnostics import ProgressMeter, note, notes
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
@@ -81,16 +74,8 @@ def region_of(options: RegionOptions) -> Region:
     Raises OptionError: a device, process, launch or time window is not made of numbers, or a range has no
     name.
     """
-    return written_region(
-        device=options.device,
-        process=options.process,
-        include=options.include,
-        exclude=options.exclude,
-        launches=options.launches,
-        time=options.time,
-        named_range=options.range,
-        min_duration=options.min_duration,
-    )
+    same = ("device", "process", "include", "exclude", "launches", "time", "min_duration")
+    return written_region(named_range=options.range, **{name: getattr(options, name) for name in same})
 
 
 def grouping_of(options: RegionOptions, method: str) -> Grouping:
@@ -100,11 +85,8 @@ def grouping_of(options: RegionOptions, method: str) -> Grouping:
 
 def target_of(options: PlanningOptions) -> Target:
     """Return what is asked of the plan; options that are not given have the defaults of `Target`."""
-    given: dict[str, Any] = {
-        name: value
-        for name in ("min_samples", "noise_floor", "kernel_spread")
-        if (value := getattr(options, name)) is not None
-    }
+    names = ("min_samples", "noise_floor", "kernel_spread")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if (bound := options.group_epsilon) is not None:
         try:
             given["group_epsilon"] = None if bound == "none" else float(bound)
@@ -137,15 +119,11 @@ def choice_of(options: MethodOptions, profiles: Sequence[str], overrides: Overri
     """
     if overrides and not splits_groups(options.method):
         # Decisions that would have no effect are refused as by `tree`.
-        split_trees_of(options.method)
+        registry.split_trees_of(options.method)
     features = workload_features(options.features, profiles)
     check_standard_input(*profiles, *features)
     return MethodChoice(
-        options.method,
-        options.seed,
-        options.set,
-        overrides,
-        features,
+        *(options.method, options.seed, options.set, overrides, features),
         options.number_locale.value,
         cost=options.cost,
     )
@@ -177,12 +155,11 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     }
     looked_at = {field for name in _used(methods, options.set) for field in method_named(name).target_fields}
     unused = [flag for flag, (name, value) in given.items() if value is not None and name not in looked_at]
-    if not any(draws_at_random(method, options.set) for method in methods):
+    if not any(registry.draws_at_random(method, options.set) for method in methods):
         declared = {"--noise-floor": options.noise_floor, "--kernel-spread": options.kernel_spread}
         unused += [flag for flag, value in declared.items() if value is not None]
     unused += [f"--set {setting}" for setting in unused_settings(methods, options.set)]
-    for flag in unused:
-        note(f"{flag}: not used by {', '.join(methods)}", quiet=options.quiet)
+    notes((f"{flag}: not used by {', '.join(methods)}" for flag in unused), quiet=options.quiet)
 
 
 def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[str]:
@@ -193,12 +170,11 @@ def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[s
 
 def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
     """Return the methods, and those that they take their number of launches from."""
-    known = set(method_names())
+    known = set(registry.method_names())
     used = known.intersection(methods)
     for name in list(used):
-        sized_like = method_named(name).sized_like
-        if sized_like is not None:
-            used |= known.intersection([sized_like(method_options(name, settings))])
+        if (sized_like := method_named(name).sized_like) is not None:
+            used |= known.intersection([sized_like(registry.method_options(name, settings))])
     return used
 
 
@@ -232,10 +208,7 @@ def open_profile(
     *,
     needs_table: bool = True,
 ) -> Profile:
-    """Read the workload.
-
-    `needs_table`: whether columns are refused where no file is a table.
-    """
+    """Read the workload; `needs_table`: whether columns are refused where no file is a table."""
     check_standard_input(*paths)
     return read_profile(paths, progress, columns, needs_table=needs_table)
 
@@ -252,8 +225,7 @@ def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Pr
 
 def note_what_is_read(profile: Profile, *, quiet: bool) -> None:
     """Say on stderr what the user should know of how the files were read."""
-    for text in profile.notes:
-        note(text, quiet=quiet)
+    notes(profile.notes, quiet=quiet)
 
 
 def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study:
@@ -266,7 +238,7 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
     target, choice = target_of(asked), choice_of(asked, profiles, overrides)
     region, grouping, columns = region_of(asked), grouping_of(asked, asked.method), columns_of(asked)
     # Wrong settings are reported first: no notes on unused ones before an error.
-    check_settings(asked.set)
+    registry.check_settings(asked.set)
     note_unused(asked, [asked.method])
     reports: list[JoinReport] = []
     try:
@@ -280,8 +252,7 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
             return with_flags_in_findings(found)
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
-        for report in reports:
-            note(with_flags(report.sentence), quiet=asked.quiet)
+        notes((with_flags(report.sentence) for report in reports), quiet=asked.quiet)
 
 
 def with_flags_in_findings(studied: Study) -> Study:

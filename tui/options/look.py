@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from sampling.errors import OptionError
 from tui.options.choices import DifferenceSort, GroupSort, RangeSort, TimelineBy
@@ -213,15 +213,15 @@ def file_and_part(text: str) -> tuple[str, str | None]:
     A file of the whole name is that file. Else the longest beginning before an at sign that is a file is
     the file, as both may have at signs of their own; where none is, the first at sign parts them.
     """
-    if "@" not in text or _is_there(text):
+
+    def is_there(path: str) -> bool:
+        return path == "-" or Path(path).exists()
+
+    if "@" not in text or is_there(text):
         return text, None
     ends = [place for place, letter in enumerate(text) if letter == "@"]
-    end = next((place for place in reversed(ends) if _is_there(text[:place])), ends[0])
+    end = next((place for place in reversed(ends) if is_there(text[:place])), ends[0])
     return text[:end], text[end + 1 :]
-
-
-def _is_there(path: str) -> bool:
-    return path == "-" or Path(path).exists()
 
 
 def with_part(options: Options, part: str | None) -> Options:
@@ -231,13 +231,12 @@ def with_part(options: Options, part: str | None) -> Options:
     """
     if part is None:
         return options
-    is_ids = _LAUNCH_IDS.fullmatch(part) is not None
-    flag, given = ("--launches", options.launches) if is_ids else ("--range", options.range)
-    if given is not None:
-        raise OptionError(
-            f"@{part} and {flag} {given} both say which launches count", remedy="give one of them"
-        )
-    return replace(options, launches=part) if is_ids else replace(options, range=part)
+    name = "launches" if _LAUNCH_IDS.fullmatch(part) else "range"
+    if (given := getattr(options, name)) is not None:
+        what = f"@{part} and --{name} {given} both say which launches count"
+        raise OptionError(what, remedy="give one of them")
+    chosen: dict[str, Any] = {name: part}
+    return replace(options, **chosen)
 
 
 def part_in_name(path: str, options: Options) -> tuple[str, Options]:
@@ -245,10 +244,9 @@ def part_in_name(path: str, options: Options) -> tuple[str, Options]:
 
     A part that would not be understood there stays with the options.
     """
-    for part, without in (
-        (options.range, replace(options, range=None)),
-        (options.launches, replace(options, launches=None)),
-    ):
+    for name in ("range", "launches"):
+        unset: dict[str, Any] = {name: None}
+        part, without = getattr(options, name), replace(options, **unset)
         if part is not None and file_and_part(named := f"{path}@{part}") == (path, part):
             with suppress(OptionError):
                 if with_part(without, part) == options:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Iterable
 from enum import IntEnum
 
 import scalemodel.errors as scale_errors
@@ -52,6 +53,12 @@ def note(text: str, *, quiet: bool = False) -> None:
         return
     sys.stdout.flush()
     sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
+
+
+def notes(texts: Iterable[str], *, quiet: bool = False) -> None:
+    """Write several notes."""
+    for text in texts:
+        note(text, quiet=quiet)
 
 
 def fail(text: str) -> None:

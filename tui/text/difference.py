@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference import LEAST_LAUNCHES, Difference, MatchedKernel, Status
+from sampling.difference import LEAST_LAUNCHES, Difference, Durations, MatchedKernel, Status
 from sampling.text import counted, finite
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si
@@ -64,17 +64,12 @@ def difference_answer(found: Difference, options: DifferenceOptions, *, followin
 
 def compared_parts(found: Difference) -> dict[str, Part]:
     """Return which part of either profile was compared."""
+    parts = {}
     sides = zip(("before", "after"), found.parts, (found.before, found.after), found.counts, strict=True)
-    return {
-        name: Part(
-            part.region,
-            int(side.launches.sum()),
-            int(side.total_ns.sum()),
-            part.profile.launches,
-            counts.left_out,
-        )
-        for name, part, side, counts in sides
-    }
+    for name, part, side, counts in sides:
+        kept, whole = (int(side.launches.sum()), int(side.total_ns.sum())), part.profile.launches
+        parts[name] = Part(part.region, *kept, whole, counts.left_out)
+    return parts
 
 
 def growth_text(found: Difference, allowed: float) -> str:
@@ -90,11 +85,11 @@ def slower_text(found: Difference, allowed: float) -> str:
     if not len(slower):
         return ""
     first = slower[np.argmax(found.change_ns[slower])]
+    mean, low, high = (float(of[first]) for of in (found.ratios.ratio, found.ratios.low, found.ratios.high))
     number = counted(len(slower), "kernel takes", "kernels take")
     return (
         f"{number} more than {100 * allowed:g} % longer a launch, most of all {found.kernels[first].key}: "
-        f"{_ratio(float(found.ratios.ratio[first]))}, "
-        f"{_interval(float(found.ratios.low[first]), float(found.ratios.high[first]))}"
+        f"{_ratio(mean)}, {_interval(low, high)}"
     )
 
 
@@ -113,27 +108,24 @@ def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
 
 def kernel_rows(found: Difference, most: int | None = None) -> list[dict[str, Any]]:
     """Return the kernels that changed most, as JSON lists them; what is not known is None."""
-    before, after = (
-        [
-            {name: finite(value) for name, value in zip(_KERNEL_FIELDS, values, strict=True)}
-            for values in zip(*(getattr(side, name).tolist() for name in _KERNEL_FIELDS), strict=True)
-        ]
-        for side in (found.before, found.after)
-    )
+    sides = {}
+    for name, side in (("before", found.before), ("after", found.after)):
+        figures = zip(*(getattr(side, field).tolist() for field in _KERNEL_FIELDS), strict=True)
+        sides[name] = [dict(zip(_KERNEL_FIELDS, map(finite, values), strict=True)) for values in figures]
     of = found.ratios
-    ratios = np.stack((of.ratio, of.low, of.high), axis=1).tolist()
+    ratios = finite(np.stack((of.ratio, of.low, of.high), axis=1).tolist())
     change_ns = found.change_ns.tolist()
     return [
         {
             **{name: finite(getattr(kernel, name)) for name in _IDENTITY},
             "status": kernel.status.value,
-            "matched_by": None if kernel.matched_by is None else kernel.matched_by.value,
+            "matched_by": kernel.matched_by and kernel.matched_by.value,
             "shapes_before": kernel.shapes_before,
             "shapes_after": kernel.shapes_after,
-            "before": before[index],
-            "after": after[index],
+            "before": sides["before"][index],
+            "after": sides["after"][index],
             "change_ns": change_ns[index],
-            **dict(zip(("ratio", "low", "high"), finite(ratios[index]), strict=True)),
+            **dict(zip(("ratio", "low", "high"), ratios[index], strict=True)),
         }
         for index, kernel in enumerate(found.kernels[:most])
     ]
@@ -218,20 +210,15 @@ def figure_columns(found: Difference, most: int | None) -> list[Column]:
 
     They are change, before, after, launches, the ratio of means and its interval.
     """
-    before, after, ratios = found.before, found.after, found.ratios
-    kernels = found.kernels[:most]
-    totals = [
-        [
-            duration(ns) if launches else UNKNOWN
-            for ns, launches in zip(side.total_ns[:most].tolist(), side.launches.tolist(), strict=False)
-        ]
-        for side in (before, after)
-    ]
+    before, after, ratios, kernels = found.before, found.after, found.ratios, found.kernels[:most]
+
+    def totals(side: Durations) -> list[str]:
+        figures = zip(side.total_ns[:most].tolist(), side.launches.tolist(), strict=False)
+        return [duration(ns) if launches else UNKNOWN for ns, launches in figures]
+
     # Once where they are as many or on one side alone.
     launches = [
-        "->".join(
-            count(each) if each < _EXACT_COUNT_BELOW else si(each) for each in dict.fromkeys(both) if each
-        )
+        "->".join(count(n) if n < _EXACT_COUNT_BELOW else si(n) for n in dict.fromkeys(both) if n)
         for both in zip(before.launches[:most].tolist(), after.launches.tolist(), strict=False)
     ]
     means = [
@@ -241,8 +228,8 @@ def figure_columns(found: Difference, most: int | None) -> list[Column]:
     ends = zip(ratios.low[:most].tolist(), ratios.high.tolist(), strict=False)
     return [
         Column("change", [_signed(ns) for ns in found.change_ns[:most].tolist()]),
-        Column("before", totals[0]),
-        Column("after", totals[1]),
+        Column("before", totals(before)),
+        Column("after", totals(after)),
         Column("launches", launches),
         Column("mean", means),
         Column("interval", [_interval(low, high) for low, high in ends]),

@@ -168,9 +168,8 @@ def _mean_rows(tables: Sequence[Sequence[Row]], mean: Mean) -> list[Row]:
             speedups, errors = ([row[name] for row in there] for name in ("speedup", "error_mean"))
             speedup, error = mean_figures(speedups, errors, mean)
             of = str(len(there)) if len(there) == len(tables) else f"{len(there)} of {len(tables)}"
-            over = (
-                f"{_MEAN_OF}{of} ({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
-            )
+            kind = "geometric" if mean == "geometric" else "harmonic"
+            over = f"{_MEAN_OF}{of} ({kind} speedup, {mean} error)"
             if len(there) < len(tables):
                 over += f": {', '.join(row['profile'] for row in there)}"
             same_as = {row["same_as"] for row in there}
@@ -246,8 +245,7 @@ def blocks(
 
     def worse(row: Row) -> tuple[float, float, float]:
         promised = promise[row["method"]]
-        measured = 0 if promised < math.inf else row["error_mean"] or 0
-        return promised, measured, -(row["speedup"] or 0)
+        return promised, 0 if promised < math.inf else row["error_mean"] or 0, -(row["speedup"] or 0)
 
     there = [row for row in rows if row["applicable"]]
     if sort is CompareSort.BEST:
@@ -308,10 +306,8 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
         if found.cannot_run:
             yield from [""] if found.can_run else []
             is_explained = options.reasons or canvas.is_page
-            why = (
-                "cannot run:" if is_explained else f"{cannot_run_text(found.cannot_run)} (--reasons says why)"
-            )
-            yield why
+            names = f"{cannot_run_text(found.cannot_run)} (--reasons says why)"
+            yield "cannot run:" if is_explained else names
             yield from (f"- {row['reason']}" for row in found.cannot_run if is_explained)
 
 

@@ -38,16 +38,13 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
     times = {time.sequence: time for time in study.device_times}
     rows = []
     for sequence in study.sequences:
-        place = sequence.process, sequence.device
-        device, time = described.get(place) or described.get((None, sequence.device)), times.get(sequence)
+        place, time = (sequence.process, sequence.device), times.get(sequence)
+        device = described.get(place) or described.get((None, sequence.device))
         rows.append(
-            {
-                "process": sequence.process,
-                "device": sequence.device,
-                **{name: getattr(device, name, None) for name in ("name", "sm_count")},
-                "launches": study.launches_of_sequences[sequence],
-                **{name: getattr(time, name, None) for name in ("kernel_ns", "busy_ns", "overlap_share")},
-            }
+            {"process": sequence.process, "device": sequence.device}
+            | {name: getattr(device, name, None) for name in ("name", "sm_count")}
+            | {"launches": study.launches_of_sequences[sequence]}
+            | {name: getattr(time, name, None) for name in ("kernel_ns", "busy_ns", "overlap_share")}
         )
     return rows
 
@@ -58,16 +55,16 @@ def device_name(study: Study) -> str | None:
 
 
 def _models(study: Study) -> str:
-    """Return the GPUs in a word each, "2x H100" where there are several; "" where the profile names none."""
-    models = Counter(_model(row["name"]) for row in device_rows(study) if row["name"])
+    """Return the GPUs in a word each, "2x H100" where there are several; "" where the profile names none.
+
+    A word is the model without maker, make-up and memory; of a long one the part with a number.
+    """
+    models: Counter[str] = Counter()
+    for name in (row["name"] for row in device_rows(study) if row["name"]):
+        model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
+        telling = _TELLING.search(model)
+        models[telling[0] if telling and len(model) > len("RTX 6000 Ada") else model] += 1
     return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
-
-
-def _model(name: str) -> str:
-    """Return a GPU's model without maker, make-up and memory; of a long one the word with a number."""
-    model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
-    telling = _TELLING.search(model)
-    return telling[0] if telling and len(model) > len("RTX 6000 Ada") else model
 
 
 def kind_shares(study: Study) -> dict[str, float]:

@@ -53,7 +53,7 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
 def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
     if found.alignment is not None:
-        differing = found.alignment.launches_differing
+        differing, renumbered = found.alignment.launches_differing, found.alignment.renumbered
         words = "all launches of the two have the same name, grid and block in the same order"
         if differing != 0:
             many = "some launches" if differing is None else counted(differing, "launch", "launches")
@@ -62,12 +62,11 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
                 "`kernelpoint difference` shows the two kernel by kernel"
             )
         yield f"the plan was made from other files; {words}"
-        for there_process, there_device, process, device in found.alignment.renumbered[:1]:
-            more = len(found.alignment.renumbered) - 1
+        for there_process, there_device, process, device in renumbered[:1]:
+            others = f", and {len(renumbered) - 1} more have other numbers" if renumbered[1:] else ""
             yield (
                 f"process {there_process} device {there_device} of the plan is process {process} device "
-                f"{device} here{f', and {more} more have other numbers' if more else ''}; they were "
-                "matched in their order"
+                f"{device} here{others}; they were matched in their order"
             )
     if found.why_not_redrawn is not None:
         yield f"only the plan's own launches are judged: {found.why_not_redrawn}"
@@ -214,13 +213,15 @@ def projection_row(number: int, log: IntervalLog, projection: Projection) -> dic
     """Return one kernel as the contract's `project` lists it."""
     own = ("stopped", "cycle", "projected_cycles", "speedup", "reason")
     beside = ("error", "ipc", "spread_percent", "ctas_done", "ctas_needed")
+    # The kernel's true end: the simulator's, or the log's end taken for it.
+    end_from = "log" if log.facts.cycles is None else "simulator"
     return {
         "kernel": log.name,
         **{name: getattr(projection, name) for name in own},
         "number": number,
         "cycles_logged": int(log.cycle[-1]),
         "total_cycles": projection.total_cycles,
-        "total_cycles_from": _origin(log, projection),
+        "total_cycles_from": None if projection.total_cycles is None else end_from,
         **{name: getattr(projection, name) for name in beside},
         "wave": projection.totals.wave_ctas,
         "total_ctas": projection.totals.ctas,
@@ -229,13 +230,6 @@ def projection_row(number: int, log: IntervalLog, projection: Projection) -> dic
         "total_instructions": projection.totals.instructions,
         "projected_by": projection.basis,
     }
-
-
-def _origin(log: IntervalLog, projection: Projection) -> str | None:
-    """Return where the kernel's true end is from: the simulator, or the log's end taken for it."""
-    if projection.total_cycles is None:
-        return None
-    return "log" if log.facts.cycles is None else "simulator"
 
 
 def projection_blocks(
@@ -260,7 +254,7 @@ def projection_blocks(
     ends = ["*" if row["total_cycles_from"] == "log" else "" for row in rows]
     simulated = [_cycles(row["total_cycles"]) + end for row, end in zip(rows, ends, strict=True)]
     figures = [
-        Column("#", [str(number) for number in numbers]),
+        Column("#", list(map(str, numbers))),
         names("kernel", kernels),
         Column("stop", [si(row["cycle"]) if row["stopped"] else "none" for row in rows]),
         Column("projected", [_cycles(row["projected_cycles"]) for row in rows]),

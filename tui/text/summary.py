@@ -16,28 +16,9 @@ from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.blocks import Said, Typed
+from tui.text import plan as plan_words
+from tui.text import profile as profile_words
 from tui.text.groups import devices_named, group_row, short_group_listing
-from tui.text.plan import (
-    binding_text,
-    bound_sentence,
-    cost_rows,
-    design_row,
-    hours_lines,
-    known_sentence,
-    pooled_row,
-    promise_words,
-    simulate_sentence,
-)
-from tui.text.profile import (
-    busy_sentence,
-    busy_shares,
-    device_name,
-    finding_rows,
-    finding_sentences,
-    held_words,
-    kind_shares,
-    kind_words,
-)
 
 _LARGEST = 10
 _MOST_BINDING = 3
@@ -62,27 +43,21 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
 
 
 def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dict[str, Any]:
-    """Return what the contract's `summary` has.
-
-    Parameters
-    ----------
-    following : the commands to run next.
-    costs : what binds the plan, and what it takes to simulate.
-    """
+    """Return what the contract's `summary` has; `following` are the commands to run next."""
     counts = study.counts
     return {
-        "device": device_name(study),
+        "device": profile_words.device_name(study),
         "launches": counts.launches,
         "kernel_groups": len(counts.groups),
         "total_duration_ns": counts.total_duration_ns,
-        "busy": busy_shares(study),
-        "kinds": kind_shares(study),
-        "findings": finding_rows(study),
+        "busy": profile_words.busy_shares(study),
+        "kinds": profile_words.kind_shares(study),
+        "findings": profile_words.finding_rows(study),
         "groups": _largest(study),
-        "plan": design_row(study),
-        "promise": promise_words(study.design),
-        "pooled": pooled_row(study),
-        **cost_rows(counts.total_duration_ns, costs),
+        "plan": plan_words.design_row(study),
+        "promise": plan_words.promise_words(study.design),
+        "pooled": plan_words.pooled_row(study),
+        **plan_words.cost_rows(counts.total_duration_ns, costs),
         "next": following,
     }
 
@@ -96,34 +71,29 @@ def summary_blocks(
 ) -> Iterator[Said]:
     """Yield which GPU ran what, the largest kernel groups, the plan, the findings, what to run next.
 
-    Parameters
-    ----------
-    details : whether each bound of the plan is told.
+    `details`: whether each bound of the plan is told.
     """
-    counts, design, name = study.counts, study.design, device_name(study)
-    total_ns = counts.total_duration_ns
+    counts, design, name = study.counts, study.design, profile_words.device_name(study)
+    total_ns, held = counts.total_duration_ns, profile_words.held_words(study)
     yield f"{', '.join(profiles)} ({study.profile.format}{'' if name is None else f', {name}'})"
-    yield _amount(study)
-    yield from filter(None, (f"By kind of work: {kind_words(study)}", busy_sentence(study)))
+    launches, groups = (
+        counted(counts.launches, "launch", "launches"),
+        counted(len(counts.groups), "kernel group"),
+    )
+    yield f"{launches} in {groups}, {duration(total_ns)} of kernel time{held and f'; {held}'}"
+    yield f"By kind of work: {profile_words.kind_words(study)}"
+    yield from filter(None, [profile_words.busy_sentence(study)])
     yield ""
     yield short_group_listing(study, _largest(study))
     if (left := len(counts.groups) - _LARGEST) > 0:
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
     yield from devices_named(study)
     yield ""
-    yield simulate_sentence(design, counts.launches, total_ns)
-    yield known_sentence(design)
-    yield from hours_lines(design, costs)
-    yield binding_text((costs.binding or ())[:_MOST_BINDING], design, total_ns, costs.slowdown)
-    yield from [bound_sentence(design)] if details else []
-    yield from finding_sentences(study)
+    yield plan_words.simulate_sentence(design, counts.launches, total_ns)
+    yield plan_words.known_sentence(design)
+    yield from plan_words.hours_lines(design, costs)
+    binding = (costs.binding or ())[:_MOST_BINDING]
+    yield plan_words.binding_text(binding, design, total_ns, costs.slowdown)
+    yield from [plan_words.bound_sentence(design)] if details else []
+    yield from profile_words.finding_sentences(study)
     yield from (Typed(line, "      " if number else "Next: ") for number, line in enumerate(following))
-
-
-def _amount(study: Study) -> str:
-    """Return how much there is, and how few of several groups hold most of the time."""
-    counts = study.counts
-    launches = counted(counts.launches, "launch", "launches")
-    groups, time = counted(len(counts.groups), "kernel group"), duration(counts.total_duration_ns)
-    held = held_words(study)
-    return f"{launches} in {groups}, {time} of kernel time{f'; {held}' if held else ''}"

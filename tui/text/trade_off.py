@@ -68,14 +68,16 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
         binding = binding_rows(found, total_ns, slowdown)
         words = binding_text(found, study.design, total_ns, slowdown)
         words = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
+    nothing = dict.fromkeys((*(field.name for field in fields(TradeOffPoint)), *_BESIDE))
     rows: list[dict[str, Any]] = []
     for point in known.points:
         taken = None if slowdown is None else machine_hours(point.sampled_duration_ns, slowdown)
         of_plan = binding if point.epsilon == known.target.epsilon else None
-        rows.append(asdict(point) | {"no_plan": None, "machine_hours": taken, "binding": of_plan})
-    for each in known.missing:
-        row = dict.fromkeys((*(field.name for field in fields(TradeOffPoint)), *_BESIDE))
-        rows.append(row | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)})
+        rows.append(nothing | asdict(point) | {"machine_hours": taken, "binding": of_plan})
+    rows += [
+        nothing | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
+        for each in known.missing
+    ]
 
     def blocks(canvas: Canvas) -> Iterator[Said]:
         size = None if canvas.is_page else (options.width or canvas.width, options.height or _HEIGHT)
@@ -92,10 +94,8 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
 def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Said]:
     """Yield what was asked in a line, the chart, the points in a table, the plan's own marked, and remarks.
 
-    Parameters
-    ----------
-    size : columns and rows of the chart; None for no chart.
-    binding : what binds the plan itself, in words; "" where that is not asked for.
+    `size`: columns and rows of the chart; None for no chart. `binding`: what binds the plan itself, in words;
+    "" where that is not asked for.
     """
     points, slowdown = known.ascending, known.costs.slowdown
     marks = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]

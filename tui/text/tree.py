@@ -64,12 +64,7 @@ def node_name(path: str) -> str:
 
 
 def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
-    """Return the node that a name means.
-
-    Raises
-    ------
-    OptionError : no node has this name.
-    """
+    """Return the node that a name means; raise OptionError where no node has it."""
     for node in nodes:
         if node_name(node.path) == name:
             return node
@@ -81,13 +76,13 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
 
 def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
     """Return the decisions as the contract's `tree` lists them; a child that is not decided yet is null."""
-    rows = []
+    rows, key = [], stop.counts.groups[stop.group].key
     for node in stop.nodes:
         row = {name: value for name, value in asdict(node).items() if name not in {"start", "stop"}}
         row["verdict"] = str(node.verdict)
-        row["samples_new"] = None if node.samples_new is None else list(node.samples_new)
+        row["samples_new"] = node.samples_new and list(node.samples_new)
         row["left"] = node.left if node.left is not None and node.left < len(stop.nodes) else None
-        rows.append(row | {"key": stop.counts.groups[stop.group].key})
+        rows.append(row | {"key": key})
     return rows
 
 
@@ -96,19 +91,12 @@ def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False
     counts, node = stop.counts, stop.node
     axis: DurationAxis = "log" if log else "linear"
     if node is None:
-        durations_ns, launches = counts.group_pairs(stop.group)
-        leaves = [node for node in stop.nodes if node.verdict is Verdict.KEEP]
-        clusters = [_range_ns(counts, leaf) for leaf in leaves]
-        return histogram(durations_ns, launches, clusters, width, height, axis=axis)
-    return histogram(
-        counts.duration_ns[node.start : node.stop],
-        counts.count[node.start : node.stop],
-        [],
-        width,
-        height,
-        axis=axis,
-        split=None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT),
-    )
+        clusters = [_range_ns(counts, each) for each in stop.nodes if each.verdict is Verdict.KEEP]
+        return histogram(*counts.group_pairs(stop.group), clusters, width, height, axis=axis)
+    of_node = slice(node.start, node.stop)
+    split = None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT)
+    pairs = counts.duration_ns[of_node], counts.count[of_node]
+    return histogram(*pairs, [], width, height, axis=axis, split=split)
 
 
 def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
@@ -190,6 +178,7 @@ def tree_blocks(
     looked_at = stop.node is not None or stop.running is not None
     place = [place_line(stop)] if stop.ahead is not None else []
     groups = stop.counts.groups
+    marked = None if stop.node is None else stop.node.path
     if canvas.is_page:
         yield group_columns(stop.name, groups[stop.group].key)
     else:
@@ -201,7 +190,6 @@ def tree_blocks(
     if canvas.is_page:
         yield _node_columns(stop.nodes)
     else:
-        marked = None if stop.node is None else stop.node.path
         yield ""
         yield tree(stop.nodes, canvas.width, proposed=stop.ahead, marked=marked, max_depth=max_depth)
         yield from [""] if stop.nodes else []
