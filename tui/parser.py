@@ -1,4 +1,4 @@
-"""Typer commands made from the option classes: one parameter a field."""
+"""Typer commands made from the option classes: one parameter a field; what a shell offers for its value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import typer
 from typer.main import get_command
 
 from sampling.errors import OptionError
-from tui.completion import offer_of
 from tui.options.field import NumberKind, why_no_number
 from tui.options.files import check_places, input_files, reading
 from tui.registry import COMMANDS, FAMILIES, Command
@@ -164,9 +163,55 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             case_sensitive=False,
             rich_help_panel=metadata["panel"],
             show_default=option.default not in (None, (), False),
-            autocompletion=offer_of(option.name),
+            autocompletion=_OFFERS.get(option.name),
         )
     annotation = Annotated[kind, declared]
     return inspect.Parameter(
         option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )
+
+
+# What a shell offers at the cursor: methods and their options, exporters.
+
+
+# Typer tells the parameters of what it calls by these names.
+def _methods(incomplete: str) -> list[str]:
+    from sampling.methods.registry import method_names
+
+    return [name for name in method_names() if name.startswith(incomplete)]
+
+
+def _list_of_methods(incomplete: str) -> list[str]:
+    """Return the methods that may be the last of a list with commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _methods(last) if name not in before.split(",")]
+
+
+def _settings(ctx: Any, incomplete: str) -> list[str]:
+    """Return the options of the method that is named, of all methods where none is."""
+    from sampling.methods.registry import method_named, method_names
+
+    options_of = {
+        name: [f"{name}.{option.name}=" for option in fields(method_named(name).options_type)]
+        for name in method_names()
+    }
+    method, _, _ = incomplete.partition(".")
+    chosen = [method] if method in options_of else [name for name in options_of if name.startswith(method)]
+    given = ctx.params.get("method")
+    if not incomplete and options_of.get(given):
+        chosen = [given]
+    return [option for name in chosen for option in options_of[name] if option.startswith(incomplete)]
+
+
+def _exporters(incomplete: str) -> list[str]:
+    from sampling.simulators.registry import exporter_names
+
+    return [name for name in exporter_names() if name.startswith(incomplete)]
+
+
+_OFFERS: dict[str, Callable[..., list[str]]] = {
+    "method": _methods,
+    "methods": _list_of_methods,
+    "set": _settings,
+    "to": _exporters,
+}

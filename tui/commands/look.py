@@ -46,7 +46,7 @@ def run_summary(options: look.SummaryOptions) -> None:
 def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
     from tui.engine.planning import plan_costs, study_within_budget
-    from tui.text.summary import following_commands, summary_blocks, summary_results
+    from tui.text.plan import following_commands, summary_blocks, summary_results
 
     study = study_within_budget(profiles, options)
     costs = plan_costs(options, study, None, binding=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 from sampling import running
@@ -12,13 +13,13 @@ from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.nearby import written_seconds
 from sampling.plan.plan_file import IN_FOLDER, read_plan
-from sampling.projection import Lack, ProjectionRule, project
+from sampling.projection import IntervalLog, Lack, ProjectionRule, project
+from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.alignment import align, read_trace_list
 from sampling.simulators.export import ExportChoices, Simulated, simulated
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
 from sampling.text import counted
 from tui.charts.quantities import ratio
-from tui.engine.kernel_values import chosen_log, numbers_of, with_given_values
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.studies import progress_of
 from tui.options.files import check_folder
@@ -184,8 +185,8 @@ _UNRECORDED = "launches-unrecorded"
 def run_project(options: ProjectOptions) -> None:
     """Read, project every kernel, draw one."""
     rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
-    logs = with_given_values(read_interval_logs(options.logs, options.source), options)
-    chosen = chosen_log(logs, options.kernel, quiet=options.quiet)
+    logs = _with_given_values(read_interval_logs(options.logs, options.source), options)
+    chosen = _chosen_log(logs, options.kernel, quiet=options.quiet)
     projections = [project(log, rule) for log in logs]
     for lack in Lack:
         lacking = [projection for projection in projections if lack in projection.lacks]
@@ -197,7 +198,7 @@ def run_project(options: ProjectOptions) -> None:
         note(unrecorded, quiet=options.quiet)
     rows = [
         words.projection_row(number, log, projection)
-        for number, log, projection in zip(numbers_of(logs), logs, projections, strict=True)
+        for number, log, projection in zip(words.numbers_of(logs), logs, projections, strict=True)
     ]
     lacks = tuple(lack for lack in Lack if any(lack in found.lacks for found in projections))
     answer = Answer(
@@ -207,3 +208,81 @@ def run_project(options: ProjectOptions) -> None:
         warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
     )
     emit(answer, options)
+
+
+_MOST_DIGITS = 18
+
+
+def _with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[IntervalLog]:
+    """Return the logs with the values given on the command line in place of the log's own.
+
+    The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
+
+    Raises OptionError: a value is no number above 0, no kernel is meant, or it could mean several.
+    """
+    traced: Sequence[int | None] = [None] * len(logs)
+    if options.instructions_from is not None:
+        traced = instructions_of_traces(options.instructions_from, logs)
+    instructions = _by_kernel("--instructions", options.instructions, logs, is_total=True)
+    ctas = _by_kernel("--ctas", options.ctas, logs, is_total=True)
+    ctas_per_core = _by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, is_total=False)
+    found = []
+    for place, log in enumerate(logs):
+        given = {
+            "instructions": instructions[place] or log.facts.instructions or traced[place],
+            "ctas": ctas[place],
+            "ctas_per_core": ctas_per_core[place],
+            "cores": options.sms,
+        }
+        known = {name: value for name, value in given.items() if value is not None}
+        found.append(replace(log, facts=replace(log.facts, **known)))
+    return found
+
+
+def _by_kernel(
+    flag: str, given: Sequence[str], logs: Sequence[IntervalLog], *, is_total: bool
+) -> list[int | None]:
+    """Return the number given for each kernel by "N" or "KERNEL=N", None without one; the last one wins.
+
+    `is_total`: of a whole kernel, so that a bare number needs a log of one kernel.
+    """
+    found: list[int | None] = [None] * len(logs)
+    for text in given:
+        kernel, _, number = text.rpartition("=")
+        is_whole = number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
+        if not is_whole or int(number) == 0:
+            raise OptionError(f"{flag} {text}: a number above 0 is meant, or KERNEL=N")
+        if not kernel and is_total and len(logs) > 1:
+            what = f"{flag} {text}: the log has {len(logs)} kernels"
+            raise OptionError(what, remedy=f"say whose it is by part of its name or #1: KERNEL={number}")
+        for index in _meant(flag, kernel, logs) if kernel else range(len(logs)):
+            found[index] = int(number)
+    return found
+
+
+def _meant(flag: str, wanted: str, logs: Sequence[IntervalLog]) -> list[int]:
+    """Return the kernels of "#3" (its number), or whose name contains the text."""
+    numbers = words.numbers_of(logs)
+    is_number = wanted.startswith("#") and wanted[1:].isdecimal()
+    meant = [
+        place
+        for place, log in enumerate(logs)
+        if (numbers[place] == int(wanted[1:]) if is_number else wanted in log.name)
+    ]
+    if not meant:
+        what = f"{flag} {wanted!r}: no kernel has this number, or this in its name (case counts)"
+        raise OptionError(what, remedy="`kernelpoint project LOG` lists them")
+    return meant
+
+
+def _chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) -> int:
+    """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
+
+    Raises OptionError: none is meant.
+    """
+    meant = list(range(len(logs))) if wanted is None else _meant("--kernel", wanted, logs)
+    chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))
+    if wanted is not None and len(meant) > 1:
+        shown = f"#{words.numbers_of(logs)[chosen]} {logs[chosen].name}"
+        note(f"--kernel {wanted!r} fits {len(meant)} kernels; the longest is shown: {shown}", quiet=quiet)
+    return chosen

@@ -46,7 +46,6 @@ from tui.text import profile as profile_words
 from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
 from tui.text.groups import clusters_of_group, group_row
 from tui.text.methods import Row, comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
-from tui.text.summary import following_commands
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
 from tui.version import __version__
@@ -191,7 +190,7 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
     findings = [(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings]
     charts = (duration_figure(study, group) for group in range(min(options.charts, len(groups))))
     keys = names("in full", [group.key for group in groups[: options.top]])
-    commands = following_commands(options.profiles, options)
+    commands = plan_words.following_commands(options.profiles, options)
     again = f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
     sections: dict[str, Iterable[Said | Figure]] = {
         "In short": _in_short(facts),

@@ -13,7 +13,6 @@ from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, si
-from tui.engine.kernel_values import numbers_of
 from tui.options.choices import OutputFormat
 from tui.options.plan import JudgeOptions
 from tui.options.simulate import ProjectOptions
@@ -179,6 +178,13 @@ def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
 _HEIGHT = 16
 _LEAST_REASON = 40
 _CUT = "the log ends before it does"
+
+
+def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
+    """Return the launch's number in the run of each log, or its place where not all have one of their own."""
+    launches = [log.launches[0] for log in logs if log.launches]
+    is_known = len(launches) == len(set(launches)) == len(logs)
+    return launches if is_known else list(range(1, len(logs) + 1))
 
 
 def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOptions) -> str:
