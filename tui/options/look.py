@@ -39,8 +39,6 @@ from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
 @options()
 class ConvertOptions(ProfileOptions):
-    """`convert`."""
-
     output: Annotated[str | None, Product.PROFILE] = output_option(
         "Where the Parquet goes; `-` is stdout.", "FILE"
     )
@@ -53,15 +51,11 @@ class InfoOptions(PlanningOptions, ProfileOptions):
 
 @options()
 class SummaryOptions(BudgetOptions, ProfileOptions):
-    """`summary`."""
-
     details: bool = details_option()
 
 
 @options()
 class OpenOptions(AppOptions, SlowdownOptions, ProfileOptions):
-    """`open`."""
-
     profiles: tuple[PartOfFile, ...] = argument(
         (), "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
     )
@@ -84,8 +78,6 @@ class DemoOptions(AppOptions, SlowdownOptions):
 
 @options()
 class GroupsOptions(MethodOptions, ProfileOptions):
-    """`groups`."""
-
     top: int | None = option(None, "Only the first N.", "-n", least=1)
     sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.")
     reverse: bool = option(False, "The other way round.")
@@ -94,8 +86,6 @@ class GroupsOptions(MethodOptions, ProfileOptions):
 
 @options()
 class HistogramOptions(MethodOptions, ProfileOptions):
-    """`histogram`."""
-
     all: bool = option(False, "A linear axis to the longest launch, whatever room the last few take.")
     kernel: str | None = kernel_option()
     log: bool = option(False, "A logarithmic duration axis.")
@@ -105,8 +95,6 @@ class HistogramOptions(MethodOptions, ProfileOptions):
 
 @options()
 class TimelineOptions(MethodOptions, ProfileOptions):
-    """`timeline`."""
-
     kernel: str | None = kernel_option()
     by: TimelineBy = option(TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.")
     window: str | None = option(None, "Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
@@ -118,8 +106,6 @@ class TimelineOptions(MethodOptions, ProfileOptions):
 
 @options()
 class TreeOptions(PlanningOptions, ProfileOptions):
-    """`tree`."""
-
     kernel: str | None = kernel_option()
     method: str = option("root", "Whose rule grows the tree.", "-m")
     overrides: InputFile | None = overrides_option()
@@ -131,8 +117,6 @@ class TreeOptions(PlanningOptions, ProfileOptions):
 
 @options()
 class RangesOptions(ProfileOptions):
-    """`ranges`."""
-
     top: int | None = option(
         None, "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
     )
@@ -142,8 +126,6 @@ class RangesOptions(ProfileOptions):
 
 @options()
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
-    """`report`."""
-
     output: Annotated[str | None, Product.REPORT] = output_option(
         "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE"
     )
@@ -171,8 +153,6 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
 
 @options()
 class DifferenceOptions(RegionOptions):
-    """`difference`."""
-
     before: PartOfFile = argument(
         "",
         "A profile, whole or a part of it: @TEXT is an NVTX or annotation range as --range takes it, @A:B "

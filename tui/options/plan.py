@@ -21,8 +21,6 @@ from tui.options.shared import (
 
 @options()
 class SampleOptions(BudgetOptions, ProfileOptions):
-    """`sample`."""
-
     output: Annotated[str | None, Product.PLAN] = output_option("Where the plan goes; `-` is stdout.", "PLAN")
     judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
     list: PlanList | None = option(None, "List these instead of the plan's figures.")
@@ -36,8 +34,6 @@ class SampleOptions(BudgetOptions, ProfileOptions):
 
 @options()
 class TradeOffOptions(SlowdownOptions, ProfileOptions):
-    """`trade-off`."""
-
     epsilons: str | None = option(
         None,
         "Only these; round ones from a tenth of --epsilon to ten times of it if not given.",
@@ -55,8 +51,6 @@ class TradeOffOptions(SlowdownOptions, ProfileOptions):
 
 @options()
 class CompareOptions(PlanningOptions, ProfileOptions):
-    """`compare`."""
-
     profiles: tuple[InputFile, ...] = argument((), "Profile files; each is a workload of its own.", "PROFILE")
     methods: str | None = option(None, "Methods, by commas; all if not given.", metavar="A,B")
     repeats: int = option(100, "Draws of each method.", metavar="R", least=1)
@@ -81,8 +75,6 @@ class CompareOptions(PlanningOptions, ProfileOptions):
 
 @options()
 class JudgeOptions(OutputOptions):
-    """`judge`."""
-
     plan: InputFile = argument("", "A plan file.", "PLAN")
     profiles: tuple[InputFile, ...] = argument(
         (), "The profile it was made from, or another recording of the same program.", "PROFILE"

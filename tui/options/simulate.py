@@ -21,8 +21,6 @@ RESULTS_PANEL = "Results"
 
 @options()
 class AlignOptions(OutputOptions):
-    """`align`."""
-
     plan: InputFile = argument("", "A plan file; its profile is read where it lay.", "PLAN")
     trace: InputFile = argument(
         "", "The folder of the traces, or stats.csv, kernelslist or kernel_names.txt.", "TRACE"
@@ -33,8 +31,6 @@ class AlignOptions(OutputOptions):
 
 @options()
 class ExportOptions(OutputOptions):
-    """`export`."""
-
     output: Annotated[str | None, Product.FOLDER] = output_option(
         "The folder to write to; `-` is stdout.", "FOLDER"
     )
@@ -65,8 +61,6 @@ class ExportOptions(OutputOptions):
 
 @options()
 class RunOptions(OutputOptions):
-    """`run`."""
-
     output: Annotated[str | None, Product.FOLDER] = output_option(
         "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER"
     )
@@ -98,8 +92,6 @@ class RunOptions(OutputOptions):
 
 @options()
 class ProjectOptions(OutputOptions):
-    """`project`."""
-
     logs: tuple[InputFile, ...] = argument(
         (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
     )
@@ -161,8 +153,6 @@ class ResultsOptions(OutputOptions):
 
 @options()
 class EstimateOptions(ResultsOptions):
-    """`estimate`."""
-
     plan: InputFile = argument("", "A plan file.", "PLAN")
     results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
     confidence: float | None = option(None, "Of the intervals; the plan's if not given.", fraction=True)

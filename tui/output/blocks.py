@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tui.charts.grid import Grid, ansi, plain
 from tui.output.markdown import Block, blocks_text
-from tui.terminal.printable import Column, names, pairs, printable, shortened, table, wrapped
+from tui.terminal.printable import Column, names, printable, shortened, table, wrapped
 
 _GAP = 2
 _LEAST_LABEL = 12
@@ -94,7 +94,8 @@ class Pairs:
 
     def columns(self) -> tuple[Column, Column]:
         """Return them as a table without headings."""
-        return pairs(self.lines)
+        labels, said = zip(*self.lines, strict=True)
+        return Column("", labels, to_right=False), Column("value", said, to_right=False)
 
 
 @dataclass(frozen=True, slots=True)

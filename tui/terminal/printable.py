@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -97,12 +97,6 @@ class Column:
     to_right: bool = True
     #: Whether the cells are names that a program or a person gave.
     is_name: bool = False
-
-
-def pairs(lines: Iterable[tuple[str, str]]) -> tuple[Column, Column]:
-    """Return what is said of several things, each with its label, as columns."""
-    labels, said = zip(*lines, strict=True)
-    return Column("", labels, to_right=False), Column("value", said, to_right=False)
 
 
 def names(heading: str, cells: Sequence[str]) -> Column:

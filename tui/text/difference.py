@@ -263,10 +263,7 @@ def kernel_labels(found: Difference, places: Mapping[Place, str]) -> Callable[[i
 def sorted_difference(found: Difference, sort: DifferenceSort, *, reverse: bool) -> Difference:
     """Return the difference with its kernels in this order; equal ones stay, the one changed most first.
 
-    Parameters
-    ----------
-    found : what changed most first.
-    reverse : the smallest first, or the last name; kernels without the figure stay last.
+    `reverse`: the smallest first, or the last name; kernels without the figure stay last.
     """
     if sort is DifferenceSort.CHANGE:
         return found.ordered(np.arange(len(found.kernels))[::-1]) if reverse else found

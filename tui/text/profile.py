@@ -161,27 +161,25 @@ def info_results(study: Study) -> dict[str, Any]:
 def info_pairs(results: dict[str, Any]) -> Pairs:
     """Return the same as labelled lines."""
     unknown, span, streams = "not recorded", results["span_ns"], results["streams"]
-    devices = []
+    product = f" ({results['product']})" if results["product"] else ""
+    lines = [
+        ("format", results["format"] + product),
+        ("launches", count(results["launches"])),
+        ("kernel names", count(results["names"])),
+        ("kernel groups", count(results["kernel_groups"])),
+        ("kernel time", duration(results["total_duration_ns"])),
+        ("span", unknown if span is None else duration(span)),
+        ("processes", str(results["processes"])),
+        ("streams", unknown if streams is None else str(streams)),
+        ("launch order", results["launch_order"]),
+    ]
     for row in results["devices"]:
         said = f"{row['device']} of process {row['process']}: {count(row['launches'])} launches"
         said += "" if row["name"] is None else f", {row['name']}"
         said += "" if row["sm_count"] is None else f", {row['sm_count']} SMs"
         said += "" if row["overlap_share"] is None else f", busy {duration(row['busy_ns'])}"
-        devices.append(("device", said))
-    return Pairs(
-        [
-            ("format", results["format"] + (f" ({results['product']})" if results["product"] else "")),
-            ("launches", count(results["launches"])),
-            ("kernel names", count(results["names"])),
-            ("kernel groups", count(results["kernel_groups"])),
-            ("kernel time", duration(results["total_duration_ns"])),
-            ("span", unknown if span is None else duration(span)),
-            ("processes", str(results["processes"])),
-            ("streams", unknown if streams is None else str(streams)),
-            ("launch order", results["launch_order"]),
-            *devices,
-        ]
-    )
+        lines.append(("device", said))
+    return Pairs(lines)
 
 
 # Which launches results are of, where filters leave some out.
@@ -268,17 +266,12 @@ def heading_lines(part: Part, of_what: str = "") -> tuple[str, ...]:
 
 def _selection_row(part: Part) -> dict[str, Any]:
     """Return the filters that are set, what they keep, and what is left out for being short."""
-    row: dict[str, Any] = {
-        "filters": part.filters,
-        "launches": part.launches,
-        "of_launches": part.of_launches,
-        "total_duration_ns": part.total_duration_ns,
-        "left_out": None,
-    }
+    left_out = None
     if (left := part.left_out) is not None:
-        row["left_out"] = {name: getattr(left, name) for name in ("launches", "total_duration_ns")}
-        row["left_out"]["share"] = left.share_of(part.total_duration_ns)
-    return row
+        left_out = {name: getattr(left, name) for name in ("launches", "total_duration_ns")}
+        left_out["share"] = left.share_of(part.total_duration_ns)
+    figures = ("filters", "launches", "of_launches", "total_duration_ns")
+    return {name: getattr(part, name) for name in figures} | {"left_out": left_out}
 
 
 def left_out_words(part: Part) -> str:
