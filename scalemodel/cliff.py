@@ -72,9 +72,10 @@ class CurveStep(NamedTuple):
 
     @property
     def near(self) -> bool:
-        """Whether the ratio, for one doubling, is from 1.5 to 2.5: an error of the curve may decide."""
+        """Whether an error of the curve may decide: the ratio, for one doubling, is from 1.5 to 2.5."""
         low, high = (math.pow(edge, self.doublings) for edge in _NEAR)
-        return self.ratio is not None and low <= self.ratio <= high
+        is_about = self.ratio is not None and low <= self.ratio <= high
+        return is_about or (self.is_steep and self.is_small)
 
     def in_words(self, unit: str) -> str:
         """Return the step as a clause: the sizes and the MPKI."""
@@ -127,39 +128,36 @@ def read_curve(
         *_doubts(steps, measurements),
         *_misplaced(above, inside, models, unit),
     )
-    findings = tuple(Finding(code, "warning", message, remedy) for code, message, remedy in said)
-    return CurveReading(above[0] if above else None, inside, findings)
+    return CurveReading(above[0] if above else None, inside, said)
 
 
-# What is said of a curve: a code, a message, a remedy.
-_Said = Iterator[tuple[str, str, str]]
-
-
-def _coverage(curve: Sequence[tuple[int, float]], largest: int, last: int, unit: str) -> _Said:
+def _coverage(curve: Sequence[tuple[int, float]], largest: int, last: int, unit: str) -> Iterator[Finding]:
     """Yield what is to be said where the curve does not reach from the largest model to the last target."""
     remedy = f"give the MPKI from {largest} to {last} {unit}"
     if last > largest and len(curve) < 2:
         message = "There is no miss-rate curve, so a cliff on the way to the targets cannot be seen."
-        yield "no-curve", message, remedy
+        yield Finding("no-curve", "warning", message, remedy)
     elif last > largest and not curve[0][0] <= largest < last <= curve[-1][0]:
         reach = f"from {curve[0][0]} to {curve[-1][0]} {unit} only"
-        yield "short-curve", f"The miss-rate curve reaches {reach}; a cliff elsewhere is not seen.", remedy
+        message = f"The miss-rate curve reaches {reach}; a cliff elsewhere is not seen."
+        yield Finding("short-curve", "warning", message, remedy)
 
 
-def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> _Said:
+def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> Iterator[Finding]:
     """Yield the steps that are near a cliff, then those where the curve's own bounds may make or undo one."""
     unit = measurements.scaling.unit
-    for step in steps:
-        if step.near or (step.is_steep and step.is_small):
-            times = "which leaves none"
-            if step.ratio is not None:
-                once = math.isclose(step.doublings, 1)
-                each = "" if once else f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
-                times = f"{step.ratio:.3g} times less{each}, where a cliff needs more than {step.threshold:g}"
-            few = f", as it falls by less than {step.least_drop:g} MPKI" if step.is_small else ""
-            what = f"{step.in_words(unit)}, {times}: taken as {_verdict(step)}{few}"
-            remedy = "check the curve there, or simulate a size beyond it"
-            yield "near-cliff", f"{what}, which an error of the curve could change.", remedy
+    taken = {step: f"taken as {'a cliff' if step.fired else 'no cliff'}" for step in steps}
+    for step in (step for step in steps if step.near):
+        times = "which leaves none"
+        if step.ratio is not None:
+            each = f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
+            each = "" if math.isclose(step.doublings, 1) else each
+            times = f"{step.ratio:.3g} times less{each}, where a cliff needs more than {step.threshold:g}"
+        few = f", as it falls by less than {step.least_drop:g} MPKI" if step.is_small else ""
+        what = f"{step.in_words(unit)}, {times}: {taken[step]}{few}"
+        message = f"{what}, which an error of the curve could change."
+        remedy = "check the curve there, or simulate a size beyond it"
+        yield Finding("near-cliff", "warning", message, remedy)
     bounds = {size: (low, high) for size, low, high in measurements.mpki_bounds}
     for step in steps:
         # What has no bounds is exact.
@@ -169,36 +167,33 @@ def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> _Said:
         most = step._replace(mpki_smaller=high, mpki_larger=low_larger)
         if least.fired != most.fired:
             bounded = f"from {low:.3g} to {high:.3g} and from {low_larger:.3g} to {high_larger:.3g}"
-            what = f"{step.in_words(unit)}, low to high {bounded}: taken as {_verdict(step)}"
+            what = f"{step.in_words(unit)}, low to high {bounded}: {taken[step]}"
+            message = f"{what}; the curve's own sampling error could change this."
             remedy = "look at more of the lines when making the curve, or at all"
-            yield "curve-error", f"{what}; the curve's own sampling error could change this.", remedy
-
-
-def _verdict(step: CurveStep) -> str:
-    return "a cliff" if step.fired else "no cliff"
+            yield Finding("curve-error", "warning", message, remedy)
 
 
 def _misplaced(
     above: Sequence[CurveStep], inside: CurveStep | None, models: Sequence[int], unit: str
-) -> _Said:
+) -> Iterator[Finding]:
     """Yield the cliffs that are not applied as they are: between the models, over the largest, and second."""
     if inside is not None:
         beyond = [size for size in models if size >= inside.larger]
-        what = (
+        message = (
             f"{inside.in_words(unit)}: the cliff lies between the scale models, so what they gain is no "
             "trend. IPC per size is kept (C = 1), and the interval is doubled and not calibrated."
         )
         remedy = f"simulate two sizes from {inside.larger} {unit} on"
         if len(beyond) > 1:
             remedy = f"name {listed(beyond)} {unit} alone as the simulated sizes"
-        yield "cliff-between-models", what, remedy
+        yield Finding("cliff-between-models", "warning", message, remedy)
     if above and above[0].smaller < models[-1]:
-        what = (
+        message = (
             f"{above[0].in_words(unit)}: it is not known whether the cliff lies below or above the largest "
             "model. It is taken to lie above."
         )
-        yield "cliff-not-placed", what, f"give the MPKI at {models[-1]} {unit}"
+        yield Finding("cliff-not-placed", "warning", message, f"give the MPKI at {models[-1]} {unit}")
     for step in above[1:]:
         what = f"{step.in_words(unit)}: a second cliff, which the method does not know; it is not applied."
         remedy = f"simulate a size of {step.smaller} {unit} or more for the targets beyond it"
-        yield "second-cliff", what, remedy
+        yield Finding("second-cliff", "warning", what, remedy)

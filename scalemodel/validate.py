@@ -103,12 +103,11 @@ def validate(
     by_waves, by_rules = list[Check](), list[Check]()
     findings: dict[str, tuple[Finding, ...]] = {}
     for benchmark in benchmarks:
-        sizes = benchmark.simulated_sizes
+        name, sizes, of_runs = benchmark.name, benchmark.simulated_sizes, (runs or {}).get(benchmark.name)
         models = sizes[:2] if simulated is None else tuple(simulated)
         targets = [size for size in sizes if size > max(models, default=0)]
-        of_runs = None if runs is None else runs[benchmark.name]
         if of_runs is not None and len(of_runs) == 1:
-            findings[benchmark.name] = (_NOTHING_TO_CHECK,)
+            findings[name] = (_NOTHING_TO_CHECK,)
             continue
         outcome = predict(
             benchmark,
@@ -119,46 +118,44 @@ def validate(
             simulated=models,
             assume_f_mem=assume_f_mem,
         )
-        # Of runs no MPKI is asked for: without a curve there is nothing to mend.
-        found = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")
-        found = found if targets else (_NOTHING_TO_CHECK,)
-        findings |= {benchmark.name: found} if found else {}
         if not targets:
+            findings[name] = (_NOTHING_TO_CHECK,)
             continue
+        # Of runs no MPKI is asked for: without a curve there is nothing to mend.
+        found = tuple(each for each in outcome.findings if of_runs is None or each.code != "no-curve")
+        findings |= {name: found} if found else {}
         outcomes.append(outcome)
-        by_rules += [Check(benchmark.name, benchmark.ipc[each.target], each) for each in outcome.predictions]
+        by_rules += [Check(name, benchmark.ipc[each.target], each) for each in outcome.predictions]
         if of_runs is not None:
             # Tables of sizes take no arrays.
             from scalemodel.from_logs import predicted_by_waves
 
             pair = [run for run in of_runs if run.size in outcome.models]
-            by_waves += [
-                Check(benchmark.name, benchmark.ipc[target], predicted_by_waves(pair, target))
-                for target in targets
-            ]
+            waves = [predicted_by_waves(pair, target) for target in targets]
+            by_waves += [Check(name, benchmark.ipc[each.target], each) for each in waves]
     if not by_rules:
         what = "no benchmark has an IPC above its scale models, so there is nothing to check"
         raise AnalysisError(what, remedy="give measured targets, or name fewer simulated sizes")
     checks = (*by_waves, *by_rules)
-    return Validation(scores_of(checks), checks, tuple(outcomes), findings)
+    scores: dict[str, dict[int, Score]] = {}
+    for method in dict.fromkeys(each.prediction.method for each in checks):
+        of_rule = [each for each in checks if each.prediction.method == method]
+        targets = sorted({each.prediction.target for each in of_rule})
+        scores[method] = {target: _score(of_rule, target) for target in targets}
+    return Validation(scores, checks, tuple(outcomes), findings)
 
 
-def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:
-    """Return rule -> target -> the summary of its checks; rules in their order, targets ascending."""
-    scores: dict[str, dict[int, Score]] = {check.prediction.method: {} for check in checks}
-    groups: dict[tuple[str, int], list[Check]] = {}
-    for check in sorted(checks, key=lambda check: check.prediction.target):
-        groups.setdefault((check.prediction.method, check.prediction.target), []).append(check)
-    for (method, target), of_both in groups.items():
-        errors = {check.benchmark: check.error for check in of_both if check.error is not None}
-        within = [check.is_within for check in of_both if check.is_within is not None]
-        worst = max(errors, key=lambda name: errors[name], default=None)
-        scores[method][target] = Score(
-            mean=sum(errors.values()) / len(errors) if errors else None,
-            max=None if worst is None else errors[worst],
-            worst=worst,
-            n=len(errors),
-            within_interval=sum(within) / len(within) if within else None,
-            without=tuple(check.benchmark for check in of_both if check.error is None),
-        )
-    return scores
+def _score(of_rule: Sequence[Check], target: int) -> Score:
+    """Return the summary of one rule's checks at one target."""
+    checks = [check for check in of_rule if check.prediction.target == target]
+    errors = {check.benchmark: check.error for check in checks if check.error is not None}
+    within = [check.is_within for check in checks if check.is_within is not None]
+    worst = max(errors, key=lambda name: errors[name], default=None)
+    return Score(
+        mean=sum(errors.values()) / len(errors) if errors else None,
+        max=None if worst is None else errors[worst],
+        worst=worst,
+        n=len(errors),
+        within_interval=sum(within) / len(within) if within else None,
+        without=tuple(check.benchmark for check in checks if check.error is None),
+    )
