@@ -58,9 +58,8 @@ class SharedResources(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One value that differs from the target's: the file's name, the option or key, old and new value."""
+    """One value that differs from the target's: its option or key, old and new value."""
 
-    file: str
     option: str
     old: str
     new: str
@@ -74,15 +73,12 @@ class Note(NamedTuple):
 
 
 class ScaledModel(NamedTuple):
-    """A scale model."""
+    """A scale model, and the text of its configuration."""
 
     factor: int
     resources: SharedResources
-    #: Name and value, as the file states them, of what one SM, slice or channel has, and of the clocks.
-    unchanged: tuple[tuple[str, str], ...]
     changes: tuple[Change, ...]
-    #: Name and content of the configuration.
-    files: tuple[tuple[str, str], ...]
+    text: str
     notes: tuple[Note, ...] = ()
 
 
@@ -90,9 +86,13 @@ class ScaledModel(NamedTuple):
 class Target:
     """A target configuration, whatever the file it was read from."""
 
+    #: Of the file and those of its scale models.
+    name: str
     resources: SharedResources
     #: What a factor must divide: how many there are, and their name.
     whole_resources: tuple[tuple[int, str], ...]
+    #: Name and value, as the file states them, of what one SM, slice or channel has, and of the clocks.
+    unchanged: tuple[tuple[str, str], ...]
     #: Makes the scale model of a factor that divides these; InputError where the files cannot express it.
     scaled: Callable[[int], ScaledModel]
 
@@ -134,7 +134,7 @@ def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
         left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
             raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=remedy)
-    return tuple(target.scaled(factor) for factor in wanted)
+    return tuple(map(target.scaled, wanted))
 
 
 def default_factors(target: Target) -> tuple[int, ...]:
@@ -179,7 +179,8 @@ _WORD = re.compile(r'"[^"]*"|\S+', re.ASCII)
 _OPTION_NAME = re.compile(r"-[A-Za-z]")
 # At most nine digits: no more than the simulator's 32 bits hold.
 _WHOLE = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]*)?", re.ASCII)
+# Of the SMs, the network, the last-level cache and the memory.
+_FOUR_CLOCKS = re.compile(":".join([r"([0-9]{1,9}(?:\.[0-9]*)?)"] * 4), re.ASCII)
 # The letter for a sectored or a normal cache is not there in GPGPU-Sim 3.
 _CACHE = re.compile(r"(?:[A-Z]:)?([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8}),", re.ASCII)
 
@@ -234,8 +235,7 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     """
     options = _Options(text, path)
     clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
-    slices_of_channel = options.whole(_SLICES_PER_CHANNEL)
-    slices, parts = channels * slices_of_channel, options.whole(_CHIPLETS, "1")
+    slices, parts = channels * options.whole(_SLICES_PER_CHANNEL), options.whole(_CHIPLETS, "1")
     if clusters % parts or channels % parts:
         what = f"{_CHIPLETS} {parts} does not divide {clusters} clusters and {channels} memory channels"
         raise options.error(_CHIPLETS, what, "give a target whose chiplet partitions are alike")
@@ -244,16 +244,12 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         what = f"{_LLC} is {options.stated(_LLC)!r}, which does not start with sets:line bytes:ways"
         remedy = "give a target with a last-level cache, as in S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"
         raise options.error(_LLC, what, remedy)
-    # Of the SMs, the network, the last-level cache and the memory.
-    clocks = options.stated(_CLOCKS).split(":")
-    has_clocks = len(clocks) == 4 and all(_NUMBER.fullmatch(clock) for clock in clocks)
-    network = options.stated("-network_mode", _BOOKSIM)
-    noc = dram = None
-    if has_clocks and network == _LOCAL_CROSSBAR and _FLIT in options:
-        noc = min(clusters, slices) * options.whole(_FLIT) * float(clocks[1]) / 1000
-    if has_clocks and _BUS_BYTES in options and _DATA_RATE in options:
+    clocks, noc, dram = _FOUR_CLOCKS.fullmatch(options.stated(_CLOCKS)), None, None
+    if clocks and options.stated("-network_mode", _BOOKSIM) == _LOCAL_CROSSBAR and _FLIT in options:
+        noc = min(clusters, slices) * options.whole(_FLIT) * float(clocks[2]) / 1000
+    if clocks and _BUS_BYTES in options and _DATA_RATE in options:
         buses = channels * options.whole("-gpgpu_n_mem_per_ctrlr", "1") * options.whole(_BUS_BYTES)
-        dram = buses * options.whole(_DATA_RATE) * float(clocks[3]) / 1000
+        dram = buses * options.whole(_DATA_RATE) * float(clocks[4]) / 1000
     sms, llc = clusters * options.whole(_SMS_PER_CLUSTER), slices * math.prod(map(int, cache.groups()))
     resources = SharedResources(sms, llc, slices, channels, noc, dram)
     known = frozenset(options if known_options is None else known_options)
@@ -264,22 +260,21 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         if unknown:
             sentence = f"the simulator that printed its options does not know {listed(unknown)}, and stops"
             notes.append(Note("options-rejected", f"{sentence} there: take out what it does not know"))
-        name, scaled_text = _written_name(path, "gpgpusim.config"), text
+        ours = text
         # The last of the file first, so that no place shifts.
         for option, new in sorted(edits.items(), key=lambda edit: -options[edit[0]][1]):
             value, start = options[option]
-            scaled_text = f"{scaled_text[:start]}{new}{scaled_text[start + len(value) :]}"
-        changes = tuple(Change(name, option, options[option][0], new) for option, new in edits.items())
-        unchanged = tuple((each, options[each][0]) for each in _UNCHANGED if each in options)
-        files = ((name, scaled_text),)
-        return ScaledModel(factor, resources.divided(factor), unchanged, changes, files, tuple(notes))
+            ours = f"{ours[:start]}{new}{ours[start + len(value) :]}"
+        changes = tuple(Change(option, options[option][0], new) for option, new in edits.items())
+        return ScaledModel(factor, resources.divided(factor), changes, ours, tuple(notes))
 
     where = "" if parts == 1 else f" in each of {parts} chiplet partitions"
     whole = (
         (clusters // parts, f"SM clusters{where} ({_CLUSTERS})"),
         (channels // parts, f"memory channels{where} ({_CHANNELS})"),
     )
-    return Target(resources, whole, scaled)
+    unchanged = tuple((each, options[each][0]) for each in _UNCHANGED if each in options)
+    return Target(_written_name(path, "gpgpusim.config"), resources, whole, unchanged, scaled)
 
 
 def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
@@ -321,8 +316,8 @@ _MEANT = "a gpgpusim.config or a TOML with a table [gpu]"
 # Of bytes or bytes a second: beyond it a double is no longer exact to one.
 _Count = Annotated[int, msgspec.Meta(ge=1, lt=2**53)]
 _Amount = Annotated[float, msgspec.Meta(gt=0, lt=2**53)]
-_TABLE_LINE = re.compile(r"[ \t]*\[([^\[\]]*)\]")
-_KEY_LINE = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*([^\s#]+)")
+# A heading; or up to its value the line of a key, and the value.
+_LINE = re.compile(r"^[ \t]*\[([^\[\]]*)\]|^([ \t]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*)[^\s#]+", re.MULTILINE)
 
 
 class _Gpu(msgspec.Struct, forbid_unknown_fields=True):
@@ -360,23 +355,17 @@ def toml_target(text: str, path: str) -> Target:
     nothing else. The scale model is the same text with the values that scale replaced, so comments stay.
     """
     read = parsed_toml(text, path, _Target, meant=_MEANT)
-    gpu, each = read.gpu, read.gpu.chiplets or 1
-    for key, what, is_wrong in (
-        (
-            "inter_chiplet_gb_per_s",
-            "is of a GPU of chiplets",
-            gpu.inter_chiplet_gb_per_s and not gpu.chiplets,
-        ),
-        ("llc_mib", f"{gpu.llc_mib} is not a whole number of bytes", gpu.llc_mib * _MIB % 1),
-    ):
-        if is_wrong:
-            raise InputError(what, Place(path, key=key), remedy="state what the target has")
-    bandwidths = (gpu.noc_gb_per_s, gpu.dram_gb_per_s, gpu.inter_chiplet_gb_per_s)
-    noc, dram, link_of_all = (None if one is None else each * one for one in bandwidths)
-    sms, llc, slices = each * gpu.sms, each * int(gpu.llc_mib * _MIB), each * gpu.llc_slices
-    controllers = each * gpu.memory_controllers
-    resources = SharedResources(sms, llc, slices, controllers, noc, dram, gpu.chiplets, link_of_all)
+    gpu, dies = read.gpu, read.gpu.chiplets or 1
+    if gpu.inter_chiplet_gb_per_s and not gpu.chiplets:
+        place = Place(path, key="inter_chiplet_gb_per_s")
+        raise InputError("is of a GPU of chiplets", place, remedy="state what the target has")
+    if gpu.llc_mib * _MIB % 1:
+        what = f"{gpu.llc_mib} is not a whole number of bytes"
+        raise InputError(what, Place(path, key="llc_mib"), remedy="state what the target has")
     stated = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
+    of_all = {key: dies * value for key, value in stated.items() if key not in ("llc_mib", "chiplets")}
+    llc = dies * int(gpu.llc_mib * _MIB)
+    resources = SharedResources(llc_bytes=llc, chiplets=gpu.chiplets, **of_all)
 
     def scaled(factor: int) -> ScaledModel:
         keys = () if factor == 1 else tuple(stated) if gpu.chiplets is None else ("chiplets",)
@@ -384,24 +373,25 @@ def toml_target(text: str, path: str) -> Target:
             key: value // factor if isinstance(value, int) and value % factor == 0 else value / factor
             for key, value in ((key, stated[key]) for key in keys)
         }
-        lines, heading = text.split("\n"), ""
-        for number, line in enumerate(lines):
-            if table := _TABLE_LINE.match(line):
-                heading = table[1].strip()
-            found = _KEY_LINE.match(line)
-            if found and heading == "gpu" and found[1] in new:
-                lines[number] = f"{line[: found.start(2)]}{new[found[1]]}{line[found.end(2) :]}"
+        heading = ""
+
+        def replaced(line: re.Match[str]) -> str:
+            nonlocal heading
+            heading = heading if line[1] is None else line[1].strip()
+            is_ours = line[1] is None and heading == "gpu" and line[3] in new
+            return f"{line[2]}{new[line[3]]}" if is_ours else line[0]
+
+        ours = _LINE.sub(replaced, text)
         wanted = _Target(msgspec.structs.replace(gpu, **new), read.per_sm)
-        if parsed_toml("\n".join(lines), path, _Target, meant=_MEANT) != wanted:
+        if parsed_toml(ours, path, _Target, meant=_MEANT) != wanted:
             what = "the values that scale cannot be replaced as they are written"
             raise InputError(what, Place(path), remedy="write the table [gpu] with one key = value a line")
-        name = _written_name(path, "target.toml")
-        unchanged = tuple((key, str(value)) for key, value in read.per_sm.items())
-        changes = tuple(Change(name, key, str(stated[key]), str(new[key])) for key in keys)
-        files = ((name, "\n".join(lines)),)
-        return ScaledModel(factor, resources.divided(factor), unchanged, changes, files)
+        changes = tuple(Change(key, str(stated[key]), str(new[key])) for key in keys)
+        return ScaledModel(factor, resources.divided(factor), changes, ours)
 
-    whole = ((sms, "SMs"), (llc, "bytes of last-level cache"), (slices, "slices of last-level cache"))
-    if gpu.chiplets is not None:
-        return Target(resources, ((gpu.chiplets, "chiplets"),), scaled)
-    return Target(resources, (*whole, (controllers, "memory controllers")), scaled)
+    whole = [(resources.sms, "SMs"), (llc, "bytes of last-level cache")]
+    whole += [(resources.llc_slices, "slices of last-level cache")]
+    whole += [(resources.memory_controllers, "memory controllers")]
+    whole = whole if gpu.chiplets is None else [(gpu.chiplets, "chiplets")]
+    unchanged = tuple((key, str(value)) for key, value in read.per_sm.items())
+    return Target(_written_name(path, "target.toml"), resources, tuple(whole), unchanged, scaled)

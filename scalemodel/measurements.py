@@ -44,6 +44,16 @@ class MpkiUnit(StrEnum):
         return 32 if self is MpkiUnit.WARP else 1
 
 
+class TraceFormat(StrEnum):
+    """The formats an address trace is read in; all but the binary ones are recognised by content."""
+
+    TEXT = "text"
+    BINARY = "binary"
+    BINARY_32 = "binary32"
+    CSV = "csv"
+    ACCEL_SIM = "traceg"
+
+
 #: What to do about a size, or a number, that cannot be read.
 SIZE_REMEDY = "count SMs or chiplets"
 NUMBER_REMEDY = "write it with a decimal point, without units"

@@ -12,7 +12,6 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -20,18 +19,8 @@ import numpy as np
 
 from scalemodel import accel_sim
 from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.measurements import TraceFormat
 from scalemodel.trace_file import AddressArray, AddressTrace, TraceFile, lines_of, lines_touched, open_trace
-
-
-class TraceFormat(StrEnum):
-    """The formats that are read; all but the binary ones are recognised by content."""
-
-    TEXT = "text"
-    BINARY = "binary"
-    BINARY_32 = "binary32"
-    CSV = "csv"
-    ACCEL_SIM = "traceg"
-
 
 _ADDRESS, _SIZE = "address", "size"
 _REMEDY = (

@@ -13,7 +13,7 @@ from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
-from scalemodel.validate import Validation, validate
+from scalemodel.validate import Score, Validation, validate
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.size_plot import error_chart
 from tui.options.command_line import options_of
@@ -146,27 +146,30 @@ def run_validate(options: ScaleValidateOptions) -> None:
         assume_f_mem=options.assume_f_mem,
         runs=runs,
     )
-    results = {
-        method: {
-            str(target): score._asdict() | {"without": list(score.without)}
-            for target, score in by_target.items()
-        }
-        for method, by_target in validation.scores.items()
-    }
+    results: dict[str, dict[str, Any]] = {}
+    rows = []
+    for method, target, score in _scores(validation):
+        row = score._asdict() | {"without": list(score.without)}
+        results.setdefault(method, {})[str(target)] = row
+        rows.append({"method": method, "target": target, **row})
     scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
     findings = [each for findings in validation.findings.values() for each in findings]
     answer = Answer(
         "scale validate",
         results,
-        rows=[
-            {"method": method, "target": int(target), **row}
-            for method, by_target in results.items()
-            for target, row in by_target.items()
-        ],
+        rows=rows,
         blocks=lambda canvas: _validation_blocks(validation, scalings, options, canvas),
         warnings=tuple(dict.fromkeys(each.code for each in findings if each.severity == "warning")),
     )
     emit(answer, options)
+
+
+def _scores(validation: Validation) -> list[tuple[str, int, Score]]:
+    return [
+        (method, target, score)
+        for method, each in validation.scores.items()
+        for target, score in each.items()
+    ]
 
 
 def _programs(options: ScaleValidateOptions) -> Mapping[str, Sequence[Run]] | None:
@@ -198,22 +201,15 @@ def _validation_blocks(
         yield error_chart(validation, unit, options.width or canvas.width, options.height or _HEIGHT)
     yield ""
     # By target, so that the rules stand below each other.
-    scores = sorted(
-        (
-            (target, method, score)
-            for method, each in validation.scores.items()
-            for target, score in each.items()
-        ),
-        key=lambda each: each[0],
-    )
+    scores = sorted(_scores(validation), key=lambda each: each[1])
 
     def shares(key: str) -> list[str]:
         values = [getattr(score, key) for *_, score in scores]
         return [UNKNOWN if value is None else share(value) for value in values]
 
     yield [
-        Column(unit, [str(target) for target, *_ in scores]),
-        Column("rule", [method for _, method, _ in scores], to_right=False),
+        Column(unit, [str(target) for _, target, _ in scores]),
+        Column("rule", [method for method, *_ in scores], to_right=False),
         Column("mean", shares("mean")),
         Column("max", shares("max")),
         names("worst", [shortened(score.worst or UNKNOWN, LONGEST_NAME) for *_, score in scores]),
@@ -230,7 +226,7 @@ def _validation_blocks(
             "Some models, targets or efficiencies are beyond the calibrated range: the intervals were set "
             "from 8 and 16 SMs up to 128 and from 4 and 8 chiplets to 16."
         )
-    for target, method, score in scores:
+    for method, target, score in scores:
         if score.without:
             yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
     for name, found in validation.findings.items():
@@ -252,35 +248,32 @@ def run_derive(options: ScaleDeriveOptions) -> None:
         raise OptionError(what, remedy="give what GPGPU-Sim or Accel-Sim printed from its start on")
     target = read_target(options.file, known)
     models = derive(target, sizes_of("--factor", options.factor) or default_factors(target))
-    files_of = [
-        [(f"{model.resources.size}-{model.resources.size_unit}/{name}", text) for name, text in model.files]
-        for model in models
-    ]
-    files = [file for each in files_of for file in each]
+    places = [f"{each.resources.size}-{each.resources.size_unit}/{target.name}" for each in models]
     written: list[str] = []
     if options.output is None:
         note("nothing is written without -o FOLDER", quiet=options.quiet)
     elif options.output != STDOUT:
         # The configuration may have files beside it read too.
-        beside = [str(Path(options.file).parent / Path(name).name) for name, _ in files]
+        beside = [str(Path(options.file).parent / target.name)]
         with reading(beside if options.file != "-" else []):
+            files = [(place, model.text) for place, model in zip(places, models, strict=True)]
             written = write_folder(Path(options.output), files, force=options.force)
-    elif len(files) == 1:
-        write_stdout(files[0][1])
+    elif len(models) == 1:
+        write_stdout(models[0].text)
     else:
-        raise OptionError(f"there are {len(files)} files to write", remedy="name a folder with -o")
+        raise OptionError(f"there are {len(models)} files to write", remedy="name a folder with -o")
     rows = [
         {
             "factor": model.factor,
             "size": model.resources.size,
             "size_unit": model.resources.size_unit,
             **model.resources._asdict(),
-            "changes": [change._asdict() for change in model.changes],
-            "unchanged": dict(model.unchanged),
-            "files": [{"path": path, "content": text} for path, text in of_one],
+            "changes": [{"file": target.name, **change._asdict()} for change in model.changes],
+            "unchanged": dict(target.unchanged),
+            "files": [{"path": place, "content": model.text}],
             "notes": [each._asdict() for each in model.notes],
         }
-        for model, of_one in zip(models, files_of, strict=True)
+        for place, model in zip(places, models, strict=True)
     ]
     answer = Answer(
         "scale derive",
@@ -308,10 +301,8 @@ def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Seque
     known = {name: key for name, key in _RESOURCES.items() if getattr(target.resources, key)}
 
     def column(heading: str, resources: SharedResources) -> Column:
-        values = {
-            key: getattr(resources, key) / (2**20 if key == "llc_bytes" else 1) for key in known.values()
-        }
-        return Column(heading, [f"{value:,.6g}" for value in values.values()])
+        values = (getattr(resources, key) / (2**20 if key == "llc_bytes" else 1) for key in known.values())
+        return Column(heading, [f"{value:,.6g}" for value in values])
 
     sizes = [f"{model.resources.size} {model.resources.size_unit}" for model in models]
     yield [
@@ -325,14 +316,14 @@ def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Seque
             yield "nothing"
         else:
             yield [
-                names("file", [change.file for change in model.changes]),
+                names("file", [target.name] * len(model.changes)),
                 names("option", [change.option for change in model.changes]),
                 Column("target", [change.old for change in model.changes]),
                 Column("here", [change.new for change in model.changes]),
             ]
         yield from (f"note: {each.sentence}" for each in model.notes)
-    if models[0].unchanged:
-        yield from ("", f"As in the target: {', '.join(name for name, _ in models[0].unchanged)}.")
+    if target.unchanged:
+        yield from ("", f"As in the target: {', '.join(name for name, _ in target.unchanged)}.")
     yield from ("", *written) if written else ()
 
 
@@ -346,7 +337,7 @@ def run_mrc(options: ScaleMrcOptions) -> None:
     import numpy as np
 
     from scalemodel.miss_rate import CurveOptions, Method, miss_rate_curve
-    from scalemodel.traces import TraceFormat, read_address_trace
+    from scalemodel.traces import read_address_trace
 
     asked = {
         "--exact": (options.exact, Method.EXACT),
@@ -365,11 +356,7 @@ def run_mrc(options: ScaleMrcOptions) -> None:
         instructions=options.instructions,
     )
     sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
-    trace = read_address_trace(
-        options.traces,
-        trace_format=None if options.source is None else TraceFormat(options.source.value),
-        line_bytes=options.line_bytes,
-    )
+    trace = read_address_trace(options.traces, trace_format=options.source, line_bytes=options.line_bytes)
     capacity_bytes = np.array(capacities, dtype=np.int64)
     curve = miss_rate_curve(trace, capacity_bytes, counting, np.random.default_rng(options.seed))
     if curve.instructions is None:
@@ -378,18 +365,10 @@ def run_mrc(options: ScaleMrcOptions) -> None:
             "MPKI; give --instructions",
             quiet=options.quiet,
         )
-    by_capacity = {
-        "size": list(sizes),
-        "capacity_bytes": capacities,
-        "mpki": curve.mpki,
-        "low": curve.low,
-        "high": curve.high,
-        "miss_ratio": curve.miss_ratio,
-    }
-    lists: dict[str, list[Any]] = {
-        name: [None] * len(sizes) if values is None else np.asarray(values).tolist()
-        for name, values in by_capacity.items()
-    }
+    lists: dict[str, list[Any]] = {"size": list(sizes), "capacity_bytes": list(capacities)}
+    for name in ("mpki", "low", "high", "miss_ratio"):
+        values = getattr(curve, name)
+        lists[name] = [None] * len(sizes) if values is None else values.tolist()
     how = {"unit": curve.unit.value, "method": curve.method.value, "rate": curve.rate}
     counts = {
         "confidence": curve.confidence,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from typing import Annotated
 
 from scalemodel.errors import OptionError
-from scalemodel.measurements import MpkiUnit, Scaling
+from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
 from tui.options.field import (
     OUTPUT_PANEL,
     NumberKind,
@@ -25,16 +24,6 @@ from tui.options.shared import OutputOptions, WindowOptions
 _MEASURED = "What was measured"
 _RULES = "How to predict"
 _TRACE = "The trace"
-
-
-class TraceForm(StrEnum):
-    """The formats of an address trace; all but the binary ones are recognised."""
-
-    TEXT = "text"
-    BINARY = "binary"
-    BINARY_32 = "binary32"
-    CSV = "csv"
-    ACCEL_SIM = "traceg"
 
 
 @options()
@@ -185,7 +174,7 @@ class ScaleMrcOptions(OutputOptions):
     line_bytes: int = option(
         128, "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.", panel=_TRACE
     )
-    source: TraceForm | None = option(
+    source: TraceFormat | None = option(
         None,
         "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "
         "must be named.",
