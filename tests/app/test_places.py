@@ -84,7 +84,7 @@ async def test_a_place_that_takes_no_file_is_refused_and_stays_to_be_edited(
         await wait_for(pilot, lambda: "Save the plan" in words_of(app), "it asks")
         assert "File: plan.json" in screen_text(app)
         await typed(pilot, "plan.json")
-        await wait_for(pilot, lambda: "takes no file; give another place" in words_of(app), "not here")
+        await wait_for(pilot, lambda: "plan.json: Permission denied" in words_of(app), "not here")
         await typed(pilot, "~/mine.json")
         await wait_for(pilot, (read_only / "mine.json").exists, "it is there")
         await wait_for(pilot, lambda: app.focused is form_of(app), "the prompt is gone")

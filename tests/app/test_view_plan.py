@@ -32,8 +32,8 @@ from tests.app.plan_driving import (
 )
 from tui.app import plan_details, planning
 from tui.app.option_form import OPTION_FIELDS, OptionInput
-from tui.app.plan import PlanScreen
-from tui.app.plan_details import DETAILS, PlanPane, plan_figures
+from tui.app.plan import DETAILS, PlanScreen
+from tui.app.plan_details import PlanPane, plan_figures
 from tui.app.widgets import Chart
 from tui.app.widgets import ListingRows as PlanList
 from tui.options.look import OpenOptions
@@ -68,7 +68,7 @@ async def test_options_and_figures_are_in_sight_at_every_size(small: str) -> Non
 
 async def test_a_wide_and_high_screen_has_all_panes_side_by_side(small: str) -> None:
     async with running(small, (200, 60)) as (app, pilot):
-        await wait_for(pilot, lambda: details_of(app).launches is not None, "the launches are found")
+        await wait_for(pilot, lambda: PlanPane.LAUNCHES in details_of(app).listings, "the launches are found")
         await wait_for(pilot, lambda: "Launches ─" in screen_text(app), "their title")
         text = screen_text(app)
         for title in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,39 +20,49 @@ from sampling.errors import SamplingError
 from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
-from tui.app import widgets, wording
+from tui.app import wording
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.option_form import OPTION_FIELDS, OptionField, OptionForm
 from tui.app.plan_details import (
-    DETAILS,
     SOON_JUDGED,
     PlanDetails,
     PlanPane,
     drawn,
     judged,
-    launches_listed,
-    pane_command,
-    pane_text,
+    listed,
     plan_figures,
-    strata_listed,
-    title_of,
     traded,
     whose_options,
     write_plan,
 )
 from tui.app.plan_panes import BindingList, BudgetPrompt, PlanFigures, PlanPrompt
-from tui.app.planning import decisions_file, failure_words, start
-from tui.app.prompt import Prompt
+from tui.app.planning import decisions_file, failure_words, options_with_overrides, start
 from tui.app.results import ResultsScreen
 from tui.app.state import Session, decisions
 from tui.app.view import Page, PaneText, ViewScreen, findings_toned
 from tui.app.widgets import Chart, ListingRows, Rows, Soon, titled
-from tui.options.plan import SampleOptions
+from tui.app.widgets import Words as WordsBelow
+from tui.charts.quantities import count
+from tui.options.choices import PlanList
+from tui.options.command_line import command_line, options_of
+from tui.options.plan import SampleOptions, TradeOffOptions
 from tui.output.blocks import Words
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
+from tui.text.plan import plan_blocks
+from tui.text.trade_off import level_forms, missing_forms, trade_off_blocks
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
+_NAMES = {
+    PlanPane.FIGURES: "[tab] Costs",
+    PlanPane.TRADE_OFF: "[t] Trade-off",
+    PlanPane.STRATA: "[t] Strata",
+    PlanPane.LAUNCHES: "[t] Launches",
+    PlanPane.FINDINGS: "[t] Findings",
+    PlanPane.BINDING: "[b] What binds: options a step looser",
+}
+DETAILS = tuple(_NAMES)[1:]
+"""The panes that take turns in one place on a small screen."""
 
 
 class PlanScreen(ViewScreen):
@@ -82,22 +93,26 @@ class PlanScreen(ViewScreen):
         self._asked: SampleOptions | None = None
         self._soon = Soon(self, self._edit)
         self._form = OptionForm(self.session.options, self._soon.ask, self._explain_option)
+        self._figures, self._help = PlanFigures(), WordsBelow(id="option-help")
+        self._chart, self._binding = Chart(id="trade-off"), BindingList(self._take_options)
+        contents = self._chart, ListingRows(), ListingRows(), Page(self._findings), self._binding
+        self._contents: dict[PlanPane, Widget] = dict(zip(DETAILS, contents, strict=True))
+        self._prompt = PlanPrompt(self._write, self._note_written)
+        self._budget = BudgetPrompt(self.work_on, self._take_options)
         # The detail to show where there is room for one, and whether it is over the options.
         self._chosen = PlanPane.TRADE_OFF
         self._details_open = False
-        self._place: tuple[Path, str | None] = Path(), None
         self._saved: Path | None = None
         self._results: ResultsScreen | None = None
 
     def compose_panes(self) -> ComposeResult:
-        top = titled("options", self._form), titled("figures", PlanFigures()), widgets.Words(id="option-help")
-        binding = BindingList(self._take_options)
-        contents = Chart(id="trade-off"), ListingRows(), ListingRows(), Page(self._findings), binding
-        details = [titled(name, content) for name, content in zip(DETAILS, contents, strict=True)]
-        top_and_details = Container(*top, id="plan-top"), Container(*details, id="plan-details")
-        yield Container(*top_and_details, id="plan-panes")
-        yield PlanPrompt(self._write_there)
-        yield BudgetPrompt(self.work_on, self._take_options)
+        top = titled("options", self._form), titled("figures", self._figures), self._help
+        details = [titled(pane, content) for pane, content in self._contents.items()]
+        yield Container(
+            Container(*top, id="plan-top"), Container(*details, id="plan-details"), id="plan-panes"
+        )
+        yield self._prompt
+        yield self._budget
 
     def on_mount(self) -> None:
         self._arrange()
@@ -137,7 +152,7 @@ class PlanScreen(ViewScreen):
             self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, study, before)]))
         else:
             self.work_on()
-        self.query_one(BindingList).follow(session)
+        self._binding.follow(session)
         self._show_titles()
 
     def status(self, session: Session, study: Study) -> list[Words]:
@@ -150,17 +165,14 @@ class PlanScreen(ViewScreen):
 
     def _show_details(self, details: PlanDetails) -> None:
         self.details = details
-        self.query_one(PlanFigures).show(plan_figures(details))
-        chart = self.query_one(Chart)
+        self._figures.figures = plan_figures(details)
         if why_no_chart := self._problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off):
-            chart.say(why_no_chart)
+            self._chart.say(why_no_chart)
         else:
-            chart.show(details.trade_off.chart)
-        for pane, listing in ((PlanPane.STRATA, details.strata), (PlanPane.LAUNCHES, details.launches)):
-            if listing is not None or pane in self._problems:
-                self.query_one(f"#{pane}-pane ListingRows", ListingRows).show(
-                    listing, self._problems.get(pane, "")
-                )
+            self._chart.show(details.trade_off.chart)
+        for pane, rows in self._contents.items():
+            if isinstance(rows, ListingRows) and (pane in details.listings or pane in self._problems):
+                rows.show(details.listings.get(pane), self._problems.get(pane, ""))
         self._show_titles()
 
     @on(Rows.Moved)
@@ -171,19 +183,40 @@ class PlanScreen(ViewScreen):
 
     def _show_titles(self) -> None:
         self.entitle("options", "[3] Options", whose_options(self.session, self.app.opened))
-        for pane in PlanPane:
-            name = "figures" if pane is PlanPane.FIGURES else pane
-            tables = self.query_one(f"#{name}-pane").query(ListingRows)
-            details = None if pane in self._problems else self.details
-            place = tables.first().place if tables else ""
-            self.entitle(name, *title_of(pane, self.session, details, place, is_short=self._is_short))
+        for pane, name in _NAMES.items():
+            self.entitle("figures" if pane is PlanPane.FIGURES else pane, name, *self._states(pane))
+
+    def _states(self, pane: PlanPane) -> tuple[str, ...]:
+        """Return what a pane shows of how much, or its keys; the longest form first."""
+        session, details, states = self.session, self.details, ("",)
+        if pane is PlanPane.FIGURES:
+            keys = "[b] binds [B] budget"
+            states = ("planning",) if session.doing else (keys,)
+            if self._is_short and not session.doing:
+                return f"{keys} [t] more", "t more"
+        elif pane is PlanPane.BINDING:
+            states = ("enter takes a step  u undo" if session.binding else "",)
+            states = ("being found",) if session.binding is None else states
+        elif details is None or pane in self._problems:
+            pass
+        elif pane is PlanPane.FINDINGS:
+            states = (count(len(details.study.findings)),)
+        elif pane is not PlanPane.TRADE_OFF:
+            rows = self._contents[pane]
+            states = (rows.place if pane in details.listings and isinstance(rows, Rows) else "being listed",)
+        elif details.is_traded:
+            # Missing points are said first; where the curve is level can be seen.
+            return missing_forms(details.trade_off) or level_forms(details.trade_off)
+        else:
+            states = (f"{details.trade_off.tried} of {len(details.epsilons)}",)
+        return states
 
     # What is computed, for one pane after the other.
 
     def work_on(self) -> None:
         """Compute what is missing in the visible panes; nothing while an epsilon is looked for."""
         details = self.details
-        if self.query_one(BudgetPrompt).is_fitting:
+        if self._budget.is_fitting:
             self._stop_working()
             return
         if details is None or self.session.doing is not None or details.study is not self.session.study:
@@ -194,15 +227,15 @@ class PlanScreen(ViewScreen):
             return
         self._stop_working()
         jobs: list[tuple[PlanPane, bool, Callable[[PlanDetails, Progress], Iterator[PlanDetails]]]] = [
-            (PlanPane.STRATA, details.strata is None, strata_listed),
-            (PlanPane.TRADE_OFF, not details.is_traded, traded),
-            (PlanPane.LAUNCHES, details.launches is None, launches_listed),
+            (PlanPane.STRATA, PlanPane.STRATA in details.listings, partial(listed, PlanPane.STRATA)),
+            (PlanPane.TRADE_OFF, details.is_traded, traded),
+            (PlanPane.LAUNCHES, PlanPane.LAUNCHES in details.listings, partial(listed, PlanPane.LAUNCHES)),
         ]
         # Judging a large plan may take half a minute, so it comes last there.
         is_soon_judged = details.plan.samples * details.session.options.judge <= SOON_JUDGED
-        jobs.insert(0 if is_soon_judged else len(jobs), (PlanPane.FIGURES, not details.is_judged, judged))
-        for pane, is_missing, job in jobs:
-            if is_missing and self.is_in_sight(pane) and pane not in self._problems:
+        jobs.insert(0 if is_soon_judged else len(jobs), (PlanPane.FIGURES, details.is_judged, judged))
+        for pane, is_there, job in jobs:
+            if not is_there and self.is_in_sight(pane) and pane not in self._problems:
                 self._compute(pane, partial(job, details))
                 return
 
@@ -232,12 +265,9 @@ class PlanScreen(ViewScreen):
             self.action_results()
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
-        """Say in the pane why its content could not be computed, or that nothing was written."""
+        """Say in the pane why its content could not be computed."""
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
-        elif worker.group == "files":
-            path, target = self._place
-            self.query_one(PlanPrompt).ask_for(target, str(path), f"not written: {failure_words(error)}")
         elif self._computed_for is not None and not worker.is_cancelled:
             self._problems[self._computed_for] = failure_words(error)
             self._computed_for = None
@@ -249,15 +279,13 @@ class PlanScreen(ViewScreen):
 
     def _explain_option(self, field: OptionField) -> None:
         """Say what the option at the cursor is."""
-        self.query_one("#option-help", widgets.Words).show(field.help)
+        self._help.show(field.help)
 
     def _edit(self, options: SampleOptions) -> None:
         """Plan by options that were edited in the form, until they are taken back."""
         before = self.session.options
-        for field in OPTION_FIELDS:
-            if field.text(before) != field.text(options):
-                self.app.steps.note(before, options, f"{field.label} is {field.text(before) or 'none'} again")
-                break
+        if words := step_words(before, options):
+            self.app.steps.note(before, options, words[1])
         self._plan_by(options)
 
     def _plan_by(self, options: SampleOptions) -> None:
@@ -265,12 +293,13 @@ class PlanScreen(ViewScreen):
         self._asked = options
         self.app.plan(options=options)
 
-    def _take_options(self, options: SampleOptions, words: str, undone: str) -> None:
-        """Plan by options from elsewhere; with what to say of it, and once they are taken back."""
-        if self.session.doing is None:
-            self.app.steps.note(self.session.options, options, undone)
+    def _take_options(self, options: SampleOptions) -> None:
+        """Plan by options from elsewhere, until they are taken back, and say so."""
+        before = self.session.options
+        if self.session.doing is None and (words := step_words(before, options)):
+            self.app.steps.note(before, options, words[1])
             self._plan_by(options)
-            self.app.say(words)
+            self.app.say(words[0])
 
     def action_option(self, name: str) -> None:
         self.action_close_details()
@@ -281,7 +310,7 @@ class PlanScreen(ViewScreen):
             if why_not := self.details.why_no_trade_off:
                 self.app.say(why_not)
             else:
-                self.query_one(BudgetPrompt).begin()
+                self._budget.begin()
 
     # The details.
 
@@ -297,7 +326,7 @@ class PlanScreen(ViewScreen):
 
     def content(self, pane: PlanPane) -> Widget:
         """The widget below the title of a detail, which takes the focus."""
-        return next(child for child in self.query_one(f"#{pane}-pane").children if child.can_focus)
+        return self._contents[pane]
 
     def is_in_sight(self, pane: PlanPane) -> bool:
         """Return whether a pane is shown; the figures count as shown in any case."""
@@ -355,47 +384,24 @@ class PlanScreen(ViewScreen):
 
     def action_save(self) -> None:
         if self._has_plan():
-            self.query_one(PlanPrompt).ask_for(None)
+            self._prompt.ask_for(None)
 
     def action_export(self) -> None:
         self.action_export_to(exporter_names()[0])
 
     def action_export_to(self, target: str) -> None:
         if self._has_plan():
-            self.query_one(PlanPrompt).ask_for(target)
+            self._prompt.ask_for(target)
 
-    def _write_there(self, path: Path, target: str | None) -> None:
-        """Write the plan, or what an exporter makes of it, in a worker."""
-        self._leave_prompt()
-        details, self._place = self.details, (path, target)
-        if details is None:
-            return
+    def _write(self, path: Path, target: str | None, progress: Progress) -> str:
+        return "" if self.details is None else write_plan(self.details, path, target, progress)
 
-        def write(progress: Progress) -> Iterator[str]:
-            yield write_plan(details, path, target, progress)
-
-        def written(words: str) -> None:
-            if target is None:
-                self._saved = path
-                if decisions(self.session.overrides) and not decisions_file(self.session).exists():
-                    self.app.name_decisions(path)
-            self.app.say(words)
-
-        start(self, write, written, group="files", is_exclusive=False)
-
-    @on(Prompt.Left, "PlanPrompt")
-    def _leave_prompt(self) -> None:
-        self.query_one(PlanPrompt).close()
-        self._focus_again()
-
-    @on(Prompt.Left, "BudgetPrompt")
-    def _leave_budget(self) -> None:
-        if self.query_one(BudgetPrompt).leave():
-            self._focus_again()
-
-    def _focus_again(self) -> None:
-        """Go back to the options, or to the details that replace them."""
-        (self._form if self.query_one("#plan-top").display else self.content(self._chosen)).focus()
+    def _note_written(self, path: Path, target: str | None) -> None:
+        """Results to come are of the plan that was saved, and commands name its split decisions."""
+        if target is None:
+            self._saved = path
+            if decisions(self.session.overrides) and not decisions_file(self.session).exists():
+                self.app.name_decisions(path)
 
     def action_results(self) -> None:
         if self._has_plan() and self.details is not None:
@@ -404,16 +410,60 @@ class PlanScreen(ViewScreen):
             self.app.push_screen(self._results)
 
     def own_text(self) -> PaneText:
-        if self.details is None:
+        """What the pane's command prints; the figures where the pane's content is not computed yet."""
+        details, pane, canvas = self.details, self.focused_pane, Canvas(self.app.size.width, color=False)
+        if details is None:
             return PaneText("kernelpoint-plan", "")
-        pane, size = self.focused_pane, self.query_one(Chart).printed_size
-        canvas = Canvas(self.app.size.width, color=False)
-        text = pane_text(pane, self.details, size, canvas, self.session.binding)
-        return PaneText(f"kernelpoint-{pane}", text)
+        known = details.trade_off
+        if pane in details.listings:
+            text = details.listings[pane].text(canvas.width)
+        elif pane is PlanPane.TRADE_OFF and known.points:
+            # As the command sees it, which is told of those epsilons alone.
+            tried = replace(known, epsilons=_tried(details))
+            text = canvas_text(trade_off_blocks(tried, self._chart.printed_size), canvas)
+        else:
+            binding = self.session.binding if pane is PlanPane.BINDING else None
+            costs = replace(details.costs, binding=binding)
+            blocks = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
+            text = canvas_text(blocks, canvas)
+        return PaneText(f"kernelpoint-{pane}", f"{text}\n")
 
     def command(self) -> str:
-        """`sample` with or without a list, or `trade-off`."""
-        if self.details is None:
+        """`sample` with or without a list, or `trade-off`; split decisions are written to a file.
+
+        Raises OSError where that file cannot be written.
+        """
+        details, pane = self.details, self.focused_pane
+        if details is None:
             return ""
-        size = self.query_one(Chart).printed_size
-        return pane_command(self.focused_pane, self.details, size, self.session.binding)
+        options = options_with_overrides(details.session)
+        if pane is PlanPane.TRADE_OFF and details.trade_off.points:
+            epsilons = None if details.is_traded else ",".join(map(repr, _tried(details)))
+            width, height = self._chart.printed_size
+            of_chart = options_of(TradeOffOptions, options, epsilons=epsilons, width=width, height=height)
+            return command_line("trade-off", of_chart, always=("method",))
+        rows = PlanList(pane) if pane in details.listings else None
+        # Before the plan is judged, the command does not judge it either.
+        judge = options.judge if rows or details.is_judged else 0
+        binds = pane is PlanPane.BINDING and self.session.binding is not None
+        asked = replace(options, list=rows, judge=judge, binding=binds, details=rows is None)
+        return command_line("sample", asked, always=("method",))
+
+
+def _tried(details: PlanDetails) -> tuple[float, ...]:
+    known = details.trade_off
+    return *(each.epsilon for each in known.points), *(each.epsilon for each in known.missing)
+
+
+def step_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str] | None:
+    """Return what to say of options that are taken, and once they are taken back; None where all stay."""
+    for field in OPTION_FIELDS:
+        was, now = (field.text(options) or "none" for options in (before, after))
+        if was != now:
+            return f"{field.label} is {now} now, not {was}; u takes it back", f"{field.label} is {was} again"
+    if before.slowdown == after.slowdown:
+        return None
+    if after.slowdown is None:
+        return "hours are not shown now; u takes it back", "hours are shown again"
+    was = "no slowdown is assumed again" if before.slowdown is None else f"slowdown {before.slowdown:g} again"
+    return f"simulated {after.slowdown:g} times slower: hours beside the speedup; u takes it back", was

@@ -1,4 +1,4 @@
-"""What view 3 knows of its plan: computed in a worker, said in its panes, copied as a command, written."""
+"""What view 3 knows of its plan: computed in a worker, said in its figures, written to files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
     NoPoint,
-    Relaxation,
     TradeOffPoint,
     check_has_trade_off,
     default_epsilons,
@@ -29,27 +28,16 @@ from sampling.plan.study import Study
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from sampling.text import counted
-from tui.app.planning import options_with_overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.engine.planning import PlanCosts
 from tui.engine.studies import plan_options, target_of
-from tui.options.choices import PlanList
-from tui.options.command_line import PLAN_NAME, command_line, error_text, options_of
-from tui.options.files import is_there, is_writable, why_not_written
-from tui.options.plan import TradeOffOptions
+from tui.options.command_line import PLAN_NAME, error_text
+from tui.options.files import is_there
 from tui.output.blocks import Listing, Tone, Words, toned
 from tui.output.files import write_folder, write_text
-from tui.output.writer import Canvas, canvas_text
-from tui.text.plan import (
-    assumed_words,
-    launch_listing,
-    plan_blocks,
-    pooled_row,
-    stratum_listing,
-    verdict,
-)
-from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_blocks
+from tui.text.plan import assumed_words, launch_listing, pooled_row, stratum_listing, verdict
+from tui.text.trade_off import TradeOff
 
 SOON_JUDGED = 4_000_000
 """Launches drawn in less than a second."""
@@ -68,22 +56,6 @@ class PlanPane(StrEnum):
     BINDING = "binding"
 
 
-DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS, PlanPane.BINDING)
-"""The panes that take turns in one place on a small screen."""
-
-_NAMES = {
-    PlanPane.FIGURES: "[tab] Costs",
-    PlanPane.TRADE_OFF: "[t] Trade-off",
-    PlanPane.STRATA: "[t] Strata",
-    PlanPane.LAUNCHES: "[t] Launches",
-    PlanPane.FINDINGS: "[t] Findings",
-    PlanPane.BINDING: "[b] What binds: options a step looser",
-}
-
-
-# What is known.
-
-
 @dataclass(frozen=True)
 class PlanDetails:
     """A drawn plan, and what is known of it so far."""
@@ -96,9 +68,8 @@ class PlanDetails:
     judgement: Judgement | None = None
     #: Of the trade-off, by epsilon, or why there is none.
     points: Mapping[float, TradeOffPoint | NoPoint] = field(default_factory=dict)
-    #: As tables; None until they are first shown.
-    strata: Listing | None = None
-    launches: Listing | None = None
+    #: Strata and launches as tables, once they are first shown.
+    listings: Mapping[PlanPane, Listing] = field(default_factory=dict)
     #: The drawn launches, found in the profile.
     located: tuple[PlannedLaunch, ...] | None = None
 
@@ -137,8 +108,7 @@ class PlanDetails:
     @property
     def trade_off(self) -> TradeOff:
         """The points of the trade-off computed so far."""
-        known = self.points
-        tried = [known[epsilon] for epsilon in self.epsilons if epsilon in known]
+        tried = [self.points[epsilon] for epsilon in self.epsilons if epsilon in self.points]
         points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
         missing = tuple(each for each in tried if isinstance(each, NoPoint))
         return TradeOff(self.session.options.method, self.target, self.epsilons, points, missing, self.costs)
@@ -154,6 +124,9 @@ class PlanDetails:
         options, counts, overrides = self.session.options, id(self.study.counts), id(self.session.overrides)
         target = replace(self.target, epsilon=0.5)
         return counts, overrides, options.method, target, options.seed, options.set
+
+
+# What is computed, step by step.
 
 
 def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDetails:
@@ -174,15 +147,13 @@ def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
 
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Design a plan at each epsilon that is not known yet."""
-    session = details.session
-    known: dict[float, TradeOffPoint | NoPoint] = dict(details.points)
-    missing = [epsilon for epsilon in details.epsilons if epsilon not in known]
+    session, known = details.session, dict(details.points)
     points = trade_off(
         details.study.counts,
         session.options.method,
         details.target,
         session.options.seed,
-        missing,
+        [epsilon for epsilon in details.epsilons if epsilon not in known],
         settings=session.options.set,
         overrides=session.overrides or None,
         progress=progress,
@@ -192,19 +163,17 @@ def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
         yield replace(details, points=dict(known))
 
 
-def strata_listed(details: PlanDetails, _progress: Progress) -> Iterator[PlanDetails]:
-    """Make the table of strata; as of launches, its widths too, so that the screen need not wait for them."""
-    listing = stratum_listing(details.study, details.plan)
+def listed(pane: PlanPane, details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
+    """Make the table of strata, or find the launches in the profile and make theirs."""
+    located = details.located
+    if pane is PlanPane.STRATA:
+        listing = stratum_listing(details.study, details.plan)
+    else:
+        located = located or find_planned_launches(details.study, details.plan, progress)
+        listing = launch_listing(details.study, details.plan, located)
+    # Made here so that the screen need not wait for them.
     _ = listing.widths
-    yield replace(details, strata=listing)
-
-
-def launches_listed(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
-    """Find the launches in the profile, and make their table."""
-    located = details.located or find_planned_launches(details.study, details.plan, progress)
-    listing = launch_listing(details.study, details.plan, located)
-    _ = listing.widths
-    yield replace(details, located=located, launches=listing)
+    yield replace(details, located=located, listings={**details.listings, pane: listing})
 
 
 # How it is said.
@@ -218,49 +187,18 @@ def whose_options(session: Session, opened: Session) -> str:
     return f"{'of' if is_as_opened else 'not those of'} {Path(session.plan.path).name}"
 
 
-def title_of(
-    pane: PlanPane, session: Session, details: PlanDetails | None, place: str, *, is_short: bool
-) -> tuple[str, ...]:
-    """Return a pane's name, then what it shows of how much, or its keys; the longest form first.
-
-    `details`: None where what the pane shows is not known; `place`: which rows of its table are visible;
-    `is_short`: whether the details are hidden behind a key.
-    """
-    states: tuple[str, ...] = ("",)
-    if pane is PlanPane.FIGURES:
-        keys = "[b] binds [B] budget"
-        states = ("planning",) if session.doing else (f"{keys} [t] more", "t more") if is_short else (keys,)
-    elif pane is PlanPane.BINDING:
-        states = ("enter takes a step  u undo" if session.binding else "",)
-        states = ("being found",) if session.binding is None else states
-    elif details is None:
-        pass
-    elif pane is PlanPane.FINDINGS:
-        states = (count(len(details.study.findings)),)
-    elif pane is PlanPane.TRADE_OFF:
-        known = details.trade_off
-        # Missing points are said first; where the curve is level can be seen.
-        states = missing_forms(known) or level_forms(known)
-        if not details.is_traded:
-            states = (f"{known.tried} of {len(details.epsilons)}",)
-    else:
-        listing = details.strata if pane is PlanPane.STRATA else details.launches
-        states = ("being listed" if listing is None else place,)
-    return _NAMES[pane], *states
-
-
 def plan_figures(details: PlanDetails) -> list[Figure]:
     """Return what the plan costs, promises and came to; each value in two forms, the longer one first."""
     plan, design, study, options = details.plan, details.plan.design, details.study, details.session.options
-    taken, launches, strata = details.costs.hours, study.counts.launches, count(design.strata_count)
-    drawn = f"{count(plan.samples)} of {count(launches)}"
-    sampled = duration(plan.sampled_duration_ns)
-    figures: list[Figure] = [("drawn", (f"{drawn} {'launch' if launches == 1 else 'launches'}", drawn))]
+    taken, launches, pooled = details.costs.hours, study.counts.launches, pooled_row(study)
+    drawn, sampled = f"{count(plan.samples)} of {count(launches)}", duration(plan.sampled_duration_ns)
+    figures: list[Figure] = []
     if taken is None:
-        figures.append(("strata", (strata,)))
+        figures.append(("drawn", (f"{drawn} {'launch' if launches == 1 else 'launches'}", drawn)))
+        figures.append(("strata", (count(design.strata_count),)))
     else:
         # One row, as the hours need another.
-        figures = [("drawn", (f"{drawn} in {counted(design.strata_count, 'stratum', 'strata')}", drawn))]
+        figures.append(("drawn", (f"{drawn} in {counted(design.strata_count, 'stratum', 'strata')}", drawn)))
     figures += [
         ("sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)),
         ("speedup", (f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected", ratio(plan.speedup))),
@@ -270,7 +208,6 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
         figures.append(("machine", (whole, f"{machine}, longest {longest}")))
     figures += _bounds(design)
-    pooled = pooled_row(study)
     if pooled["groups"]:
         few = f"{pooled['groups']} of {len(study.counts.groups)} groups"
         part = f"{few}, {share(pooled['share'])} of time"
@@ -319,80 +256,7 @@ def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Itera
         yield "within", tuple(toned(form, within, tone) for form in forms)
 
 
-def pane_text(
-    pane: PlanPane,
-    details: PlanDetails,
-    size: tuple[int, int],
-    canvas: Canvas,
-    binding: tuple[Relaxation, ...] | None = None,
-) -> str:
-    """Return what the pane's command prints; the figures where the pane's content is not computed yet.
-
-    The chart has `size` columns and rows, the canvas those of the terminal.
-    """
-    known = details.trade_off
-    listing = {PlanPane.STRATA: details.strata, PlanPane.LAUNCHES: details.launches}.get(pane)
-    if listing is not None:
-        return listing.text(canvas.width) + "\n"
-    if pane is PlanPane.TRADE_OFF and known.points:
-        # As the command sees it, which is told of those epsilons alone.
-        blocks = trade_off_blocks(replace(known, epsilons=_tried(known)), size)
-    else:
-        costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
-        blocks = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
-    return canvas_text(blocks, canvas) + "\n"
-
-
-def pane_command(
-    pane: PlanPane,
-    details: PlanDetails,
-    size: tuple[int, int],
-    binding: tuple[Relaxation, ...] | None = None,
-) -> str:
-    """Return the command line that prints what `pane_text` gives; split decisions are written to a file.
-
-    Raises OSError where that file cannot be written.
-    """
-    options, known = options_with_overrides(details.session), details.trade_off
-    if pane is PlanPane.TRADE_OFF and known.points:
-        tried = ",".join(map(repr, _tried(known)))
-        epsilons, (width, height) = None if details.is_traded else tried, size
-        of_chart = options_of(TradeOffOptions, options, epsilons=epsilons, width=width, height=height)
-        return command_line("trade-off", of_chart, always=("method",))
-    listed = None
-    if pane is PlanPane.STRATA and details.strata is not None:
-        listed = PlanList.STRATA
-    elif pane is PlanPane.LAUNCHES and details.launches is not None:
-        listed = PlanList.LAUNCHES
-    # Before the plan is judged, the command does not judge it either.
-    judge = options.judge if listed or details.is_judged else 0
-    binds = pane is PlanPane.BINDING and binding is not None
-    asked = replace(options, list=listed, judge=judge, binding=binds, details=listed is None)
-    return command_line("sample", asked, always=("method",))
-
-
-def _tried(known: TradeOff) -> tuple[float, ...]:
-    return *(each.epsilon for each in known.points), *(each.epsilon for each in known.missing)
-
-
 # The plan as files: its own, and those that an exporter makes of it.
-
-
-def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
-    """Return why the path, typed as `name`, cannot be written; None if it can, as an empty folder can."""
-    if not name:
-        return "a name is missing"
-    if is_folder and path.is_dir() and not any(path.iterdir()):
-        return None
-    if is_there(path):
-        return f"{name} exists; give another name"
-    if why_not := why_not_written(path):
-        return f"{name} {why_not}"
-    folder = path.absolute().parent
-    if not is_folder and not folder.is_dir():
-        return f"there is no such folder: {folder}"
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    return None if is_writable(there) else f"{there} takes no file; give another place"
 
 
 def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress: Progress) -> str:
@@ -411,12 +275,17 @@ def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress:
 
 def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
     """Write a plan file, as `sample -o` does; OptionError where there is a file of that name."""
-    if path.exists():
-        raise OptionError(f"{path} exists", remedy="give another name")
+    check_new(path)
     study, plan = details.study, details.plan
     located = details.located or find_planned_launches(study, plan, progress)
     recorded = plan_options(details.session.options, study, plan)
     write_text(plan_document(study, plan, located, recorded).text(), path)
+
+
+def check_new(path: Path) -> None:
+    """Refuse, with OptionError, a file that is there."""
+    if is_there(path):
+        raise OptionError(f"{path} exists", remedy="give another name")
 
 
 def export_file(path: Path, to: str, folder: Path) -> str:

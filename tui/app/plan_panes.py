@@ -1,4 +1,4 @@
-"""The widgets of view 3: figures, tables, what binds; where the plan goes, and its budget."""
+"""The widgets of view 3: figures, what binds; where the plan goes, and its budget."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.segment import Segment
 from textual import on
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -22,8 +23,8 @@ from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, bindings
 from tui.app.option_form import OPTION_FIELDS, changed
-from tui.app.plan_details import Figure, why_not_there
-from tui.app.planning import in_words, start
+from tui.app.plan_details import Figure
+from tui.app.planning import failure_words, in_words, start
 from tui.app.prompt import Answer, AnswerInput, Prompt
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
@@ -36,41 +37,33 @@ from tui.options.files import home_expanded
 from tui.options.plan import SampleOptions
 from tui.output.blocks import shortened_to, without_tones, words
 from tui.terminal.printable import table
-from tui.text.plan import binding_columns, option_label, value_text, why_none
+from tui.text.plan import binding_columns, why_none
 
 _LABEL = 10
 _NEXT_CLAUSE = re.compile(r", | \(|: | of the | groups")
 
-Take = Callable[[SampleOptions, str, str], object]
-"""Plans by other options; with what to say of it, and once they are taken back."""
+Take = Callable[[SampleOptions], object]
+"""Plans by other options, until that is taken back."""
 
 
 class PlanFigures(Widget, can_focus=True):
     """Names and values; of each the longest wording that has room, else the first clause of the last."""
 
     COMPONENT_CLASSES = {"plan-figures--value", *Line.COMPONENT_CLASSES}  # noqa: RUF012
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.figures: list[Figure] = []
-
-    def show(self, figures: list[Figure]) -> None:
-        """Show these."""
-        self.figures = figures
-        self.refresh()
+    figures: reactive[list[Figure]] = reactive(list)
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width, style = self.size.width, self.rich_style
         if y >= len(self.figures):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, style)
         name, forms = self.figures[y]
         *longer, last = map(words, forms)
         clause = _NEXT_CLAUSE.split(without_tones(last))[0]
         value = fitting((*longer, last, shortened_to(last, clause)), max(width - _LABEL - 1, 0))
         bold = self.get_component_rich_style("plan-figures--value", partial=True)
-        label = Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style)
-        segments = [label, *toned_segments(self, value, self.rich_style + bold)]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        segments = [Segment(f" {name}".ljust(_LABEL + 1)[:width], style)]
+        segments += toned_segments(self, value, style + bold)
+        return Strip(segments).adjust_cell_length(width, style)
 
 
 # What binds: an option a step looser.
@@ -102,8 +95,7 @@ class BindingList(ListingRows):
         self._steps, self._heading = found or (), ""
         self._lines = ["plans with each option a step looser are being made"]
         if study is not None and found:
-            total_ns, slowdown = study.counts.total_duration_ns, session.options.slowdown
-            columns = binding_columns(found, total_ns, slowdown)
+            columns = binding_columns(found, study.counts.total_duration_ns, session.options.slowdown)
             self._heading, *self._lines = table(columns).split("\n")
         elif study is not None and found is not None:
             self._lines = [why_none(study.design)]
@@ -114,33 +106,33 @@ class BindingList(ListingRows):
 
     def runs(self, row: int, width: int) -> Runs:
         """One option, marked where the cursor is."""
-        text = f"{'>' if row == self.cursor else ' '} {self._lines[row]}"
-        return [(fitted(text, width), PLAIN)]
+        return [(fitted(f"{'>' if row == self.cursor else ' '} {self._lines[row]}", width), PLAIN)]
 
     def action_take(self) -> None:
         if self._steps:
             step = self._steps[self.cursor]
-            label, was, now = option_label(step), value_text(step.before), value_text(step.after)
-            options = with_value(self.app.session.options, step.option, step.after)
-            self._take(
-                options, f"{label} is {now} now, not {was}; u takes it back", f"{label} is {was} again"
-            )
+            self._take(with_value(self.app.session.options, step.option, step.after))
 
 
 # Where the plan goes.
 
 
 class PlanPrompt(Prompt):
-    """Asks where the plan goes: a file, or a folder for what an exporter makes of it.
+    """Asks where a plan goes, a file, or a folder for what an exporter makes of it, and writes it there.
 
-    `write`: is called with the place, and the exporter or None.
+    `write`: writes to a place, for an exporter or None, in a worker, and returns what to say.
+    `written`: is told of the place and the exporter then.
     """
 
     ASKS = (Answer("place", ""),)
 
-    def __init__(self, write: Callable[[Path, str | None], object]) -> None:
+    def __init__(
+        self,
+        write: Callable[[Path, str | None, Progress], str],
+        written: Callable[[Path, str | None], object],
+    ) -> None:
         super().__init__()
-        self._write = write
+        self._write, self._written = write, written
         self._target: str | None = None
         self._proposed = ""
 
@@ -166,14 +158,29 @@ class PlanPrompt(Prompt):
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
+        """Write to the place; where that fails, ask again."""
         event.stop()
-        name = event.value.strip()
+        name, target = event.value.strip(), self._target
         path = home_expanded(name)
-        problem = why_not_there(name, path, is_folder=self._target is not None)
-        if problem is None:
-            self._write(path, self._target)
+
+        def write(progress: Progress) -> Iterator[str | Exception]:
+            try:
+                yield self._write(path, target, progress)
+            except (SamplingError, OSError) as error:
+                yield error
+
+        def told(said: str | Exception) -> None:
+            if isinstance(said, SamplingError | OSError):
+                self.ask_for(target, name, f"not written: {failure_words(said)}")
+            else:
+                self._written(path, target)
+                self.app.say(str(said))
+
+        if name:
+            self.close()
+            start(self, write, told, group="files", is_exclusive=False)
         else:
-            self.refuse(problem)
+            self.refuse("a name is missing")
 
 
 # The epsilon that fits a budget.
@@ -234,17 +241,6 @@ def fit(
     yield answers, study, replace(asked, epsilon=design.target.epsilon, budget=None), gives
 
 
-def taken_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str]:
-    """Return what to say of options that were taken, and once they are taken back."""
-    if before.epsilon != after.epsilon:
-        now = f"epsilon is {after.epsilon:g} now, not {before.epsilon:g}; u takes it back"
-        return now, f"epsilon is {before.epsilon:g} again"
-    if after.slowdown is None:
-        return "hours are not shown now; u takes it back", "hours are shown again"
-    was = "no slowdown is assumed again" if before.slowdown is None else f"slowdown {before.slowdown:g} again"
-    return f"simulated {after.slowdown:g} times slower: hours beside the speedup; u takes it back", was
-
-
 class BudgetPrompt(Prompt):
     """Asks for a budget, and says what the plan that was found for it gives.
 
@@ -258,8 +254,11 @@ class BudgetPrompt(Prompt):
         self._turned, self._take_options = turned, take
         self._fitted: Fitted | None = None
         self._worker: Worker[None] | None = None
-        #: Whether the epsilon is looked for; nothing else is to be computed meanwhile.
-        self.is_fitting = False
+
+    @property
+    def is_fitting(self) -> bool:
+        """Whether the epsilon is looked for; nothing else is to be computed meanwhile."""
+        return self._worker is not None
 
     def begin(self) -> None:
         """Ask, beginning with the budget of before and the slowdown in force."""
@@ -295,37 +294,35 @@ class BudgetPrompt(Prompt):
         if asked.budget is None:
             self._take(asked)
             return
-        self._turn(is_fitting=True)
         say = in_words(lambda doing: self.say([doing]))
         task = partial(fit, answers, asked, session.study)
-        self._worker = start(self, task, self._show, say, group="budget")
+        self._turn(start(self, task, self._show, say, group="budget"))
 
     def _show(self, found: Fitted | str) -> None:
         self._fitted = None if isinstance(found, str) else found
-        self._turn(is_fitting=False)
+        self._turn(None)
         if isinstance(found, str):
             self.refuse(found)
 
-    def _turn(self, *, is_fitting: bool) -> None:
-        self.is_fitting = is_fitting
+    def _turn(self, worker: Worker[None] | None) -> None:
+        self._worker = worker
         self.explain()
         self._turned()
 
     def _take(self, options: SampleOptions) -> None:
         before = self.app.session.options
-        self.post_message(self.Left(self))
+        self.leave()
         if options == before:
             self.app.say(f"epsilon {before.epsilon:g} stays: it is the one that fits")
         else:
-            self._take_options(options, *taken_words(before, options))
+            self._take_options(options)
 
-    def leave(self) -> bool:
-        """Cancel what is looked for; else ask no more. Return whether it was left."""
-        if self.is_fitting and self._worker is not None:
+    def leave(self) -> None:
+        """Cancel what is looked for; else ask no more."""
+        if self._worker is None:
+            self._fitted = None
+            self.close()
+        else:
             self._worker.cancel()
-            self._turn(is_fitting=False)
+            self._turn(None)
             self.say(["cancelled; enter finds it anew, esc leaves"])
-            return False
-        self._fitted = None
-        self.close()
-        return True

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.app.session_app import SessionApp
@@ -76,7 +77,7 @@ class AnswerInput(PathInput):
         self._prompt = prompt
 
     def action_leave(self) -> None:
-        self._prompt.post_message(Prompt.Left(self._prompt))
+        self._prompt.leave()
 
     def action_go(self, by: int) -> None:
         self._prompt.turn(self, by)
@@ -115,6 +116,7 @@ class Prompt(Vertical):
     def __init__(self) -> None:
         super().__init__()
         self._problem = ""
+        self._came_from: Widget | None = None
 
     def hint(self, name: str) -> Sequence[str]:
         """What is meant by the field of this name, the longest form first."""
@@ -131,7 +133,8 @@ class Prompt(Vertical):
             for field in self.query(AnswerInput):
                 field.value = answers.get(str(field.id), field.value)
                 field.cursor_position = len(field.value)
-        self.display = True
+        if not self.display:
+            self.display, self._came_from = True, self.screen.focused
         self.query(AnswerInput).first().focus()
         self.refuse(problem)
 
@@ -173,6 +176,14 @@ class Prompt(Vertical):
         self._problem = ""
         fields[(fields.index(field) + by) % len(fields)].focus()
 
+    def leave(self) -> None:
+        """Ask no more, as the user has left."""
+        self.close()
+        self.post_message(self.Left(self))
+
     def close(self) -> None:
-        """Ask no more."""
-        self.display = False
+        """Ask no more; what had the focus before has it again."""
+        if self.display:
+            self.display = False
+            if self._came_from is not None:
+                self._came_from.focus()

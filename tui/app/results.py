@@ -24,7 +24,7 @@ from sampling.estimation.total import PlanEstimate
 from sampling.parallel import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
-from tui.app.plan_details import PlanDetails, export_file, save_plan
+from tui.app.plan_details import PlanDetails, check_new, export_file, save_plan
 from tui.app.plan_panes import PlanPrompt
 from tui.app.planning import failure_words, in_words, printed_options, start
 from tui.app.prompt import Answer, Prompt
@@ -50,13 +50,32 @@ LARGER_NAME = "more.json"
 Answers = dict[str, str]
 """What is typed, by the field's name; names of files with blanks between, quoted and with * as in a shell."""
 
-_HINTS = {
-    "results": "What the simulator wrote, blanks between; tab completes, esc leaves",
-    "manifests": "The export's manifest.csv, if the plan has several processes; may be empty",
-    "against": "Results of another configuration: the speedup over it; may be empty",
-    "others": "As estimate takes them: --metric NAME --ratio A/B --confidence X",
-    "target": "How narrow the total is to be, as 0.05; what to run next is drawn for it",
-}
+
+class ResultsForm(Prompt):
+    """Asks for results, the plan they are of, and a target."""
+
+    ASKS = (
+        Answer("results", "Results:  ", takes_several=True),
+        Answer("manifests", "Manifest: ", takes_several=True),
+        Answer("plan", "Plan:     "),
+        Answer("against", "Against:  ", takes_several=True),
+        Answer("others", "Options:  ", is_path=False),
+        Answer("target", "Target:   ", is_path=False),
+    )
+    HINTS: ClassVar = {
+        "results": "What the simulator wrote, blanks between; tab completes, esc leaves",
+        "manifests": "The export's manifest.csv, if the plan has several processes; may be empty",
+        "plan": "The file of the plan that was simulated; tab completes, esc leaves",
+        "against": "Results of another configuration: the speedup over it; may be empty",
+        "others": "As estimate takes them: --metric NAME --ratio A/B --confidence X",
+        "target": "How narrow the total is to be, as 0.05; what to run next is drawn for it",
+    }
+
+    def hint(self, name: str) -> Sequence[str]:
+        plan = self.answers["plan"].strip()
+        if name == "plan" and plan and not is_there(home_expanded(plan)):
+            return [f"{plan} is not there: the plan as shown is saved so first", "the plan is saved so first"]
+        return [self.HINTS[name]]
 
 
 def options_asked(answers: Answers, session: Session) -> EstimateOptions:
@@ -185,18 +204,20 @@ def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: s
     if pane is ResultsPane.GROUPS:
         return "[t] Kernel groups: shares of time, simulated and profiled", place
     if pane is ResultsPane.NEXT:
-        is_there = known is not None and known.larger is not None
-        return "[t] To simulate next", f"S saves the larger plan; {place}" if is_there else place
-    name = "[o] Results" if known is None else f"[o] Results of {known.asked.plan}"
-    if busy := doing or ("" if known is None else known.doing):
+        has_larger = known is not None and known.larger is not None
+        return "[t] To simulate next", f"S saves the larger plan; {place}" if has_larger else place
+    if known is None:
+        return "[o] Results", f"{doing}; esc cancels" if doing else place
+    name, target = f"[o] Results of {known.asked.plan}", known.asked.target
+    if busy := doing or known.doing:
         return name, f"{busy}; esc cancels"
-    if known is None or known.asked.target is None:
+    if target is None:
         return name, place
     # Whether the total is as narrow as asked for may stand below what fits the pane.
-    verdict = f"within {quantities.share(known.asked.target)}"
-    if not known.found.main.is_within(known.asked.target):
+    verdict = f"within {quantities.share(target)}"
+    if not known.found.main.is_within(target):
         verdict = f"not {verdict}" + (", t what is next" if known.larger is not None else "")
-    elif not known.found.is_within(known.asked.target, accept_cold=known.asked.accept_cold):
+    elif not known.found.is_within(target, accept_cold=known.asked.accept_cold):
         verdict += f", but {'a lower bound' if known.found.caches.kind == 'own' else 'cold'}"
     return name, f"{verdict}; {place}" if place else verdict, place
 
@@ -216,30 +237,6 @@ def pane_command(pane: ResultsPane, known: Known) -> str:
     return command_line("estimate", asked)
 
 
-# The screen.
-
-
-class ResultsForm(Prompt):
-    """Asks for results, the plan they are of, and a target."""
-
-    ASKS = (
-        Answer("results", "Results:  ", takes_several=True),
-        Answer("manifests", "Manifest: ", takes_several=True),
-        Answer("plan", "Plan:     "),
-        Answer("against", "Against:  ", takes_several=True),
-        Answer("others", "Options:  ", is_path=False),
-        Answer("target", "Target:   ", is_path=False),
-    )
-
-    def hint(self, name: str) -> Sequence[str]:
-        if name != "plan":
-            return [_HINTS[name]]
-        plan = self.answers["plan"].strip()
-        if plan and not is_there(home_expanded(plan)):
-            return [f"{plan} is not there: the plan as shown is saved so first", "the plan is saved so first"]
-        return ["The file of the plan that was simulated; tab completes, esc leaves"]
-
-
 class ResultsScreen(ViewScreen):
     """Totals with their intervals, over the kernel groups or what to run next."""
 
@@ -248,7 +245,7 @@ class ResultsScreen(ViewScreen):
     SUMMARY = "the workload's total from a simulator's results of the plan"
     SCOPES = (APP, RESULTS, LIST, VIEW)
     BINDINGS = bindings(APP, RESULTS, VIEW)
-    AUTO_FOCUS = None
+    AUTO_FOCUS = "ListingRows"
     ABOUT: ClassVar[str] = (
         "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
         "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns sets the one "
@@ -281,6 +278,8 @@ class ResultsScreen(ViewScreen):
         if saved is not None:
             self.answers["plan"] = str(saved)
         self._is_read_now = before is None and opened is not None and bool(opened.results)
+        self._page, self._rows, self._form = Page(self._totals), ListingRows(), ResultsForm()
+        self._prompt = PlanPrompt(self._write, self._note_written)
         #: What the lower pane shows.
         self._table = ResultsPane.GROUPS
         self._doing = ""
@@ -288,21 +287,19 @@ class ResultsScreen(ViewScreen):
         self._saved: Path | None = None
 
     def compose_panes(self) -> ComposeResult:
-        panes = titled("totals", Page(self._totals)), titled("results-table", ListingRows())
+        panes = titled("totals", self._page), titled("results-table", self._rows)
         yield Container(*panes, id="results-panes")
-        yield ResultsForm()
-        yield PlanPrompt(self._write_there)
+        yield self._form
+        yield self._prompt
 
     def on_mount(self) -> None:
         for name in ("scroll_y", "virtual_size"):
-            self.watch(self.query_one(Page), name, self._show_titles_soon, init=False)
+            self.watch(self._page, name, self._show_titles_soon, init=False)
         self._show()
         if self._is_read_now:
             self.call_later(self._read_answers, self.answers)
         elif self.known is None:
-            self.action_ask()
-        else:
-            self.query_one(ListingRows).focus()
+            self.call_later(self.action_ask)
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Do nothing: results are of a plan file, which stays as it is."""
@@ -326,8 +323,8 @@ class ResultsScreen(ViewScreen):
         return Text(printable_lines(text.removesuffix("\n")))
 
     def _show(self) -> None:
-        self.query_one(Page).write_anew()
-        self.query_one(ListingRows).show(*table_of(self._table, self.known))
+        self._page.write_anew()
+        self._rows.show(*table_of(self._table, self.known))
         self._show_titles_soon()
 
     @on(Rows.Moved)
@@ -337,45 +334,40 @@ class ResultsScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        page, table = self.query_one(Page), self.query_one(ListingRows)
-        more = "tab j more" if page.scroll_y < page.max_scroll_y else ""
+        more = "tab j more" if self._page.scroll_y < self._page.max_scroll_y else ""
         self.entitle("totals", *pane_title(ResultsPane.TOTALS, self.known, self._doing, more))
-        self.entitle("results-table", *pane_title(self._table, self.known, self._doing, table.place))
+        self.entitle("results-table", *pane_title(self._table, self.known, self._doing, self._rows.place))
 
     # What is asked for.
 
     def action_ask(self, problem: str = "") -> None:
         """Ask for results, their plan and a target; say why those of before cannot be used."""
-        self.query_one(PlanPrompt).close()
-        self.query_one(ResultsForm).ask(self.answers, problem)
+        self._prompt.close()
+        self._form.ask(self.answers, problem)
 
     @on(Input.Submitted, "ResultsForm AnswerInput")
     def _take_answers(self, event: Input.Submitted) -> None:
         event.stop()
-        self._read_answers(self.query_one(ResultsForm).answers)
+        self._read_answers(self._form.answers)
 
     def _read_answers(self, answers: Answers) -> None:
-        self.answers, form = answers, self.query_one(ResultsForm)
+        self.answers = answers
         try:
             asked = options_asked(answers, self.session)
         except OptionError as error:
-            form.refuse(str(error))
+            self._form.refuse(str(error))
             return
-        form.close()
-        self.query_one(ListingRows).focus()
+        self._form.close()
         self._stop()
         self._say_doing("reading results")
         task = partial(read_results, self._details, asked)
         self._reading = start(self, task, self._take, in_words(self._say_doing), group="results")
 
-    @on(Prompt.Left, "ResultsForm")
+    @on(Prompt.Left)
     def _leave_form(self) -> None:
-        """Ask no more; go back to the plan where no results are open."""
-        self.query_one(ResultsForm).close()
+        """Go back to the plan where no results are open."""
         if self.known is None:
             self.action_back()
-        else:
-            self.query_one(ListingRows).focus()
 
     def _say_doing(self, words: str) -> None:
         self._doing = words
@@ -402,7 +394,7 @@ class ResultsScreen(ViewScreen):
         is_groups = self._table is ResultsPane.GROUPS
         self._table = ResultsPane.NEXT if is_groups else ResultsPane.GROUPS
         self._show()
-        self.query_one(ListingRows).focus()
+        self._rows.focus()
 
     def action_back(self) -> None:
         """Stop reading; where nothing is read, go back to the plan."""
@@ -425,7 +417,7 @@ class ResultsScreen(ViewScreen):
             _, why = table_of(ResultsPane.NEXT, self.known)
             self.app.say(f"no larger plan: {why or 'no results are open'}")
         else:
-            self.query_one(PlanPrompt).ask_for(None)
+            self._prompt.ask_for(None)
 
     def action_export(self) -> None:
         if self.known is None or self.known.larger is None:
@@ -433,30 +425,23 @@ class ResultsScreen(ViewScreen):
         elif self._saved is None:
             self.app.say("S saves the larger plan first: the results of its export are of that file")
         else:
-            self.query_one(PlanPrompt).ask_for(exporter_names()[0])
+            self._prompt.ask_for(exporter_names()[0])
 
-    def _write_there(self, path: Path, target: str | None) -> None:
+    def _write(self, path: Path, target: str | None, _: Progress) -> str:
         """Write the larger plan, or what an exporter makes of it."""
-        larger = None if self.known is None else self.known.larger
-        try:
-            if larger is not None and target is not None and self._saved is not None:
-                self.app.say(export_file(self._saved, target, path))
-            elif larger is not None:
-                write_text(larger.text, path)
-                # The next results are of this plan.
-                self._saved, self.answers["plan"] = path, str(path)
-                self.app.say(f"plan written to {path}; e exports what is new in it, o reads its results")
-        except (SamplingError, OSError) as error:
-            problem = f"not written: {failure_words(error)}"
-            self.query_one(PlanPrompt).ask_for(target, str(path), problem)
-            return
-        self._leave_prompt()
+        if target is not None and self._saved is not None:
+            return export_file(self._saved, target, path)
+        if self.known is not None and self.known.larger is not None:
+            check_new(path)
+            write_text(self.known.larger.text, path)
+        return f"plan written to {path}; e exports what is new in it, o reads its results"
 
-    @on(Prompt.Left, "PlanPrompt")
-    def _leave_prompt(self) -> None:
-        """Write nothing."""
-        self.query_one(PlanPrompt).close()
-        self.query_one(ListingRows).focus()
+    def _note_written(self, path: Path, target: str | None) -> None:
+        if target is None:
+            # The next results are of this plan.
+            self._saved, self.answers["plan"] = path, str(path)
+
+    # What is copied.
 
     def own_text(self) -> PaneText:
         """What `estimate` prints, with the groups where they are looked at."""
