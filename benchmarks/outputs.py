@@ -227,7 +227,6 @@ def run(arguments: tuple[str, ...], folder: Path, project: Path) -> dict[str, ob
 def _import_all(project: Path) -> None:
     """Import what commands import, so that no child waits for it."""
     for name in (
-        "adbc_driver_sqlite.dbapi",
         "msgspec",
         "pandas",
         "pyarrow.parquet",

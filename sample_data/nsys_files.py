@@ -168,6 +168,16 @@ def _in_version(columns: str, rows: list[Row], version: str) -> Table:
     return [declared[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 
+def kernel_columns(version: str = VERSION_OF_SAMPLES) -> list[str]:
+    """Return the declarations of the columns of launches."""
+    return _in_version(_TABLES["CUPTI_ACTIVITY_KIND_KERNEL"], [], version)[0]
+
+
+def runtime_columns(version: str = VERSION_OF_SAMPLES) -> list[str]:
+    """Return the declarations of the columns of API calls."""
+    return _in_version(_TABLES["CUPTI_ACTIVITY_KIND_RUNTIME"], [], version)[0]
+
+
 def _range_row(span_ns: tuple[int, int], name: str) -> Row:
     return (*span_ns, _PUSHED_RANGE, name, _GLOBAL_PROCESS | PROCESS, None)
 

@@ -18,8 +18,6 @@ HEAVY = {
     "sklearn",
     "scipy",
     "pyarrow",
-    "adbc_driver_sqlite",
-    "adbc_driver_manager",
     "dask",
 }
 

@@ -18,12 +18,13 @@ from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profil
 from sampling.readers import nsys_folder, nsys_sqlite
 from sampling.readers.input_file import open_input
 from tests.sampling.readers import nsys_exports as exports
+from tests.sampling.readers.test_nsys_sqlite import read_row_by_row
 
 Read = Callable[..., Profile]
 VERSIONS = ("2020.4", "2022.4", "2023.4", "2026.2")
 STORES = {
     "sqlite": "nsys-sqlite",
-    "sqlite-by-threads": "nsys-sqlite",
+    "sqlite-row-by-row": "nsys-sqlite",
     "parquetdir": "nsys-parquetdir",
     "arrow-streams": "nsys-arrowdir",
     "arrow-files": "nsys-arrowdir",
@@ -39,10 +40,8 @@ def read_path(path: Path, progress: Any = None) -> Profile:
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "sqlite-by-threads":
-        monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-        monkeypatch.setattr(nsys_sqlite, "ROWS_OF_ONE_QUERY", 2)
-        monkeypatch.setattr(nsys_sqlite, "QUERIES_OF_ONE_PART", 2)
+    if request.param == "sqlite-row-by-row":
+        read_row_by_row(monkeypatch)
     return str(request.param)
 
 

@@ -8,16 +8,17 @@ import sqlite3
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers import nsys_sqlite
+from sampling.readers import nsys_sqlite, sqlite_pages
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
+from sampling.readers.sqlite_pages import NotPlainError
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
 
@@ -29,10 +30,13 @@ def read(path: Path) -> Profile:
         return nsys_sqlite.read(file, KernelTable(), None)
 
 
-def read_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have small exports read as those of many megabytes are, too."""
-    monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-    monkeypatch.setattr(nsys_sqlite, "ROWS_OF_ONE_QUERY", 500)
+def read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have exports read as those with something unusual in their pages are."""
+
+    def refuse(*_: Any) -> NoReturn:
+        raise NotPlainError
+
+    monkeypatch.setattr(nsys_sqlite, "read_table", refuse)
 
 
 def told_of(profile: Profile) -> tuple[int, int, int, list[tuple[int, int, int]]]:
@@ -108,10 +112,10 @@ def ranges_by_plain_sql(path: Path, pattern: str) -> list[tuple[str, int, int, i
         return sorted(connection.execute(query, (pattern,)))
 
 
-@pytest.fixture(params=["row by row", "by several threads"])
+@pytest.fixture(params=["from pages", "row by row"])
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "by several threads":
-        read_by_several_threads(monkeypatch)
+    if request.param == "row by row":
+        read_row_by_row(monkeypatch)
 
 
 WHOLE = [(version, 0, "api-start") for version in VERSIONS]
@@ -196,9 +200,7 @@ def test_the_file_stays_as_it_was(export_path: Path) -> None:
 
 
 def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-    monkeypatch.setattr(nsys_sqlite, "ROWS_OF_ONE_QUERY", 100)
-    monkeypatch.setattr(nsys_sqlite, "QUERIES_OF_ONE_PART", 1)
+    monkeypatch.setattr(sqlite_pages, "LEAVES_OF_A_PART", 1)
 
     def cancel(*_: Any) -> None:
         raise InterruptedError
@@ -220,3 +222,17 @@ def test_rows_that_were_deleted_are_not_counted(tmp_path: Path, sample_data: Pat
         )
         connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE WHERE start BETWEEN 3 AND 6")
     assert read_profile([str(path)]).facts.hidden_graph_replays == 6
+
+
+def test_what_is_unusual_far_on_in_a_table_is_read_by_sqlite(
+    export_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_pages, "LEAVES_AT_ONCE", 1)
+    monkeypatch.setattr(sqlite_pages, "LEAVES_OF_A_PART", 1)
+    before = durations(read(export_path))
+    with closing(sqlite3.connect(export_path)) as connection, connection:
+        # Its type takes two bytes, and so the header of the row is longer.
+        connection.execute(
+            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = ? WHERE rowid = 2900", ("x" * 100,)
+        )
+    assert durations(read(export_path)) == before

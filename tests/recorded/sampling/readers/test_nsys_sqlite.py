@@ -15,15 +15,15 @@ from tests.sampling.readers.test_nsys_sqlite import (
     ranges_by_plain_sql,
     ranges_told,
     read,
-    read_by_several_threads,
+    read_row_by_row,
     told_of,
 )
 
 
-@pytest.fixture(params=["row by row", "by several threads"])
+@pytest.fixture(params=["from pages", "row by row"])
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "by several threads":
-        read_by_several_threads(monkeypatch)
+    if request.param == "row by row":
+        read_row_by_row(monkeypatch)
 
 
 REAL = {
