@@ -15,7 +15,7 @@ _ROWS_A_TICK = 3
 _ROWS_A_BAR_TICK = 4
 # Values closer than this share of the largest are not drawn further apart than they are.
 _LEAST_SPAN = 0.2
-_PAD = 0.04
+_PAD, _SMALLEST = 0.04, 1e-300
 # A fraction this small is a rounding error, and counts as 0 on a logarithmic axis.
 _ROUNDING = 1e-9
 # Values whose logarithms are closer have an axis of other numbers than powers of ten, twice and five times.
@@ -182,7 +182,8 @@ def _is_zero(value: float, *, percent: bool) -> bool:
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
-    if not any(values):
+    # Smaller ones cannot be divided into steps.
+    if all(abs(value) < _SMALLEST for value in values):
         return 0.0, 1.0
     low, high = min(values), max(values)
     missing = max(_LEAST_SPAN * max(abs(low), abs(high)) - (high - low), 0.0)

@@ -12,16 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import IntArray
+from tui.charts import grid as cells
 from tui.charts.axis import Tick, draw_across, draw_up, ticks_up, time_ticks
 from tui.charts.grid import (
-    AXIS,
     LABEL,
     MARKER,
     PROPOSED,
     Grid,
     blank,
-    cluster_style,
-    cluster_symbol,
     copy,
     fitted,
     glyph_set,
@@ -301,7 +299,7 @@ class _Plot:
         ticks = time_ticks(first_ns, longest_ns, column_of, left, width - 1, log=log)
         draw_across(self.grid, self.foot, LEFT, [Tick(LEFT, "0", LEFT), *ticks] if has_zero else ticks)
         if has_zero:
-            put(self.grid, self.foot, LEFT + 1, glyph_set().gap, AXIS)
+            put(self.grid, self.foot, LEFT + 1, glyph_set().gap, cells.AXIS)
 
     def draw_bars(self) -> None:
         """A bar in every column whose bin has launches, at least a speck, in its cluster's style."""
@@ -313,13 +311,13 @@ class _Plot:
             if not launches:
                 continue
             if is_ascii():
-                bar = cluster_symbol(cluster) * round(launches * self.foot / most) or _SPECK
+                bar = cells.cluster_symbol(cluster) * round(launches * self.foot / most) or _SPECK
             else:
                 full, part = divmod(max(round(launches * self.foot * len(levels) / most), 1), len(levels))
                 bar = levels[-1] * full + (levels[part - 1] if part else "")
             rows = slice(self.foot - len(bar), self.foot)
             self.grid.glyph[rows, column] = list(bar[::-1])
-            self.grid.style[rows, column] = cluster_style(cluster)
+            self.grid.style[rows, column] = cells.cluster_style(cluster)
 
     def draw_line(self, below_ns: int, above_ns: int, line: str, foot: str, style: int) -> None:
         """A line between two durations, above the bars, and its foot; with no glyph the foot alone.
@@ -350,7 +348,9 @@ class _Plot:
             free = columns[0] + next((each for each in found if each.size), columns[:0])
             if free.size:
                 nearest = int(free[np.abs(free - middle).argmin()])
-                put(self.grid, self.foot, nearest, cluster_symbol(cluster), cluster_style(cluster))
+                put(
+                    self.grid, self.foot, nearest, cells.cluster_symbol(cluster), cells.cluster_style(cluster)
+                )
 
 
 _CAPTIONS = 2
@@ -388,7 +388,7 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
     bars = height - _CAPTIONS - _AXIS_ROWS - has_upper_axis
     grid, top = blank(width, height), 0
     for index, (side, rows) in enumerate(zip(sides, (bars - bars // 2, bars // 2), strict=True)):
-        put(grid, top, 0, cluster_symbol(index), cluster_style(index))
+        put(grid, top, 0, cells.cluster_symbol(index), cells.cluster_style(index))
         put(grid, top, 2, fitted(side.words, width - 2), LABEL)
         counts = np.zeros(values_ns.size, dtype=np.int64)
         counts[np.searchsorted(values_ns, side.values_ns)] = side.counts

@@ -6,17 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sampling.text import counted
-from tui.charts.grid import (
-    LABEL,
-    PROPOSED,
-    Grid,
-    blank,
-    cluster_style,
-    cluster_symbol,
-    fitted,
-    glyph_set,
-    put,
-)
+from tui.charts import grid as cells
+from tui.charts.grid import LABEL, PROPOSED, Grid, fitted, put
 from tui.charts.quantities import count, duration, duration_range
 
 _GAP = 3
@@ -40,7 +31,8 @@ def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int
     for k, (range_text, number, n) in enumerate(zip(ranges, numbers, launches, strict=True)):
         left = f"{range_text:<{range_width}}  {'':{number_width - len(number)}}"
         wordings = (left + counted(n, "launch", "launches"), left + number, range_text)
-        entries.append(Entry(cluster_symbol(k) if len(ranges) > 1 else "", cluster_style(k), wordings))
+        symbol = cells.cluster_symbol(k) if len(ranges) > 1 else ""
+        entries.append(Entry(symbol, cells.cluster_style(k), wordings))
     return entries
 
 
@@ -48,7 +40,7 @@ def split_entry(threshold_ns: int, *, is_made: bool) -> Entry:
     """The entry for the threshold of a split, or of the best one where the launches are kept whole."""
     at = duration(threshold_ns)
     wordings = (f"split at {at}", at) if is_made else (f"keep; a split would be at {at}", "keep")
-    return Entry(glyph_set().proposed, PROPOSED, wordings)
+    return Entry(cells.glyph_set().proposed, PROPOSED, wordings)
 
 
 def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = "clusters") -> Grid:
@@ -58,20 +50,18 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = 
     in the last place, as "+N more" of `what`.
     """
     if not entries or most_rows < 1:
-        return blank(width, 0)
+        return cells.blank(width, 0)
     # In columns, or one after the other where that takes fewer rows; in the shortest words where none fit.
     shortest = max(len(entry.wordings) for entry in entries) - 1
     for wording in range(shortest + 1):
         # Of an entry with fewer wordings the last one is its shortest.
         texts = [entry.wordings[min(wording, len(entry.wordings) - 1)] for entry in entries]
         widest = max(map(len, texts))
-        in_columns, running = (
-            _places(widths, width) for widths in ([widest] * len(texts), [len(text) for text in texts])
-        )
+        in_columns, running = _places([widest] * len(texts), width), _places([*map(len, texts)], width)
         places = running if wording < shortest and running[-1][0] < in_columns[-1][0] else in_columns
         if places[-1][0] < most_rows and widest + 2 <= width:
             break
-    grid = blank(width, min(places[-1][0] + 1, most_rows))
+    grid = cells.blank(width, min(places[-1][0] + 1, most_rows))
     fitting = sum(row < most_rows for row, _ in places)
     left_out = len(entries) - fitting
     shown = fitting - (left_out > 0)
@@ -90,9 +80,9 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = 
 def _places(widths: Sequence[int], width: int) -> list[tuple[int, int]]:
     """The row and column of texts of these widths, each with its symbol, filling one row after the other."""
     places, row, column = [], 0, 0
-    for cells in widths:
-        if column and column + 2 + cells > width:
+    for wide in widths:
+        if column and column + 2 + wide > width:
             row, column = row + 1, 0
         places.append((row, column))
-        column += 2 + cells + _GAP
+        column += 2 + wide + _GAP
     return places

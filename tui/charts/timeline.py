@@ -13,20 +13,9 @@ import numpy.typing as npt
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps
 from sampling.text import counted
+from tui.charts import grid as cells
 from tui.charts.axis import Tick, draw_across, draw_up, fitting, time_ticks
-from tui.charts.grid import (
-    MARKER,
-    PLAIN,
-    GlyphArray,
-    Grid,
-    StyleArray,
-    blank,
-    cluster_style,
-    cluster_symbol,
-    copy,
-    put,
-    too_small,
-)
+from tui.charts.grid import MARKER, PLAIN, GlyphArray, Grid, StyleArray, put
 from tui.charts.legend import Entry, cluster_entries, legend
 from tui.charts.quantities import count, duration
 from tui.terminal.printable import is_ascii
@@ -95,21 +84,21 @@ class RunAxis:
         """
         ids = self.launches.id
         low, high = np.searchsorted(ids, first), np.searchsorted(ids, stop)
-        cells = np.full(self.columns, " ")
+        row = np.full(self.columns, " ")
         inside = high > low
         if inside.any():
             ends = self.of_places(low[inside]), self.of_places(high[inside] - 1)
             change = np.zeros(self.columns + 1, dtype=np.int64)
             np.add.at(change, np.minimum(*ends), 1)
             np.add.at(change, np.maximum(*ends) + 1, -1)
-            cells[np.cumsum(change[:-1]) > 0] = _BAR[is_ascii()]
+            row[np.cumsum(change[:-1]) > 0] = _BAR[is_ascii()]
         elif (stop <= ids[0]).all():
-            cells[0] = "<"
+            row[0] = "<"
         elif (first > ids[-1]).all():
-            cells[-1] = ">"
+            row[-1] = ">"
         else:
-            cells[self.of_places(np.minimum(low, len(ids) - 1))] = _MARK[is_ascii()]
-        return "".join(cells.tolist())
+            row[self.of_places(np.minimum(low, len(ids) - 1))] = _MARK[is_ascii()]
+        return "".join(row.tolist())
 
     def ticks(self, left: int, right: int) -> list[Tick]:
         """Return the ticks below the axis, whose first column is `left`."""
@@ -221,7 +210,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     shown by time alone.
     """
     columns = width - left - RIGHT
-    if (sentence := too_small(width - left + LEFT, height, _LEAST_ROWS)) is not None:
+    if (sentence := cells.too_small(width - left + LEFT, height, _LEAST_ROWS)) is not None:
         return sentence
     durations_ns = launches.duration_ns
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
@@ -237,14 +226,14 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     )
     entries = [Entry(glyphs[ascii_only], MARKER, words) for is_there, glyphs, words in marks if is_there]
     entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
-    grid = blank(width, height)
+    grid = cells.blank(width, height)
     if left - LEFT >= _LEAST_LEGEND:
         rows = height - _AXIS_ROWS
-        copy(legend(entries, left - LEFT - 1, rows), grid, 0, 0)
+        cells.copy(legend(entries, left - LEFT - 1, rows), grid, 0, 0)
     else:
         below = legend(entries, width - left, max(height // _ROWS_A_LEGEND_ROW, 1))
         rows = height - _AXIS_ROWS - below.height
-        copy(below, grid, height - below.height, left)
+        cells.copy(below, grid, height - below.height, left)
 
     axis, run = _DurationAxis(durations_ns, log=log), RunAxis(launches, by, columns)
     # In ASCII several clusters have a symbol each, and a cell one dot.
@@ -276,7 +265,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
         middles_ns = np.array(clusters, dtype=np.float64).mean(axis=1)
         for each, at_row in enumerate((axis.places(middles_ns, of.rows * rows) // of.rows).tolist()):
             if grid.glyph[at_row, -1] == " ":
-                put(grid, at_row, width - 1, cluster_symbol(each), cluster_style(each))
+                put(grid, at_row, width - 1, cells.cluster_symbol(each), cells.cluster_style(each))
     return grid
 
 
@@ -287,15 +276,15 @@ def _dots(
     rows, columns, clusters = shape
     is_set = np.zeros((of.rows * rows, of.columns * columns), dtype=np.bool_)
     is_set.ravel()[row * np.int32(of.columns * columns) + column] = True
-    cells = is_set.reshape(rows, of.rows, columns, of.columns).transpose(0, 2, 1, 3)
-    code = (cells * (1 << np.arange(of.rows * of.columns).reshape(of.rows, of.columns))).sum(axis=(2, 3))
+    dots = is_set.reshape(rows, of.rows, columns, of.columns).transpose(0, 2, 1, 3)
+    code = (dots * (1 << np.arange(of.rows * of.columns).reshape(of.rows, of.columns))).sum(axis=(2, 3))
     most = np.zeros((rows, columns), dtype=np.intp)
     if clusters > 1:
         cell = (row // of.rows * np.int32(columns) + column // of.columns) * np.int64(clusters) + cluster
         launches = np.bincount(cell, minlength=rows * columns * clusters)
         most = launches.reshape(rows, columns, clusters).argmax(axis=2)
-    symbols = np.array([cluster_symbol(each) for each in range(clusters)])
-    styles = np.array([cluster_style(each) for each in range(clusters)])
+    symbols = np.array([cells.cluster_symbol(each) for each in range(clusters)])
+    styles = np.array([cells.cluster_style(each) for each in range(clusters)])
     glyphs = symbols[most] if of is _SYMBOL else np.array([*of.glyphs])[code]
     return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[most], PLAIN)
 

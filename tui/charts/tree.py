@@ -6,22 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui.charts.grid import (
-    AXIS,
-    HEADING,
-    LABEL,
-    MARKER,
-    PLAIN,
-    PROPOSED,
-    SELECTED,
-    Grid,
-    blank,
-    cluster_style,
-    cluster_symbol,
-    fitted,
-    glyph_set,
-    put,
-)
+from tui.charts import grid as cells
+from tui.charts.grid import LABEL, MARKER, PLAIN, PROPOSED, Grid, cluster_style, cluster_symbol, fitted, put
 from tui.charts.quantities import UNKNOWN, count, duration
 
 if TYPE_CHECKING:
@@ -104,7 +90,7 @@ def tree(
     notes.
     """
     if not nodes and proposed is None:
-        return blank(width, 0)
+        return cells.blank(width, 0)
     every = _rows(nodes if proposed is None else [*nodes, proposed], max_depth)
     if proposed is not None and every[-1].node is proposed:
         # Its cluster does not exist yet.
@@ -112,18 +98,18 @@ def tree(
     drawn = every if rows is None else every[slice(*rows)]
     marks = "".join(row.marks for row in drawn)
     notes = [note for mark, note in _NOTES.items() if mark in marks and rows is None]
-    grid = blank(width, 1 + len(drawn) + len(notes))
+    grid = cells.blank(width, 1 + len(drawn) + len(notes))
     left = 0 if marked is None else len(_CURSOR)
     room = width - left
     _narrow_branches(drawn, room // 3)
     widest = max((len(row.branches + row.name) for row in drawn if row.node is not None), default=0)
     symbol_column = left + min(widest + 1, room // 2)
-    put(grid, 0, left, "node", HEADING)
+    put(grid, 0, left, "node", cells.HEADING)
     for top, row in enumerate(drawn, start=1):
         is_marked = marked is not None and row.node is not None and row.node.path == marked
         label = fitted(row.branches + row.name, room if row.node is None else symbol_column - left - 1)
-        put(grid, top, left, label, SELECTED if is_marked else LABEL)
-        put(grid, top, left, row.branches[: len(label)], AXIS)
+        put(grid, top, left, label, cells.SELECTED if is_marked else LABEL)
+        put(grid, top, left, row.branches[: len(label)], cells.AXIS)
         if is_marked:
             put(grid, top, 0, _CURSOR, MARKER)
         if row.cluster is not None:
@@ -141,7 +127,7 @@ def _rows(nodes: Sequence[SplitNode], max_depth: int | None) -> list[_Row]:
     for node in reversed(nodes):
         is_last.append(node.depth not in seen)
         seen = {depth for depth in seen if depth < node.depth} | {node.depth}
-    glyphs, rows, trunks, leaves = glyph_set(), list[_Row](), list[str](), 0
+    glyphs, rows, trunks, leaves = cells.glyph_set(), list[_Row](), list[str](), 0
     for node, last in zip(nodes, reversed(is_last), strict=True):
         cluster = leaves if node.verdict != "split" else None
         leaves += cluster is not None
@@ -171,11 +157,11 @@ def _narrow_branches(rows: Sequence[_Row], most: int) -> None:
 
 def _draw_figures(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
     """Draw the columns that have room, aligned at their right, and the decisions behind them."""
-    cells = {
+    texts_of = {
         heading: ["" if row.node is None else cell(row.node) for row in rows]
         for heading, cell in _COLUMNS.items()
     }
-    widths = {heading: max([len(heading), *map(len, texts)]) for heading, texts in cells.items()}
+    widths = {heading: max([len(heading), *map(len, texts)]) for heading, texts in texts_of.items()}
     room = grid.width - left - _GAP - max((len(row.decision()) for row in rows), default=0)
     chosen = set()
     for heading in _MOST_WANTED:
@@ -183,15 +169,15 @@ def _draw_figures(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
         if room < 0:
             break
         chosen.add(heading)
-    for heading, texts in cells.items():
+    for heading, texts in texts_of.items():
         if heading in chosen:
             for top, text in enumerate([heading, *texts]):
-                style = PLAIN if top else HEADING
+                style = PLAIN if top else cells.HEADING
                 put(grid, top, left + _GAP, text.rjust(widths[heading]) if text else "", style)
             left += _GAP + widths[heading]
     left += _GAP
     room = grid.width - left
-    put(grid, 0, left, fitted("decision", room), HEADING)
+    put(grid, 0, left, fitted("decision", room), cells.HEADING)
     for top, row in enumerate(rows, start=1):
         style = MARKER if "!" in row.marks else PROPOSED if row.is_proposed else LABEL
         put(grid, top, left, fitted(row.decision(room), room), style)

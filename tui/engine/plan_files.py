@@ -128,10 +128,9 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
     Raises PlanFileError: one of them is in neither, or the plan names none.
     """
-    found = []
+    found: list[str] = []
     for file in plan.profile.files:
-        beside = Path(plan.path).parent
-        named = Path(file.path)
+        beside, named = Path(plan.path).parent, Path(file.path)
         places = [] if file.path in {"", "-"} else [beside / named.name, beside / named, named]
         # A pipe or a device may never end.
         there = [path for path in places if path.is_file() or path.is_dir()]
@@ -145,9 +144,9 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
     if found and len(found) == len(plan.profile.files):
         return tuple(found)
     missing = plan.profile.files[len(found)].path if plan.profile.files else "no profile that it names"
-    name = "standard input" if missing == "-" else missing
     raise PlanFileError(
-        f"made from {name}, which lies neither beside it nor where it lay",
+        f"made from {'standard input' if missing == '-' else missing}, "
+        "which lies neither beside it nor where it lay",
         path=plan.path,
         remedy=f"name the profile: `kernelpoint open PROFILE --plan {shlex.quote(plan.path)}`",
     )

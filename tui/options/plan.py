@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from tui.options.choices import AlignBy, CompareSort, ErrorMean, NumberLocale, PlanList
 from tui.options.field import argument, height_option, option, options, output_option, width_option
@@ -19,17 +19,18 @@ from tui.options.shared import (
 )
 
 
+def _binding_option() -> Any:
+    text = "Say what each option alone, relaxed one step, would give; makes several plans."
+    return option(False, text, panel=PLAN_PANEL)
+
+
 @options()
 class SampleOptions(BudgetOptions, ProfileOptions):
     output: Annotated[str | None, Product.PLAN] = output_option("Where the plan goes; `-` is stdout.", "PLAN")
     judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
     list: PlanList | None = option(None, "List these instead of the plan's figures.")
     details: bool = details_option()
-    binding: bool = option(
-        False,
-        "Say what each option alone, relaxed one step, would give; makes several plans.",
-        panel=PLAN_PANEL,
-    )
+    binding: bool = _binding_option()
 
 
 @options()
@@ -40,11 +41,7 @@ class TradeOffOptions(SlowdownOptions, ProfileOptions):
         panel=PLAN_PANEL,
         metavar="X,Y",
     )
-    binding: bool = option(
-        False,
-        "Say what each option alone, relaxed one step, would give; makes several plans.",
-        panel=PLAN_PANEL,
-    )
+    binding: bool = _binding_option()
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows of the chart.")
 
