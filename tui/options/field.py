@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import Field, dataclass, field
 from enum import StrEnum
 from inspect import get_annotations
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, dataclass_transform
 
-Options = TypeVar("Options")
 OUTPUT_PANEL = "Output"
 
 
@@ -60,10 +58,13 @@ def option(default: Any, text: str, *flags: str, **about: Any) -> Any:
 
 
 @dataclass_transform(frozen_default=True)
-def options(panel: str = "Options") -> Callable[[type[Options]], type[Options]]:
-    """Make a frozen dataclass of the options of a command, its own ones below this heading of the help."""
+class CommandOptions:
+    """A frozen dataclass of the options of a command.
 
-    def made(cls: type[Options]) -> type[Options]:
+    `panel`: the heading of the help that its own ones stand below.
+    """
+
+    def __init_subclass__(cls, panel: str = "Options") -> None:
         for name, kind in get_annotations(cls).items():
             given = cls.__dict__.get(name)
             if isinstance(given, Field) and not given.metadata.get("argument"):
@@ -74,9 +75,7 @@ def options(panel: str = "Options") -> Callable[[type[Options]], type[Options]]:
                 shown = next((word for part, word in _METAVARS.items() if part in kind), None)
                 about["metavar"] = about["metavar"] or shown
                 setattr(cls, name, field(default=given.default, metadata=about))
-        return dataclass(frozen=True)(cls)
-
-    return made
+        dataclass(frozen=True)(cls)
 
 
 def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:

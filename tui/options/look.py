@@ -16,7 +16,6 @@ from tui.options.field import (
     argument,
     height_option,
     option,
-    options,
     output_option,
     width_option,
 )
@@ -37,24 +36,20 @@ from tui.options.shared import (
 from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
 
-@options()
 class ConvertOptions(ProfileOptions):
     output: Annotated[str | None, Product.PROFILE] = output_option(
         "Where the Parquet goes; `-` is stdout.", "FILE"
     )
 
 
-@options()
 class InfoOptions(PlanningOptions, ProfileOptions):
     """`info`."""
 
 
-@options()
 class SummaryOptions(BudgetOptions, ProfileOptions):
     details: bool = details_option()
 
 
-@options()
 class OpenOptions(AppOptions, SlowdownOptions, ProfileOptions):
     profiles: tuple[PartOfFile, ...] = argument(
         (), "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
@@ -71,12 +66,10 @@ class OpenOptions(AppOptions, SlowdownOptions, ProfileOptions):
     )
 
 
-@options()
 class DemoOptions(AppOptions, SlowdownOptions):
     """`demo`."""
 
 
-@options()
 class GroupsOptions(MethodOptions, ProfileOptions):
     top: int | None = option(None, "Only the first N.", "-n", least=1)
     sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.")
@@ -84,7 +77,6 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     filter: str | None = option(None, "Only groups whose key contains this, in any case.", metavar="TEXT")
 
 
-@options()
 class HistogramOptions(MethodOptions, ProfileOptions):
     all: bool = option(False, "A linear axis to the longest launch, whatever room the last few take.")
     kernel: str | None = kernel_option()
@@ -93,7 +85,6 @@ class HistogramOptions(MethodOptions, ProfileOptions):
     height: int | None = height_option("Rows.")
 
 
-@options()
 class TimelineOptions(MethodOptions, ProfileOptions):
     kernel: str | None = kernel_option()
     by: TimelineBy = option(TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.")
@@ -104,7 +95,6 @@ class TimelineOptions(MethodOptions, ProfileOptions):
     height: int | None = height_option("Rows.")
 
 
-@options()
 class TreeOptions(PlanningOptions, ProfileOptions):
     kernel: str | None = kernel_option()
     method: str = option("root", "Whose rule grows the tree.", "-m")
@@ -115,7 +105,6 @@ class TreeOptions(PlanningOptions, ProfileOptions):
     log: bool = option(False, "A logarithmic duration axis.")
 
 
-@options()
 class RangesOptions(ProfileOptions):
     top: int | None = option(
         None, "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
@@ -124,7 +113,6 @@ class RangesOptions(ProfileOptions):
     sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.")
 
 
-@options()
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     output: Annotated[str | None, Product.REPORT] = output_option(
         "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE"
@@ -151,7 +139,6 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     )
 
 
-@options()
 class DifferenceOptions(RegionOptions):
     before: PartOfFile = argument(
         "",

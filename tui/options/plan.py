@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from tui.options.choices import AlignBy, CompareSort, ErrorMean, NumberLocale, PlanList
-from tui.options.field import argument, height_option, option, options, output_option, width_option
+from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import (
     PLAN_PANEL,
@@ -24,7 +24,6 @@ def _binding_option() -> Any:
     return option(False, text, panel=PLAN_PANEL)
 
 
-@options()
 class SampleOptions(BudgetOptions, ProfileOptions):
     output: Annotated[str | None, Product.PLAN] = output_option("Where the plan goes; `-` is stdout.", "PLAN")
     judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
@@ -33,7 +32,6 @@ class SampleOptions(BudgetOptions, ProfileOptions):
     binding: bool = _binding_option()
 
 
-@options()
 class TradeOffOptions(SlowdownOptions, ProfileOptions):
     epsilons: str | None = option(
         None,
@@ -46,7 +44,6 @@ class TradeOffOptions(SlowdownOptions, ProfileOptions):
     height: int | None = height_option("Rows of the chart.")
 
 
-@options()
 class CompareOptions(PlanningOptions, ProfileOptions):
     profiles: tuple[InputFile, ...] = argument((), "Profile files; each is a workload of its own.", "PROFILE")
     methods: str | None = option(None, "Methods, by commas; all if not given.", metavar="A,B")
@@ -70,7 +67,6 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     height: int | None = height_option("Rows of the scatter.")
 
 
-@options()
 class JudgeOptions(OutputOptions):
     plan: InputFile = argument("", "A plan file.", "PLAN")
     profiles: tuple[InputFile, ...] = argument(
@@ -90,6 +86,5 @@ class JudgeOptions(OutputOptions):
     details: bool = details_option()
 
 
-@options()
 class MethodsOptions(OutputOptions):
     """`methods`."""

@@ -14,7 +14,6 @@ from tui.options.field import (
     argument,
     height_option,
     option,
-    options,
     output_option,
     width_option,
 )
@@ -26,7 +25,6 @@ _RULES = "How to predict"
 _TRACE = "The trace"
 
 
-@options()
 class ScaleOptions(OutputOptions):
     """What a prediction and its validation take."""
 
@@ -48,8 +46,7 @@ class ScaleOptions(OutputOptions):
     height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
 
 
-@options(_MEASURED)
-class ScalePredictOptions(ScaleOptions):
+class ScalePredictOptions(ScaleOptions, panel=_MEASURED):
     """`scale predict`."""
 
     files: tuple[InputFile, ...] = argument(
@@ -92,7 +89,6 @@ class ScalePredictOptions(ScaleOptions):
     )
 
 
-@options()
 class ScaleOpenOptions(WindowOptions):
     """`scale open`."""
 
@@ -104,7 +100,6 @@ class ScaleOpenOptions(WindowOptions):
     )
 
 
-@options()
 class ScaleValidateOptions(ScaleOptions):
     """`scale validate`."""
 
@@ -117,7 +112,6 @@ class ScaleValidateOptions(ScaleOptions):
     )
 
 
-@options()
 class ScaleDeriveOptions(OutputOptions):
     """`scale derive`."""
 
@@ -147,7 +141,6 @@ class ScaleDeriveOptions(OutputOptions):
     )
 
 
-@options()
 class ScaleMrcOptions(OutputOptions):
     """`scale mrc`."""
 

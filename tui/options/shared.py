@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from sampling.reduction import GroupBy
 from tui.options.choices import ColorMode, NumberLocale, OutputFormat
-from tui.options.field import OUTPUT_PANEL, NumberKind, argument, option, options, output_option
+from tui.options.field import OUTPUT_PANEL, CommandOptions, NumberKind, argument, option, output_option
 from tui.options.files import FeatureFile, InputFile, Product
 
 _REGION = "Which launches"
@@ -43,8 +43,7 @@ def overrides_option() -> Any:
     return option(None, "Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
 
 
-@options(OUTPUT_PANEL)
-class OutputOptions:
+class OutputOptions(CommandOptions, panel=OUTPUT_PANEL):
     """What every command takes."""
 
     format: OutputFormat = option(OutputFormat.TABLE, "How to write the results.")
@@ -60,22 +59,19 @@ class OutputOptions:
     color: ColorMode = option(ColorMode.AUTO, "When to colour.")
 
 
-@options()
 class WindowOptions(OutputOptions):
     """How the app looks and is steered."""
 
     no_mouse: bool = option(False, "Leave the mouse to the terminal.")
 
 
-@options()
 class AppOptions(WindowOptions):
     """A command that opens the app where it can."""
 
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
 
 
-@options(_REGION)
-class RegionOptions(OutputOptions):
+class RegionOptions(OutputOptions, panel=_REGION):
     """Which launches count, and what a kernel group is."""
 
     group_by: GroupBy = option(GroupBy.LAUNCH, "What the launches of a kernel group share.")
@@ -110,15 +106,13 @@ class RegionOptions(OutputOptions):
     columns: str | None = columns_option()
 
 
-@options()
 class ProfileOptions(RegionOptions):
     """A command that reads one workload."""
 
     profiles: tuple[InputFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
 
 
-@options(PLAN_PANEL)
-class PlanningOptions(RegionOptions):
+class PlanningOptions(RegionOptions, panel=PLAN_PANEL):
     """What is asked of a plan."""
 
     epsilon: float = option(0.05, "Bound on the relative error of the total.", "-e")
@@ -133,8 +127,7 @@ class PlanningOptions(RegionOptions):
     )
 
 
-@options(PLAN_PANEL)
-class MethodOptions(PlanningOptions):
+class MethodOptions(PlanningOptions, panel=PLAN_PANEL):
     """A plan, and the method that makes it."""
 
     method: str = option("joint", "How to choose the launches.", "-m")
@@ -152,8 +145,7 @@ class MethodOptions(PlanningOptions):
     overrides: InputFile | None = overrides_option()
 
 
-@options(PLAN_PANEL)
-class SlowdownOptions(MethodOptions):
+class SlowdownOptions(MethodOptions, panel=PLAN_PANEL):
     """A plan, and how slow its simulation is."""
 
     slowdown: float | None = option(
@@ -163,8 +155,7 @@ class SlowdownOptions(MethodOptions):
     )
 
 
-@options(PLAN_PANEL)
-class BudgetOptions(SlowdownOptions):
+class BudgetOptions(SlowdownOptions, panel=PLAN_PANEL):
     """A plan that is to fit a time of simulation."""
 
     budget: str | None = option(

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from tui.options.field import (
-    NumberKind,
-    argument,
-    height_option,
-    option,
-    options,
-    output_option,
-    width_option,
-)
+from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
 from tui.options.shared import OutputOptions, details_option
 
 RESULTS_PANEL = "Results"
 
 
-@options()
 class AlignOptions(OutputOptions):
     plan: InputFile = argument("", "A plan file; its profile is read where it lay.", "PLAN")
     trace: InputFile = argument(
@@ -29,7 +20,6 @@ class AlignOptions(OutputOptions):
     device: int | None = option(None, "The traced device of the profile; that of the plan if not given.")
 
 
-@options()
 class ExportOptions(OutputOptions):
     output: Annotated[str | None, Product.FOLDER] = output_option(
         "The folder to write to; `-` is stdout.", "FOLDER"
@@ -59,7 +49,6 @@ class ExportOptions(OutputOptions):
     drop_copies: bool = option(False, "accel-sim, mgpusim: leave out the memory copies that the traces list.")
 
 
-@options()
 class RunOptions(OutputOptions):
     output: Annotated[str | None, Product.FOLDER] = output_option(
         "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER"
@@ -90,7 +79,6 @@ class RunOptions(OutputOptions):
     slurm: bool = option(False, "Run nothing: take what is finished, and write a job array for the rest.")
 
 
-@options()
 class ProjectOptions(OutputOptions):
     logs: tuple[InputFile, ...] = argument(
         (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
@@ -118,8 +106,7 @@ class ProjectOptions(OutputOptions):
     height: int | None = height_option("Rows of the chart.")
 
 
-@options(RESULTS_PANEL)
-class ResultsOptions(OutputOptions):
+class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
     """How a simulator's results are read, and what is asked of the total."""
 
     source: str | None = option(
@@ -151,7 +138,6 @@ class ResultsOptions(OutputOptions):
     )
 
 
-@options()
 class EstimateOptions(ResultsOptions):
     plan: InputFile = argument("", "A plan file.", "PLAN")
     results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
