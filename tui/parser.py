@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import Field, fields
 from functools import cache
+from inspect import Parameter, Signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -112,8 +112,8 @@ def _callback(command: Command) -> Callable[..., None]:
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
     # Arguments, which have no default, come first.
-    parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    parameters.sort(key=lambda parameter: parameter.default is not Parameter.empty)
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
@@ -144,14 +144,14 @@ def _number_parser(kind: NumberKind) -> Callable[[str | float], float]:
     return parsed
 
 
-def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
+def _parameter(option: Field[Any], hint: Any) -> Parameter:
     metadata, several = option.metadata, get_origin(hint) is tuple
     kind: Any = list[str] if several else hint
     default: Any = [] if several else option.default
     declared: Any
     if metadata.get("argument"):
         declared = typer.Argument(help=metadata["help"], metavar=metadata["metavar"])
-        default = inspect.Parameter.empty if metadata["required"] else default
+        default = Parameter.empty if metadata["required"] else default
     else:
         is_number = float in {kind, *get_args(kind)}
         declared = typer.Option(
@@ -166,9 +166,7 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             autocompletion=_OFFERS.get(option.name),
         )
     annotation = Annotated[kind, declared]
-    return inspect.Parameter(
-        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 # What a shell offers at the cursor: methods and their options, exporters.

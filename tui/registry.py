@@ -28,10 +28,8 @@ class Command(NamedTuple):
     @property
     def run(self) -> Callable[[OutputOptions], None]:
         """What runs it."""
-        module = import_module(f"tui.commands.{self.function_in}")
-        run: Callable[[OutputOptions], None] = getattr(
-            module, f"run_{self.name.split()[-1].replace('-', '_')}"
-        )
+        module, name = import_module(f"tui.commands.{self.function_in}"), self.name.split()[-1]
+        run: Callable[[OutputOptions], None] = getattr(module, f"run_{name.replace('-', '_')}")
         return run
 
     @property

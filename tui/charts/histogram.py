@@ -14,19 +14,7 @@ import numpy.typing as npt
 from sampling.arrays import IntArray
 from tui.charts import grid as cells
 from tui.charts.axis import Tick, draw_across, draw_up, ticks_up, time_ticks
-from tui.charts.grid import (
-    LABEL,
-    MARKER,
-    PROPOSED,
-    Grid,
-    blank,
-    copy,
-    fitted,
-    glyph_set,
-    lines,
-    put,
-    too_small,
-)
+from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank, copy, glyph_set, put, too_small
 from tui.charts.legend import cluster_entries, legend, split_entry
 from tui.charts.quantities import count, duration, si
 from tui.terminal.printable import is_ascii
@@ -193,7 +181,7 @@ def histogram(
     Raises ValueError: a duration belongs to no cluster.
     """
     if values_ns.size == 0:
-        return lines(["no launches"], width, height)
+        return cells.lines(["no launches"], width, height)
     if (sentence := too_small(width, height)) is not None:
         return sentence
     log = axis == "log" and _is_log_possible(values_ns)
@@ -348,9 +336,8 @@ class _Plot:
             free = columns[0] + next((each for each in found if each.size), columns[:0])
             if free.size:
                 nearest = int(free[np.abs(free - middle).argmin()])
-                put(
-                    self.grid, self.foot, nearest, cells.cluster_symbol(cluster), cells.cluster_style(cluster)
-                )
+                symbol, style = cells.cluster_symbol(cluster), cells.cluster_style(cluster)
+                put(self.grid, self.foot, nearest, symbol, style)
 
 
 _CAPTIONS = 2
@@ -379,7 +366,7 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
     """
     values_ns = np.unique(np.concatenate([side.values_ns for side in sides]))
     if values_ns.size == 0:
-        return lines(["no launches"], width, height)
+        return cells.lines(["no launches"], width, height)
     if (sentence := too_small(width, height, _CAPTIONS + _AXIS_ROWS + 2)) is not None:
         return sentence
     log = log and _is_log_possible(values_ns)
@@ -389,7 +376,7 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
     grid, top = blank(width, height), 0
     for index, (side, rows) in enumerate(zip(sides, (bars - bars // 2, bars // 2), strict=True)):
         put(grid, top, 0, cells.cluster_symbol(index), cells.cluster_style(index))
-        put(grid, top, 2, fitted(side.words, width - 2), LABEL)
+        put(grid, top, 2, cells.fitted(side.words, width - 2), LABEL)
         counts = np.zeros(values_ns.size, dtype=np.int64)
         counts[np.searchsorted(values_ns, side.values_ns)] = side.counts
         data = histogram_data(values_ns, counts, [], int(bin_at.max()) + 1, log=log)

@@ -25,6 +25,7 @@ _COLUMNS_A_TICK = 16
 _BAR, _MARK, _DRAWN, _MEAN, _IDLE = ("━", "="), ("·", "."), ("\N{BLACK DIAMOND}", "X"), ("━", "="), ("░", "~")
 
 Places = npt.NDArray[np.int32]
+Integers = npt.NDArray[np.integer]
 
 
 # A cached property needs a dictionary, so no slots.
@@ -194,7 +195,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     by: By = "launch",
     log: bool = False,
     left: int = LEFT,
-    cluster: npt.NDArray[np.integer] | None = None,
+    cluster: Integers | None = None,
     has_mean: bool = False,
     gaps: IdleGaps | None = None,
 ) -> Grid:
@@ -270,7 +271,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
 
 
 def _dots(
-    of: _DotCell, row: Places, column: Places, cluster: npt.NDArray[np.integer], shape: tuple[int, int, int]
+    of: _DotCell, row: Places, column: Places, cluster: Integers, shape: tuple[int, int, int]
 ) -> tuple[GlyphArray, StyleArray]:
     """Return the (rows, columns) glyphs and styles of (n,) dots, each of one of so many clusters."""
     rows, columns, clusters = shape
@@ -289,9 +290,7 @@ def _dots(
     return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[most], PLAIN)
 
 
-def clusters_of(
-    durations_ns: npt.NDArray[np.integer], clusters: Sequence[tuple[int, int]]
-) -> npt.NDArray[np.integer]:
+def clusters_of(durations_ns: Integers, clusters: Sequence[tuple[int, int]]) -> Integers:
     """Return (n,) the cluster of each duration, which lies in one of these ranges."""
     if len(clusters) < 2:
         return np.zeros(len(durations_ns), dtype=np.int8)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def run_open(options: OpenOptions) -> None:
     """Open the app if a person can see and steer it, else print what takes its place."""
+    _check_insisted(options)
     path, others = options.plan, options.profiles
     if path is None and others and is_plan(others[0]):
         path, others = others[0], others[1:]
@@ -35,9 +36,16 @@ def run_open(options: OpenOptions) -> None:
 
 def run_demo(options: DemoOptions) -> None:
     """Do what `open` does, on the sample data that comes with the program."""
+    _check_insisted(options)
     sample = str(sample_profile())
     with reading([sample]):
         _show((sample,), options)
+
+
+def _check_insisted(options: AppOptions) -> None:
+    if options.app and not terminal.is_interactive():
+        why, remedy = terminal.why_no_app()
+        raise OptionError(f"--app: {why}", remedy=remedy)
 
 
 def _show(
@@ -54,7 +62,6 @@ def _show(
         session = replace(session_of(profiles, options), plan=plan)
         _open_app(session, options, FIRST_VIEW if plan is None else "Plan")
         return
-    _check_insisted(options)
     from tui.commands.look import show_summary
 
     if plan is not None:
@@ -75,7 +82,7 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     if options.difference:
         raise OptionError("--difference compares profiles", remedy="open the plan by itself")
     given, results = (others, ()) if options.plan is not None else ((), others)
-    if results and not terminal.is_interactive() and not options.app:
+    if results and not terminal.is_interactive():
         from tui.commands.simulate import run_estimate
         from tui.options.simulate import EstimateOptions
 
@@ -106,7 +113,6 @@ def _show_difference(options: OpenOptions) -> None:
         session = replace(session_of((path,), with_part(options, part)), before=before)
         _open_app(session, options, "Difference")
         return
-    _check_insisted(options)
     from tui.commands.look import run_difference
 
     run_difference(options_of(DifferenceOptions, options, before=before, after=after))
@@ -117,9 +123,3 @@ def _open_app(session: Session, options: AppOptions, view: str) -> None:
     from tui.app.running import run_app
 
     run_app(session, mouse=not options.no_mouse, view=view)
-
-
-def _check_insisted(options: AppOptions) -> None:
-    if options.app:
-        why, remedy = terminal.why_no_app()
-        raise OptionError(f"--app: {why}", remedy=remedy)

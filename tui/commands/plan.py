@@ -31,10 +31,10 @@ def run_sample(options: SampleOptions) -> None:
     plan = drawn_plan(study.counts, study.design, options.seed)
     # In formats of rows, a row is a drawn launch.
     shows_rows = options.list is None and options.format in _ROW_FORMATS
-    judgement, launches = None, tuple[PlannedLaunch, ...]()
+    judged, launches = None, tuple[PlannedLaunch, ...]()
     with progress_of(options) as progress:
         if options.judge and options.list is None:
-            judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+            judged = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
             launches = find_planned_launches(study, plan, progress)
@@ -51,9 +51,7 @@ def run_sample(options: SampleOptions) -> None:
             plan_name = shlex.quote(str(options.output))
             following = f"kernelpoint export {plan_name} --to accel-sim --traces DIR -o chosen"
         rows = launches if shows_rows else ()
-        answer = plan_answer(
-            study, plan, judgement, rows, costs, details=options.details, following=following
-        )
+        answer = plan_answer(study, plan, judged, rows, costs, details=options.details, following=following)
     answer = stated(answer, part_of_study(study))
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
 

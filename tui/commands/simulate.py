@@ -211,9 +211,10 @@ def run_project(options: ProjectOptions) -> None:
 
 
 _MOST_DIGITS = 18
+Logs = Sequence[IntervalLog]
 
 
-def _with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[IntervalLog]:
+def _with_given_values(logs: Logs, options: ProjectOptions) -> list[IntervalLog]:
     """Return the logs with the values given on the command line in place of the log's own.
 
     The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
@@ -239,9 +240,7 @@ def _with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> 
     return found
 
 
-def _by_kernel(
-    flag: str, given: Sequence[str], logs: Sequence[IntervalLog], *, is_total: bool
-) -> list[int | None]:
+def _by_kernel(flag: str, given: Sequence[str], logs: Logs, *, is_total: bool) -> list[int | None]:
     """Return the number given for each kernel by "N" or "KERNEL=N", None without one; the last one wins.
 
     `is_total`: of a whole kernel, so that a bare number needs a log of one kernel.
@@ -260,7 +259,7 @@ def _by_kernel(
     return found
 
 
-def _meant(flag: str, wanted: str, logs: Sequence[IntervalLog]) -> list[int]:
+def _meant(flag: str, wanted: str, logs: Logs) -> list[int]:
     """Return the kernels of "#3" (its number), or whose name contains the text."""
     numbers = words.numbers_of(logs)
     is_number = wanted.startswith("#") and wanted[1:].isdecimal()
@@ -275,7 +274,7 @@ def _meant(flag: str, wanted: str, logs: Sequence[IntervalLog]) -> list[int]:
     return meant
 
 
-def _chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) -> int:
+def _chosen_log(logs: Logs, wanted: str | None, *, quiet: bool) -> int:
     """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
 
     Raises OptionError: none is meant.

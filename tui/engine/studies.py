@@ -262,9 +262,8 @@ def with_flags_in_findings(studied: Study) -> Study:
 
 def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOptions:
     """Return the options that made a plan, with launch and time windows and feature files as typed."""
-    return options_of(
-        study, plan, {"features": options.features, "launches": options.launches, "time": options.time}
-    )
+    typed = {name: getattr(options, name) for name in ("features", "launches", "time")}
+    return options_of(study, plan, typed)
 
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:

@@ -13,6 +13,7 @@ from tui.options.field import OUTPUT_PANEL, CommandOptions, NumberKind, argument
 from tui.options.files import FeatureFile, InputFile, Product
 
 _REGION = "Which launches"
+Texts = tuple[str, ...]
 PLAN_PANEL = "Plan"
 
 
@@ -76,16 +77,10 @@ class RegionOptions(OutputOptions, panel=_REGION):
 
     group_by: GroupBy = option(GroupBy.LAUNCH, "What the launches of a kernel group share.")
     pool_devices: bool = option(False, "Let a kernel group span processes and devices.")
-    device: tuple[str, ...] = option(
-        (), "Only these devices (repeat, or 0,1).", metavar="N", parameter="devices"
-    )
-    process: tuple[str, ...] = option(
-        (), "Only these processes (repeat, or 7,8).", metavar="N", parameter="processes"
-    )
-    include: tuple[str, ...] = option((), "Only kernels whose full name matches.", metavar="REGEX")
-    exclude: tuple[str, ...] = option(
-        (), "Not these kernels; `communication` stands for collectives.", metavar="REGEX"
-    )
+    device: Texts = option((), "Only these devices (repeat, or 0,1).", metavar="N", parameter="devices")
+    process: Texts = option((), "Only these processes (repeat, or 7,8).", metavar="N", parameter="processes")
+    include: Texts = option((), "Only kernels whose full name matches.", metavar="REGEX")
+    exclude: Texts = option((), "Not these kernels; `communication` stands for collectives.", metavar="REGEX")
     launches: str | None = option(None, "Only launch ids A up to, not with, B.", metavar="A:B")
     time: str | None = option(
         None,
@@ -122,9 +117,7 @@ class PlanningOptions(RegionOptions, panel=PLAN_PANEL):
     noise_floor: float | None = option(None, "Declared spread of cycles per ns within a stratum (0.05).")
     kernel_spread: float | None = option(None, "Declared spread of cycles per ns between kernels (0.3).")
     no_pool: bool = option(False, "joint: an own estimate of every kernel group, however small.")
-    set: tuple[str, ...] = option(
-        (), "An option of one method.", metavar="METHOD.NAME=VALUE", parameter="settings"
-    )
+    set: Texts = option((), "An option of one method.", metavar="METHOD.NAME=VALUE", parameter="settings")
 
 
 class MethodOptions(PlanningOptions, panel=PLAN_PANEL):

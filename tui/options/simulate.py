@@ -6,9 +6,10 @@ from typing import Annotated
 
 from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
-from tui.options.shared import OutputOptions, details_option
+from tui.options.shared import OutputOptions, Texts, details_option
 
 RESULTS_PANEL = "Results"
+InputFiles = tuple[InputFile, ...]
 
 
 class AlignOptions(OutputOptions):
@@ -80,7 +81,7 @@ class RunOptions(OutputOptions):
 
 
 class ProjectOptions(OutputOptions):
-    logs: tuple[InputFile, ...] = argument(
+    logs: InputFiles = argument(
         (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
     )
     source: str | None = option(None, "accel-sim or csv; by content if not given.", "--from", metavar="NAME")
@@ -92,13 +93,13 @@ class ProjectOptions(OutputOptions):
     )
     window: int = option(3000, "Cycles over which it is taken.", metavar="CYCLES", least=1)
     artifact: bool = option(False, "The rule of the published artifact.")
-    ctas_per_sm: tuple[str, ...] = option((), "CTAs that an SM holds at once.", metavar="[KERNEL=]N")
+    ctas_per_sm: Texts = option((), "CTAs that an SM holds at once.", metavar="[KERNEL=]N")
     sms: int | None = option(None, "SMs of the simulated GPU.", least=1)
-    instructions: tuple[str, ...] = option((), "Instructions of the whole kernel.", metavar="[KERNEL=]N")
+    instructions: Texts = option((), "Instructions of the whole kernel.", metavar="[KERNEL=]N")
     instructions_from: InputFile | None = option(
         None, "Instructions of kernels not simulated whole, at most: the tracer's stats.csv."
     )
-    ctas: tuple[str, ...] = option((), "CTAs of the whole kernel.", metavar="[KERNEL=]N")
+    ctas: Texts = option((), "CTAs of the whole kernel.", metavar="[KERNEL=]N")
     kernel: str | None = option(
         None, "#NUMBER as listed, or part of the name: whose chart to draw.", "-k", metavar="KERNEL"
     )
@@ -112,18 +113,14 @@ class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
     source: str | None = option(
         None, "accel-sim, gpgpu-sim, macsim or csv; by content if not given.", "--from", metavar="SIMULATOR"
     )
-    metrics: tuple[str, ...] = option(
+    metrics: Texts = option(
         (), "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
     )
-    ratios: tuple[str, ...] = option(
+    ratios: Texts = option(
         (), "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
-    manifests: tuple[InputFile, ...] = option(
-        (), "The manifest.csv of the export that was run (repeat).", "--manifest"
-    )
-    against: tuple[InputFile, ...] = option(
-        (), "Results of another configuration: the speedup over it (repeat)."
-    )
+    manifests: InputFiles = option((), "The manifest.csv of the export that was run (repeat).", "--manifest")
+    against: InputFiles = option((), "Results of another configuration: the speedup over it (repeat).")
     accept_cold: bool = option(False, "A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
         None,
@@ -140,7 +137,7 @@ class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
 
 class EstimateOptions(ResultsOptions):
     plan: InputFile = argument("", "A plan file.", "PLAN")
-    results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
+    results: InputFiles = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
     confidence: float | None = option(None, "Of the intervals; the plan's if not given.", fraction=True)
     groups: bool = option(False, "List every kernel group's own total.")
     details: bool = details_option()

@@ -226,9 +226,8 @@ def _in_short(facts: Facts) -> Iterator[str]:
     """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
     study, plan, first = facts.study, facts.plan, group_row(facts.study, 0)
     busy = profile_words.busy_sentence(study)
-    launches, those = (
-        counted(number, "launch", "launches") for number in (study.counts.launches, first["launches"])
-    )
+    numbers = study.counts.launches, first["launches"]
+    launches, those = (counted(number, "launch", "launches") for number in numbers)
     said = [
         f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
@@ -385,9 +384,8 @@ def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
     """Yield the methods by speedup and error; nothing where there is nothing to draw."""
     if not (there := drawable(rows)):
         return
-    speedup, error = (
-        np.array([each.row[name] for each in there], dtype=np.float64) for name in ("speedup", "error_mean")
-    )
+    speedup = np.array([each.row["speedup"] for each in there], dtype=np.float64)
+    error = np.array([each.row["error_mean"] for each in there], dtype=np.float64)
     best = there[int(speedup.argmax())]
     letters = [method_mark(each.methods[0])[0] for each in there]
     yield Figure(

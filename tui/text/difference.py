@@ -29,15 +29,14 @@ _EXACT_COUNT_BELOW = 100_000
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 _KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
 _IDENTITY = ("key", "name", "grid", "block", "process", "device")
-_FLAT_FIELDS = dict(
-    zip(_KERNEL_FIELDS, ("launches_{}", "total_{}_ns", "mean_{}_ns", "share_{}"), strict=True)
-)
+_FLAT = dict(zip(_KERNEL_FIELDS, ("launches_{}", "total_{}_ns", "mean_{}_ns", "share_{}"), strict=True))
 
 
 def difference_answer(found: Difference, options: DifferenceOptions, *, following: bool = True) -> Answer:
     """Return the answer, with the command to type next; JSON nests the two sides of a kernel."""
     rows = kernel_rows(found, options.top)
     open_both = f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
+    ending = [Typed(open_both)] if following else []
     return Answer(
         "difference",
         {
@@ -54,10 +53,7 @@ def difference_answer(found: Difference, options: DifferenceOptions, *, followin
             "kernels": rows,
         },
         rows=[_flat(row) for row in rows],
-        blocks=lambda canvas: (
-            *difference_blocks(found, options, canvas),
-            *([Typed(open_both)] if following else []),
-        ),
+        blocks=lambda canvas: (*difference_blocks(found, options, canvas), *ending),
         warnings=tuple(_warnings(found)),
     )
 
@@ -136,7 +132,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if name in ("before", "after"):
-            flat |= {column.format(name): value[part] for part, column in _FLAT_FIELDS.items()}
+            flat |= {column.format(name): value[part] for part, column in _FLAT.items()}
         else:
             flat[name] = value
     return flat

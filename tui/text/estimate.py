@@ -29,6 +29,7 @@ from tui.text.plan import launch_figures, sure_words
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
+Row = dict[str, Any]
 _PARTS = ("sampling", "projection", "scale_model", "cold_check")
 
 
@@ -54,9 +55,7 @@ def estimate_answer(
     )
 
 
-def estimate_results(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
-) -> dict[str, Any]:
+def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Row:
     """Return every figure."""
     from msgspec import to_builtins
 
@@ -330,9 +329,7 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
             simulated = total.total / in_all if in_all > 0 else None
             per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
         groups.append(ComparedGroup(key, total, ns, ns / all_ns if all_ns else 0.0, simulated, per_ns))
-    return sorted(
-        groups, key=lambda each: (each.total is None, -(each.simulated_share or 0), -each.profiled_ns)
-    )
+    return sorted(groups, key=lambda of: (of.total is None, -(of.simulated_share or 0), -of.profiled_ns))
 
 
 def group_listing(found: PlanEstimate) -> Listing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -142,9 +142,7 @@ def short_group_listing(study: Study, rows: list[Row]) -> Listing:
     return _listing(study, rows, [each for each in group_figures(study, rows) if each.heading in _IN_SHORT])
 
 
-def _listing(
-    study: Study, rows: list[Row], figures: list[Column], keys: Sequence[str] | None = None
-) -> Listing:
+def _listing(study: Study, rows: list[Row], figures: list[Column], keys: list[str] | None = None) -> Listing:
     def label(row: int, room: int) -> str:
         return group_label(study, rows[row]["rank"] - 1, room)
 
@@ -234,9 +232,7 @@ def histogram_page(study: Study, group: int, data: HistogramData) -> list[Said]:
     return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
 
 
-def histogram_results(
-    study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData
-) -> dict[str, Any]:
+def histogram_results(study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData) -> Row:
     """Return the bins and clusters of a kernel group as the contract's `histogram` has them."""
     return {
         "key": study.counts.groups[group].key,

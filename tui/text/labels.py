@@ -23,6 +23,8 @@ Words = tuple[str, ...]
 Dimensions = tuple[int, int, int] | None
 Place = tuple[int | None, int | None]
 """A process and a device."""
+RowLabel = Callable[[int, int], str]
+"""Makes the label of a row in at most so many columns."""
 
 
 # The words of a name.
@@ -86,9 +88,7 @@ def tell_apart(things: Sequence[str], stages: Sequence[Callable[[str], Words]]) 
     needed: list[list[str]] = [[] for _ in things]
     alike = [list(range(len(things)))] if len(things) > 1 else []
     for words_of in stages:
-        waiting = [
-            (members, _own_words([words_of(things[each]) for each in members]), 0) for members in alike
-        ]
+        waiting = [(members, _own_words([words_of(things[at]) for at in members]), 0) for members in alike]
         alike = []
         while waiting:
             members, lists, at = waiting.pop()
@@ -483,9 +483,7 @@ def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str | None] 
     return lines
 
 
-def labels_of_rows(
-    kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]
-) -> Callable[[int, int], str]:
+def labels_of_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]) -> RowLabel:
     """Return what makes the label of a row: its beginning, and the kernel that follows, None for none."""
 
     def label(number: int, room: int) -> str:
@@ -496,7 +494,7 @@ def labels_of_rows(
     return label
 
 
-def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> Callable[[int, int], str]:
+def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabel:
     """Return what makes the labels of rows that are kernels, the same for equal ones."""
     listed = [KeyParts(each.name, each.grid, each.block, each.process, each.device) for each in kernels]
     index = {key: number for number, key in enumerate(dict.fromkeys(listed))}

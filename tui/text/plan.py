@@ -436,9 +436,7 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
         ("tree", TreeOptions, {"kernel": "#1", "method": stepped}),
         ("compare", CompareOptions, {}),
     )
-    return [
-        command_line(name, options_of(kind, options, **{**kept, **change})) for name, kind, change in changes
-    ]
+    return [command_line(name, options_of(kind, options, **(kept | own))) for name, kind, own in changes]
 
 
 def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dict[str, Any]:
@@ -475,16 +473,14 @@ def summary_blocks(
     counts, design, name = study.counts, study.design, profile_words.device_name(study)
     total_ns, held = counts.total_duration_ns, profile_words.held_words(study)
     yield f"{', '.join(profiles)} ({study.profile.format}{'' if name is None else f', {name}'})"
-    launches, groups = (
-        counted(counts.launches, "launch", "launches"),
-        counted(len(counts.groups), "kernel group"),
-    )
-    yield f"{launches} in {groups}, {duration(total_ns)} of kernel time{held and f'; {held}'}"
+    launches, groups = counted(counts.launches, "launch", "launches"), len(counts.groups)
+    groups_of = counted(groups, "kernel group")
+    yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{held and f'; {held}'}"
     yield f"By kind of work: {profile_words.kind_words(study)}"
     yield from filter(None, [profile_words.busy_sentence(study)])
     yield ""
     yield short_group_listing(study, _largest(study))
-    if (left := len(counts.groups) - _LARGEST) > 0:
+    if (left := groups - _LARGEST) > 0:
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
     yield from devices_named(study)
     yield ""
