@@ -137,40 +137,25 @@ class GlyphSet:
     trunk: str
 
 
-UNICODE = GlyphSet(
-    levels="▁▂▃▄▅▆▇█",
-    shades="▁▂▃▄▅▆▇█",
-    vertical="│",
-    horizontal="─",
-    corner="└",
-    tick_left="┤",
-    tick_down="┬",
-    split="│",
-    split_foot="┴",
-    proposed="┊",
-    proposed_foot="┴",
-    gap="╌",
-    branch="├─ ",
-    last_branch="└─ ",
-    trunk="│  ",
-)
-ASCII = GlyphSet(
-    levels="",
-    shades=".:-=+*#@",
-    vertical="|",
-    horizontal="-",
-    corner="+",
-    tick_left="+",
-    tick_down="+",
-    split="|",
-    split_foot="|",
-    proposed=":",
-    proposed_foot=":",
-    gap=" ",
-    branch="|- ",
-    last_branch="`- ",
-    trunk="|  ",
-)
+# In Unicode, and in ASCII.
+_GLYPHS = {
+    "levels": ("▁▂▃▄▅▆▇█", ""),
+    "shades": ("▁▂▃▄▅▆▇█", ".:-=+*#@"),
+    "vertical": ("│", "|"),
+    "horizontal": ("─", "-"),
+    "corner": ("└", "+"),
+    "tick_left": ("┤", "+"),
+    "tick_down": ("┬", "+"),
+    "split": ("│", "|"),
+    "split_foot": ("┴", "|"),
+    "proposed": ("┊", ":"),
+    "proposed_foot": ("┴", ":"),
+    "gap": ("╌", " "),
+    "branch": ("├─ ", "|- "),
+    "last_branch": ("└─ ", "`- "),
+    "trunk": ("│  ", "|  "),
+}
+UNICODE, ASCII = (GlyphSet(**{part: pair[place] for part, pair in _GLYPHS.items()}) for place in (0, 1))
 
 
 def glyph_set() -> GlyphSet:

@@ -40,11 +40,9 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
         "samples": len(plan.drawn),
         "speedup": judged.speedup,
         "expected_speedup": None if redraws is None else judged.expected_speedup,
-        "bound": judged.bound,
-        "group_bound": judged.group_bound,
+        **{name: getattr(judged, name) for name in ("bound", "group_bound")},
         "total_duration_ns": judged.total_ns,
-        "estimate_ns": judged.estimate_ns,
-        "error": judged.error,
+        **{name: getattr(judged, name) for name in ("estimate_ns", "error")},
         **(none if redraws is None else judged_row(redraws)),
     }
 
@@ -161,15 +159,13 @@ def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
 def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
     whole = ["the end" if each is None else readable_name(each.kernel.name) for each in launches]
 
-    def sizes(name: str) -> list[str]:
-        found = [None if each is None else getattr(each.kernel, name) for each in launches]
-        return [UNKNOWN if each is None else "x".join(map(str, each)) for each in found]
+    def column(name: str) -> Column:
+        kernels = (None if each is None else each.kernel for each in launches)
+        found = (getattr(kernel, name, None) for kernel in kernels)
+        return Column(name, [UNKNOWN if each is None else "x".join(map(str, each)) for each in found])
 
-    figures = (
-        Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches]),
-        Column("grid", sizes("grid")),
-        Column("block", sizes("block")),
-    )
+    numbers = Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches])
+    figures = (numbers, column("grid"), column("block"))
     return Listing(figures, "kernel", lambda row, room: shortened(whole[row], room), whole=whole)
 
 

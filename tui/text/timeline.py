@@ -326,9 +326,8 @@ class TreeMarks:
 
 def above_chart(listed: RangeList | None, *, is_looked_for: bool = True) -> RangeForest | str:
     """Return the ranges as a tree, or in words why there is none."""
-    if not is_looked_for:
-        return TOO_MANY
-    return NONE if listed is None else RangeForest.of(listed)
+    found = NONE if listed is None else RangeForest.of(listed)
+    return found if is_looked_for else TOO_MANY
 
 
 def left_of(width: int, *, has_ranges: bool) -> int:

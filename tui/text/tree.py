@@ -136,19 +136,12 @@ def card_lines(stop: TreeStop) -> list[str]:
         parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
         split = f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"
     whole = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample', 'samples')}"
-    return [first, verdict_line(stop), whole, split]
-
-
-def verdict_line(stop: TreeStop) -> str:
-    """Return the verdict, decided or proposed, on the node shown in detail, and its reason."""
-    node = stop.node
-    if node is None:
-        return ""
     is_ahead = stop.ahead is not None and node.path == stop.ahead.path
+    by = "proposed: " if is_ahead else "decided: "
     if node.overridden:
         # The reason already says that the user decided.
-        return f"{'next: ' if is_ahead else ''}{node.verdict}; {node.reason}"
-    return f"{'proposed' if is_ahead else 'decided'}: {node.verdict}; {node.reason}"
+        by = "next: " if is_ahead else ""
+    return [first, f"{by}{node.verdict}; {node.reason}", whole, split]
 
 
 def running_lines(stop: TreeStop) -> list[str]:
