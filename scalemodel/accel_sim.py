@@ -19,22 +19,14 @@ the second of each, and so on. Each line that an instruction touches is one acce
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
-from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.errors import InputError, Place
-from scalemodel.trace_file import (
-    AddressArray,
-    AddressTrace,
-    Lines,
-    TraceFile,
-    Words,
-    lines_touched,
-    numbers,
-    split_lines,
-)
+from scalemodel.trace_file import AddressTrace, TraceFile
 
 _SIGN = re.compile(rb"^(-kernel (name|id) = |-grid dim = |#BEGIN_TB|#traces format)", re.MULTILINE)
 _UNGROUPED = "group the tracer's file by thread blocks first, with Accel-Sim's post-traces-processing"
@@ -51,90 +43,110 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
 
     Raises InputError: the grammar is broken, a memory instruction is not known, or the file ends early.
     """
-    blocks = _Blocks(file.path)
-    thread_instructions = warp_instructions = 0
-    warps, places, lines = [], [], []
-    for text in file.line_pieces():
-        instructions, warp, place = blocks.follow(split_lines(text))
-        threads, instruction, line = _accesses(instructions, blocks.header, line_bytes)
-        thread_instructions += threads
-        warp_instructions += warp.size
-        warps.append(warp[instruction])
-        places.append(place[instruction])
-        lines.append(line)
-    if blocks.is_open or not lines:
-        what = "ends within a thread block" if lines else "is empty"
+    kernel, row = _Kernel(file.path, line_bytes), 0
+    for piece in file.line_pieces():
+        for line in piece.removesuffix(b"\n").split(b"\n"):
+            row += 1
+            kernel.follow(line, row)
+    if kernel.is_open or not row:
+        what = "ends within a thread block" if row else "is empty"
         raise InputError(what, Place(file.path), remedy=_CUT_SHORT)
     # In turns: by the place of an instruction in its warp, then by warp.
-    of_warp = np.concatenate(warps)
-    turn = np.concatenate(places) * (int(of_warp.max(initial=0)) + 1) + of_warp
-    line = np.concatenate(lines)[np.argsort(turn, kind="stable")]
-    return AddressTrace(line, line_bytes, thread_instructions, warp_instructions)
+    order = np.lexsort((np.array(kernel.warp_of), np.array(kernel.place_of)))
+    line_of = np.array(kernel.line_of, dtype=np.uint64)[order]
+    return AddressTrace(line_of, line_bytes, kernel.thread_instructions, kernel.warp_instructions)
 
 
-# -- headers, thread blocks and warps -----------------------------------------------------------------------
-
-# First letters of lines that are no instruction: headers, marks, "thread block", "warp", "insts"; "cluster"
-# starts like a hexadecimal number.
-_MARKS = np.frombuffer(b"#-twi", dtype=np.uint8)
+# A line that is no instruction: headers, marks, thread blocks, warps, their instructions, clusters.
+_BEGINS_MARK = (b"#", b"-", b"t", b"w", b"i", b"cl")
 _MARK = re.compile(
     r"#.*|-(?P<key>.*?) = ?(?P<header>.*)|warp = (?P<warp>\d+)|insts = (?P<insts>\d+)"
     r"|thread block = \d+,\d+,\d+|cluster (id|cta|rank) = [\d,]+"
 )
+# Tracers before this version leave thread block and warp in front of each instruction.
+_VERSION, _HAS_LINES = "accelsim tracer version", "enable lineinfo"
+_FIRST_VERSION_WITHOUT_IDS, _ID_WORDS = 3, 4
+_THREADS = 32
+_MOST_BYTES = 1 << 16
+# More registers than an instruction has; keeps a damaged number from pointing far away.
+_MOST_REGISTERS = 64
+_ADDRESSES = 1 << 64
+# Shared and local memory are windows of so many bytes among generic addresses, from these on.
+_WINDOW_BYTES = 1 << 24
+_WINDOWS = ("shmem base_addr", "local mem base_addr")
+# The forms addresses are written in, the words of each, and of what: an address, a stride or a difference.
+_LIST, _STRIDE, _DIFFERENCES = range(3)
+_ADDRESS, _STEP = rb"(?:0[xX])?[0-9a-fA-F]{1,16}", rb"-?\d{1,19}"
+_ADDRESS_AND_STEPS = re.compile(rb"%b(?: %b)*" % (_ADDRESS, _STEP))
+_WORDS = {_LIST: re.compile(rb"%b(?: %b)*" % (_ADDRESS, _ADDRESS)), _STRIDE: _ADDRESS_AND_STEPS}
+_WORDS[_DIFFERENCES] = _ADDRESS_AND_STEPS
+
+# Memory instructions by where their addresses are. Others: shared memory, constants, what only manages a
+# cache, textures and surfaces (coordinates, no addresses).
+_GLOBAL = frozenset(b"LDG STG ATOMG REDG LDGSTS".split())
+_GENERIC = frozenset(b"LD ST ATOM RED".split())
+_OTHER = frozenset(
+    b"LDL STL LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
+    b"TEX TLD TLD4 TMML TXD TXQ SULD SUST SURED SUATOM".split()
+)
+_KNOWN = _GLOBAL | _GENERIC | _OTHER
 
 
 @dataclass(slots=True)
-class _Blocks:
-    """Follows headers, thread blocks and warps through the pieces of one file."""
+class _Kernel:
+    """Follows headers, thread blocks, warps and instructions line by line."""
 
     path: str
+    line_bytes: int
     #: Those that matter; a base of 0 is one that the tracer does not know.
     header: dict[str, int] = field(default_factory=dict)
     #: Whether a thread block has begun and not ended.
     is_open: bool = False
-    #: Rows and instructions so far; the warp, the first of its instructions, and the end of them.
-    rows: int = 0
-    count: int = 0
+    #: The warp, which of its instructions comes next, and how many are to come.
     warp: int = -1
-    first: int = 0
-    end: int = 0
+    place: int = 0
+    left: int = 0
+    thread_instructions: int = 0
+    warp_instructions: int = 0
+    #: Line of text -> threads, of instructions without an access: most lines come many times.
+    without_access: dict[bytes, int] = field(default_factory=dict)
+    #: Of each access its instruction's place and warp, and its cache line.
+    place_of: array[int] = field(default_factory=lambda: array("q"))
+    warp_of: array[int] = field(default_factory=lambda: array("q"))
+    line_of: array[int] = field(default_factory=lambda: array("Q"))
 
-    def follow(self, lines: Lines) -> tuple[_Instructions, IntArray, IntArray]:
-        """Return the instruction lines of the next piece, the warp of each, and its place in that."""
-        words, text = lines.words, lines.words.text
-        start, end = words.start[lines.first[:-1]], words.end[lines.first[1:] - 1]
-        is_cluster = (text[start] == ord("c")) & (text[np.minimum(start + 1, text.size - 1)] == ord("l"))
-        is_mark: BoolArray = is_cluster | np.isin(text[start], _MARKS)
-        row = self.rows + lines.row + 1
-        rows, number = row[~is_mark], self.count + np.arange(np.count_nonzero(~is_mark))
-        before = self.count + np.cumsum(~is_mark)
-        firsts, warps = [self.first], [self.warp]
-        for mark in np.flatnonzero(is_mark).tolist():
-            self._check(int(before[mark]), rows)
-            word = text[start[mark] : end[mark]].tobytes().decode("utf-8", "replace")
-            if self._begins_instructions(word, int(row[mark]), int(before[mark])):
-                firsts.append(self.first)
-                warps.append(self.warp)
-        self._check(self.count + rows.size, rows)
-        self.rows, self.count = self.rows + lines.rows, self.count + rows.size
-        run = np.searchsorted(np.array(firsts[1:], dtype=np.int64), number, side="right")
-        instructions = _Instructions(
-            self.path, words, lines.first[:-1][~is_mark], np.diff(lines.first)[~is_mark], rows
-        )
-        return instructions, np.array(warps)[run], number - np.array(firsts)[run]
-
-    def _check(self, count: int, rows: IntArray) -> None:
-        """Refuse the first of so many instructions that is beyond those of the warp."""
-        if count > self.end:
+    def follow(self, text: bytes, row: int) -> None:
+        """Follow the next line of the file."""
+        threads = self.without_access.get(text)
+        if threads is None:
+            words = text.split()
+            if not words:
+                return
+            if words[0].startswith(_BEGINS_MARK):
+                self._follow_mark(text.strip().decode("utf-8", "replace"), row)
+                return
+        if not self.left:
             remedy = _UNGROUPED if self.warp < 0 else _CUT_SHORT
             what = "is an instruction outside of a warp, or more than it announces"
-            raise InputError(what, Place(self.path, int(rows[self.end - self.count])), remedy=remedy)
+            raise InputError(what, Place(self.path, row), remedy=remedy)
+        if threads is None:
+            instruction = _Instruction(words, Place(self.path, row))
+            threads, lines = instruction.accesses(self.header, self.line_bytes)
+            self.line_of.extend(lines)
+            self.place_of.extend([self.place] * len(lines))
+            self.warp_of.extend([self.warp] * len(lines))
+            if not lines:
+                self.without_access[text] = threads
+        self.left -= 1
+        self.place += 1
+        self.warp_instructions += 1
+        self.thread_instructions += threads
 
-    def _begins_instructions(self, text: str, row: int, before: int) -> bool:
-        """Follow a line that is no instruction; return whether it announces those of a warp."""
+    def _follow_mark(self, text: str, row: int) -> None:
+        """Follow a line that is no instruction."""
         found, place = _MARK.fullmatch(text), Place(self.path, row)
-        if before < self.end:
-            what = f"the warp above has {self.end - before:,} instructions less than it announces"
+        if self.left:
+            what = f"the warp above has {self.left:,} instructions less than it announces"
             raise InputError(what, place, remedy=_CUT_SHORT)
         if text in ("#BEGIN_TB", "#END_TB"):
             found = None if self.is_open == (text == "#BEGIN_TB") else found
@@ -142,203 +154,89 @@ class _Blocks:
         if found is None:
             raise InputError(f"{text!r} is no line of a trace, or out of place", place, remedy=_CUT_SHORT)
         name = (found["key"] or "").strip()
-        try:
-            if name in _NUMBERS:
-                self.header[name] = int(found["header"])
-            elif name in _WINDOWS:
-                self.header[name] = int(found["header"], 16)
-        except ValueError as error:
-            raise InputError(f"{found['header']!r} is no value of -{name}", place) from error
+        if name in (_VERSION, _HAS_LINES, *_WINDOWS):
+            try:
+                self.header[name] = int(found["header"], 16 if name in _WINDOWS else 10)
+            except ValueError as error:
+                raise InputError(f"{found['header']!r} is no value of -{name}", place) from error
         self.warp += found["warp"] is not None
         if found["insts"] is not None:
-            self.first, self.end = before, before + int(found["insts"])
-        return found["insts"] is not None
-
-
-# -- instructions -------------------------------------------------------------------------------------------
-
-# Tracers before this version leave thread block and warp in front of each instruction.
-_FIRST_VERSION_WITHOUT_IDS, _ID_WORDS = 3, 4
-_THREADS = 32
-_MOST_BYTES = 1 << 16
-# More registers than an instruction has; keeps a damaged number from pointing far away.
-_MOST_REGISTERS = 64
-# Shared and local memory are windows of so many bytes among generic addresses, from these on.
-_WINDOW_BYTES = 1 << 24
-_WINDOWS = ("shmem base_addr", "local mem base_addr")
-_NUMBERS = ("accelsim tracer version", "enable lineinfo")
-# The forms addresses are written in.
-_LIST, _STRIDE, _DIFFERENCES = range(3)
-
-# A memory instruction's name is shorter.
-_MOST_LETTERS = 8
-# Where a memory instruction's addresses are. Others: shared memory, constants, what only manages a cache,
-# textures and surfaces (coordinates, no addresses).
-_UNKNOWN, _GLOBAL, _GENERIC, _OTHER = range(4)
-_OPCODES = {
-    _GLOBAL: "LDG STG ATOMG REDG LDGSTS",
-    _GENERIC: "LD ST ATOM RED",
-    _OTHER: "LDL STL LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
-    "TEX TLD TLD4 TMML TXD TXQ SULD SUST SURED SUATOM",
-}
-_SPACE_OF_NAME = {name: space for space, names in _OPCODES.items() for name in names.split()}
+            self.left, self.place = int(found["insts"]), 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Instructions:
-    """Some instruction lines of a piece of a trace: first word, number of words and row of each."""
+class _Instruction:
+    """The words of an instruction."""
 
-    path: str
-    words: Words
-    first: IntArray
-    count: IntArray
-    row: IntArray
+    words: list[bytes]
+    place: Place
 
-    def __getitem__(self, which: IntArray | BoolArray) -> _Instructions:
-        return _Instructions(self.path, self.words, self.first[which], self.count[which], self.row[which])
+    def accesses(self, header: dict[str, int], line_bytes: int) -> tuple[int, list[int]]:
+        """Return how many threads it is of, and the lines of global memory that these touch, ascending."""
+        has_ids = header.get(_VERSION, 0) < _FIRST_VERSION_WITHOUT_IDS
+        at = has_ids * _ID_WORDS + bool(header.get(_HAS_LINES, 0))
+        self._number(at, "the program counter", 16, _ADDRESSES)
+        mask = self._number(at + 1, "the mask", 16, _ADDRESSES)
+        if mask >> _THREADS:
+            raise self._error("the mask is not one of 32 threads", at + 1)
+        opcode_at = at + 3 + self._number(at + 2, "the number of destinations", 10, _MOST_REGISTERS + 1)
+        opcode, what = self._word(opcode_at), "the number of sources"
+        width_at = opcode_at + 2 + self._number(opcode_at + 1, what, 10, _MOST_REGISTERS + 1)
+        width, name = self._number(width_at, "the access width", 10, _MOST_BYTES), opcode.partition(b".")[0]
+        if width and name not in _KNOWN:
+            what = "the memory instruction is not read"
+            if name.startswith((b"UTMA", b"UBLK")):
+                what = "bulk copies of the tensor memory accelerator are not read"
+            raise self._error(what, opcode_at, remedy="give the addresses as text or CSV")
+        threads = mask.bit_count()
+        if not width or not mask or name in _OTHER:
+            return threads, []
+        addresses = self._addresses(width_at + 1, mask)
+        if name in _GENERIC:
+            windows = [range(base, base + _WINDOW_BYTES) for key in _WINDOWS if (base := header.get(key))]
+            addresses = [each for each in addresses if not any(each in window for window in windows)]
+        shift, offsets = line_bytes.bit_length() - 1, (*range(0, width, line_bytes), width - 1)
+        lines = {(each + more) % _ADDRESSES >> shift for more in offsets for each in addresses}
+        return threads, sorted(lines)
 
-    def at(self, place: IntArray) -> Words:
-        """Return the word at this place of each line."""
-        self.refuse(place >= self.count, "the line ends early")
-        return self.words[self.first + place]
+    def _addresses(self, form_at: int, mask: int) -> list[int]:
+        """Return the address of each active thread."""
+        form, threads = self._number(form_at, "the form of the addresses", 10, 3), mask.bit_count()
+        # One more than a run, from its lowest thread on, has none of its threads.
+        if form == _STRIDE and (mask + (mask & -mask)) & mask:
+            raise self._error("has a stride, but its active threads are no run")
+        end = form_at + 1 + (2 if form == _STRIDE else threads)
+        self._word(end - 1)
+        words, steps_base = self.words[form_at + 1 : end], 16 if form == _LIST else 10
+        if not _WORDS[form].fullmatch(b" ".join(words)):
+            # The longest start that is right is followed by the first word that is not.
+            right = (count for count in range(len(words)) if _WORDS[form].fullmatch(b" ".join(words[:count])))
+            wrong = form_at + 1 + max(right, default=0)
+            raise self._error("the address, or the difference to it, is no number", wrong)
+        numbers = [int(words[0], 16), *(int(word, steps_base) for word in words[1:])]
+        if form == _STRIDE:
+            numbers = [numbers[0] + rank * numbers[1] for rank in range(threads)]
+        elif form == _DIFFERENCES:
+            numbers = list(accumulate(numbers))
+        return [number % _ADDRESSES for number in numbers]
 
-    def number(self, place: IntArray, what: str, below: int) -> IntArray:
-        """Return the decimal number at this place of each line."""
-        number, is_number = numbers(self.at(place), 10)
-        self.refuse(~is_number | (number >= below), f"{what} is no such number", place)
-        return number.view(np.int64)
+    def _word(self, place: int) -> bytes:
+        if place >= len(self.words):
+            raise self._error("the line ends early")
+        return self.words[place]
 
-    def hexadecimal(self, place: IntArray, what: str) -> AddressArray:
-        """Return the hexadecimal number at this place of each line."""
-        number, is_number = numbers(self.at(place), 16)
-        self.refuse(~is_number, f"{what} is no hexadecimal number", place)
+    def _number(self, place: int, what: str, base: int, below: int) -> int:
+        """Return the number from 0 at a place."""
+        try:
+            number = int(self._word(place), base)
+        except ValueError:
+            number = -1
+        if not 0 <= number < below:
+            kind = "no such number" if base == 10 else "no hexadecimal number"
+            raise self._error(f"{what} is {kind}", place)
         return number
 
-    def refuse(
-        self, wrong: BoolArray, what: str, place: IntArray | None = None, instruction: IntArray | None = None
-    ) -> None:
-        """Raise for the first that is wrong."""
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            line = first if instruction is None else int(instruction[first])
-            if place is not None:
-                what = f"{what} ({self.words.word(int(self.first[line] + place[first]))!r})"
-            raise InputError(what, Place(self.path, int(self.row[line])))
-
-
-def _accesses(
-    instructions: _Instructions, header: dict[str, int], line_bytes: int
-) -> tuple[int, IntArray, AddressArray]:
-    """Return how many threads' instructions these are, and of each access its instruction and line."""
-    has_ids = header.get("accelsim tracer version", 0) < _FIRST_VERSION_WITHOUT_IDS
-    has_lines = bool(header.get("enable lineinfo", 0))
-    counter_at = np.full(instructions.first.size, has_ids * _ID_WORDS + has_lines)
-    instructions.hexadecimal(counter_at, "the program counter")
-    mask = instructions.hexadecimal(counter_at + 1, "the mask")
-    instructions.refuse(mask >= 1 << _THREADS, "the mask is not one of 32 threads", counter_at + 1)
-    destinations = instructions.number(counter_at + 2, "the number of destinations", _MOST_REGISTERS + 1)
-    opcode_at = counter_at + 3 + destinations
-    instructions.at(opcode_at)
-    sources = instructions.number(opcode_at + 1, "the number of sources", _MOST_REGISTERS + 1)
-    width_at = opcode_at + 2 + sources
-    width = instructions.number(width_at, "the access width", _MOST_BYTES)
-    memory = np.flatnonzero(width)
-    space = _spaces(instructions[memory], opcode_at[memory])
-    is_read = ((space == _GLOBAL) | (space == _GENERIC)) & (mask[memory] != 0)
-    read, is_generic = memory[is_read], space[is_read] == _GENERIC
-    # Of a generic instruction each thread is looked at: some may be in a window, others not.
-    longest_step = np.where(is_generic, -1, line_bytes)
-    instruction, address, size = _spans(
-        instructions[read], width_at[read] + 1, mask[read], width[read], longest_step
-    )
-    is_in = np.zeros(address.size, dtype=np.bool_)
-    for name in _WINDOWS:
-        if base := header.get(name):
-            # An address below the base wraps to one far above it.
-            is_in |= (address - np.uint64(base)) < _WINDOW_BYTES
-    kept = ~(is_in & is_generic[instruction])
-    instruction = instruction[kept]
-    line, access = lines_touched(address[kept], size[kept], line_bytes)
-    # Each distinct line of each instruction once, ascending. Neighbouring threads mostly share one: few are
-    # left to be sorted.
-    instruction, line = _distinct_neighbours(instruction[access], line)
-    order = np.lexsort((line, instruction))
-    instruction, line = _distinct_neighbours(instruction[order], line[order])
-    return int(np.bitwise_count(mask).sum(dtype=np.int64)), read[instruction], line
-
-
-def _spaces(instructions: _Instructions, opcode_at: IntArray) -> IntArray:
-    """Return where the addresses of each memory instruction are."""
-    letters = np.ascontiguousarray(instructions.at(opcode_at).letters(_MOST_LETTERS))
-    opcodes, which = np.unique(letters.view(f"S{_MOST_LETTERS}")[:, 0], return_inverse=True)
-    names = (opcode.decode("utf-8", "replace").partition(".")[0] for opcode in opcodes.tolist())
-    space = np.array([_SPACE_OF_NAME.get(name, _UNKNOWN) for name in names], dtype=np.int64)[which]
-    unknown = np.flatnonzero(space == _UNKNOWN)
-    if unknown.size:
-        at = int(unknown[0])
-        opcode = instructions.words.word(int((instructions.first + opcode_at)[at]))
-        what = f"the memory instruction is not read ({opcode!r})"
-        if opcode.startswith(("UTMA", "UBLK")):
-            what = f"bulk copies of the tensor memory accelerator are not read ({opcode!r})"
-        place = Place(instructions.path, int(instructions.row[at]))
-        raise InputError(what, place, remedy="give the addresses as text or CSV")
-    return space
-
-
-def _distinct_neighbours(instruction: IntArray, line: AddressArray) -> tuple[IntArray, AddressArray]:
-    """Leave out what is the same as the one before."""
-    is_other = np.ones(line.size, dtype=np.bool_)
-    is_other[1:] = (line[1:] != line[:-1]) | (instruction[1:] != instruction[:-1])
-    return instruction[is_other], line[is_other]
-
-
-def _spans(
-    instructions: _Instructions,
-    form_at: IntArray,
-    mask: AddressArray,
-    width: IntArray,
-    longest_step: IntArray,
-) -> tuple[IntArray, AddressArray, AddressArray]:
-    """Return instruction, first byte and bytes of what each active thread touches.
-
-    Whatever the form, an address is a running sum: of the first one and what each later one is beyond the one
-    before it, which a stride says once; where all are listed each is a sum of its own. What threads touch by
-    a stride up to the longest step is one span.
-    """
-    form = instructions.number(form_at, "the form of the addresses", _DIFFERENCES + 1)
-    has_stride, is_list = form == _STRIDE, form == _LIST
-    # One more than a run, from its lowest thread on, has none of its threads.
-    lowest = mask & (~mask + np.uint64(1))
-    is_broken = has_stride & (((mask + lowest) & mask) != 0)
-    instructions.refuse(is_broken, "has a stride, but its active threads are no run")
-    threads = np.bitwise_count(mask).astype(np.int64)
-    words = np.where(has_stride, 2, threads)
-    instructions.at(form_at + words)
-    instruction, number = _ranked(words)
-    place = form_at[instruction] + 1 + number
-    texts = instructions.words[instructions.first[instruction] + place]
-    is_address = is_list[instruction] | (number == 0)
-    value = np.zeros(instruction.size, dtype=np.uint64)
-    is_number = np.zeros(instruction.size, dtype=np.bool_)
-    for which, base in ((is_address, 16), (~is_address, 10)):
-        value[which], is_number[which] = numbers(texts[which], base, is_signed=base == 10)
-    what = "the address, or the difference to it, is no number"
-    instructions.refuse(~is_number, what, place, instruction)
-    start = np.cumsum(words) - words
-    stride = np.where(has_stride, value[np.minimum(start + 1, value.size - 1)].view(np.int64), 0)
-    is_one = has_stride & (np.abs(stride) <= longest_step)
-    reach = np.where(is_one, stride * (threads - 1), 0)
-    instruction, rank = _ranked(np.where(is_one, 1, threads))
-    step = value[start[instruction] + np.where(has_stride[instruction], np.minimum(rank, 1), rank)]
-    begins = is_list[instruction] | (rank == 0)
-    # Running sums, modulo 2**64, that restart at each address.
-    total = np.cumsum(step, dtype=np.uint64)
-    before = (total - step)[begins]
-    address = total - before[np.cumsum(begins) - 1] + np.minimum(reach, 0).view(np.uint64)[instruction]
-    return instruction, address, (width + np.abs(reach)).view(np.uint64)[instruction]
-
-
-def _ranked(count: IntArray) -> tuple[IntArray, IntArray]:
-    """Return each index as often as its count says, and how often it came before."""
-    index = np.repeat(np.arange(count.size), count)
-    return index, np.arange(index.size) - (np.cumsum(count) - count)[index]
+    def _error(self, what: str, place: int | None = None, remedy: str | None = None) -> InputError:
+        if place is not None:
+            what = f"{what} ({self.words[place].decode('utf-8', 'replace')!r})"
+        return InputError(what, self.place, remedy=remedy)
