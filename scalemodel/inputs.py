@@ -35,7 +35,7 @@ import re
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -122,6 +122,9 @@ class _Row(NamedTuple):
     place: Place
     cells: dict[str, str]
 
+    def error(self, what: str, column: str, remedy: str) -> InputError:
+        return InputError(what, self.place.in_column(column), remedy=remedy)
+
     def number(self, column: str, wrong_value: Callable[[float], str | None], remedy: str) -> float:
         """Return the number in a cell; InputError where there is none, or one out of range."""
         cell = self.cells[column]
@@ -131,15 +134,14 @@ class _Row(NamedTuple):
         except ValueError:
             wrong = f"{cell!r} is not a number"
         if wrong is not None:
-            raise InputError(wrong, self.place.in_column(column), remedy=remedy)
+            raise self.error(wrong, column, remedy)
         return value
 
     def choice(self, column: str, choices: type[Choice]) -> Choice | None:
         """Return one of some words, None where the cell is empty or not there."""
         cell = self.cells.get(column, "").casefold()
         if cell and cell not in list(choices):
-            remedy = f"write one of {', '.join(choices)}"
-            raise InputError(f"{cell!r} is not known", self.place.in_column(column), remedy=remedy)
+            raise self.error(f"{cell!r} is not known", column, f"write one of {', '.join(choices)}")
         return choices(cell) if cell else None
 
 
@@ -180,26 +182,6 @@ _CHOICES: dict[str, type[StrEnum]] = {"scaling": Scaling, "mpki_unit": MpkiUnit}
 _OPTIONAL = ("mpki", "f_mem", *_CHOICES)
 
 
-def read_benchmarks(
-    path: str,
-    *,
-    scaling: Scaling | None = None,
-    mpki_unit: MpkiUnit | None = None,
-    tell: Tell | None = None,
-) -> tuple[Measurements, ...]:
-    """Return the benchmarks of a CSV, gzip or not, in the order in which they first come; "-" is stdin.
-
-    Parameters
-    ----------
-    scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
-    tell : is told what is left out: columns, and benchmarks with an IPC at fewer than two sizes.
-
-    Raises InputError: it cannot be read, lacks a column, or a row is wrong; or no benchmark has an IPC at
-    two sizes.
-    """
-    return _benchmarks(read_text(path), path, None, scaling, mpki_unit, tell)
-
-
 def _benchmarks(
     text: str,
     path: str,
@@ -207,8 +189,8 @@ def _benchmarks(
     scaling: Scaling | None,
     mpki_unit: MpkiUnit | None,
     tell: Tell | None,
-) -> tuple[Measurements, ...]:
-    """Return the benchmarks of a table, or the one that is named."""
+) -> Iterator[Measurements]:
+    """Yield the benchmarks of a table in the order in which they first come, or the one that is named."""
     columns = f"give the columns {','.join(_REQUIRED)} and, where known, {','.join(_OPTIONAL)}, once each"
     header, rows = _table(text, path, _REQUIRED, columns)
     tell = tell or (lambda _: None)
@@ -221,19 +203,16 @@ def _benchmarks(
     if benchmark is not None and benchmark not in measured:
         what = f"{path} has no benchmark {benchmark!r}"
         raise OptionError(what, remedy=f"name one of {', '.join(measured)}")
-    found, left_out = [], []
-    for name in measured if benchmark is None else [benchmark]:
-        if (sizes := len(measured[name].ipc)) >= 2:
-            found.append(measured[name])
-            continue
-        what = f"{name} has an IPC at {'one size alone' if sizes else 'no size'}, which shows no trend"
-        place = there[name][-1].place.in_column("ipc")
-        left_out.append(InputError(what, place, remedy="give two sizes or more"))
-    if not found:
+    wanted, left_out = [*measured] if benchmark is None else [benchmark], []
+    for name in wanted:
+        if (sizes := len(measured[name].ipc)) < 2:
+            what = f"{name} has an IPC at {'one size alone' if sizes else 'no size'}, which shows no trend"
+            left_out.append(there[name][-1].error(what, "ipc", "give two sizes or more"))
+    if len(left_out) == len(wanted):
         raise left_out[0]
     for wrong in left_out:
         tell(f"left out: {wrong}")
-    return tuple(found)
+    yield from (measured[name] for name in wanted if len(measured[name].ipc) >= 2)
 
 
 def _measured(
@@ -244,8 +223,7 @@ def _measured(
     said: dict[str, StrEnum] = {}
     correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
     for row in rows:
-        place, cells = row
-        size = int(row.number("size", wrong_size, SIZE_REMEDY))
+        cells, size = row.cells, int(row.number("size", wrong_size, SIZE_REMEDY))
         wrong, column = None, "size"
         if not name:
             wrong, column = "no benchmark is named", "benchmark"
@@ -258,7 +236,7 @@ def _measured(
             if choice and said.setdefault(each, choice) is not choice:
                 wrong, column = f"{name} has {choice} here and {said[each]} above", each
         if wrong is not None:
-            raise InputError(wrong, place.in_column(column), remedy="correct it, or drop the row")
+            raise row.error(wrong, column, "correct it, or drop the row")
         for each, wrong_value in WRONG_VALUE.items():
             if cells.get(each):
                 values[each][size] = row.number(each, wrong_value, correct)
@@ -306,20 +284,22 @@ def read_questions(
     Parameters
     ----------
     benchmark : the only one of a CSV to ask for; all where None.
-    path, scaling, mpki_unit, tell : see `read_benchmarks`.
+    path : gzip or not; "-" for standard input.
+    scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
+    tell : is told what is left out of a CSV: columns, and benchmarks with an IPC at fewer than two sizes.
 
-    Raises InputError: the file cannot be read, or a value in it is wrong; OptionError: the benchmark is not
-    in the CSV.
+    Raises InputError: the file cannot be read, or a value in it is wrong, or no benchmark has an IPC at two
+    sizes; OptionError: the benchmark is not in the CSV.
     """
     text = read_text(path)
-    header = next((line for line in text.splitlines() if line.strip()), "").replace('"', "")
-    if {cell.strip().casefold() for cell in header.split(",")} & set(_REQUIRED):
-        found = _benchmarks(text, path, benchmark, scaling, mpki_unit, tell)
-        pairs = [each.simulated_sizes[:2] for each in found]
-        return tuple(
-            ScaleQuestion(each, pair, tuple(size for size in each.sizes if size > pair[1]))
-            for each, pair in zip(found, pairs, strict=True)
-        )
+    header = next(line for line in text.splitlines() if line.strip())
+    if ("," in header or ";" in header) and "=" not in header:
+        questions = []
+        for found in _benchmarks(text, path, benchmark, scaling, mpki_unit, tell):
+            pair = found.simulated_sizes[:2]
+            targets = tuple(size for size in found.sizes if size > pair[1])
+            questions.append(ScaleQuestion(found, pair, targets))
+        return tuple(questions)
     asked = parsed_toml(text, path, _Toml, meant=_MEASUREMENTS)
     models = tuple(sorted(asked.simulated or asked.ipc))
     wrong = None
@@ -382,16 +362,18 @@ def read_curve_points(path: str) -> CurvePoints:
             low, high = (row.number(key, wrong_mpki, drop) for key in ("low", "high"))
             if not low <= mpki <= high:
                 what = f"the MPKI of {mpki:g} is not from {low:g} to {high:g}"
-                raise InputError(what, row.place.in_column("low" if low > mpki else "high"), remedy=drop)
+                raise row.error(what, "low" if low > mpki else "high", drop)
             bounds += [(size, low, high)] if low < high else []
         for column in ("unit", "line_bytes"):
             if row.cells.get(column) != rows[0].cells.get(column):
-                place = row.place.in_column(column)
-                raise InputError(f"rows differ in their {column}", place, remedy="count all misses in one")
-    line, line_bytes = rows[0].cells.get("line_bytes"), None
-    if line:
-        line_bytes = int(line) if line.isascii() and line.isdigit() and len(line) < 10 else 0
-        if line_bytes.bit_count() != 1:
-            place, remedy = Place(path, column="line_bytes"), "write the bytes of a line, a power of two"
-            raise InputError(f"{line} is no line size", place, remedy=remedy)
+                raise row.error(f"rows differ in their {column}", column, "count all misses in one")
+    line_bytes = None
+    if rows[0].cells.get("line_bytes"):
+        power = "write the bytes of a line, a power of two"
+        line_bytes = int(rows[0].number("line_bytes", _wrong_line, power))
     return CurvePoints(tuple(points), tuple(bounds), rows[0].choice("unit", MpkiUnit), line_bytes)
+
+
+def _wrong_line(size: float) -> str | None:
+    is_power = wrong_size(size) is None and int(size).bit_count() == 1
+    return None if is_power else f"{size:.12g} is no line size"

@@ -111,19 +111,18 @@ def miss_rate_curve(
         given = f"{options.instructions:,} {options.unit} instructions are given"
         raise OptionError(f"{given}, but the trace states {stated:,}", remedy="leave their number out")
     lines, is_sampled = capacities // trace.line_bytes, options.method is Method.SHARDS
-    if is_sampled:
-        counts = shards_misses(trace.line, lines, options.rate, rng, confidence=options.confidence)
+    if options.method is Method.STAT_STACK:
+        counts = stat_stack_misses(trace.line, lines)
     else:
-        count = stat_stack_misses if options.method is Method.STAT_STACK else exact_misses
-        counts = count(trace.line, lines)
+        rate = options.rate if is_sampled else 1.0
+        counts = shards_misses(trace.line, lines, rate, rng, confidence=options.confidence)
     instructions = options.instructions if stated is None else stated
     mpki, low, high = (
         None if misses is None or instructions is None else 1000 * misses / instructions
         for misses in (counts.misses, counts.low, counts.high)
     )
-    accesses, method = trace.line.size, options.method
     sampling = (options.rate, options.confidence) if is_sampled else (1.0, None)
-    known = (accesses, instructions, options.unit, method, *sampling, trace.line_bytes)
+    known = (trace.line.size, instructions, options.unit, options.method, *sampling, trace.line_bytes)
     return MissRateCurve(capacities, counts, mpki, low, high, *known)
 
 
@@ -233,17 +232,8 @@ def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
     return distance.size - below[np.minimum(threshold, below.size - 1)]
 
 
-def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
-    """Return the misses of fully associative caches with least-recently-used replacement."""
-    distance = stack_distances(line)
-    again = distance[distance != COLD]
-    cold = distance.size - again.size
-    misses = (count_at_least(again, capacity_lines) + cold).astype(np.float64)
-    return MissCounts(misses, misses, misses, float(cold))
-
-
 def stat_stack_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
-    """Return the expected misses of such caches by StatStack, from the reuse distances alone.
+    """Return the expected misses of caches as below by StatStack, from the reuse distances alone.
 
     The expected stack distance of a reuse distance is expected(r) = sum over k = 1 .. r of P(reuse distance
     >= k): of the r accesses between, the one k places before the end is the last to its line if its own next
@@ -277,20 +267,24 @@ def shards_misses(
     *,
     confidence: float = 0.95,
 ) -> MissCounts:
-    """Return estimated misses of such caches from a share of the lines, R > 0; at 1 they are exact.
+    """Return the misses of fully associative caches with least-recently-used replacement.
 
-    Among the accesses to them a stack distance is the true one times R, so a cache of C lines is one of C R
-    lines; the misses are those among the kept accesses, over R (SHARDS-adj). The bounds put two errors of
-    sampling on top of each other: how far apart two uses seem, as if the cache were smaller or larger by
+    They are estimated from a share R > 0 of the lines; at 1, where all are counted, they are exact. Among
+    the accesses to them a stack distance is the true one times R, so a cache of C lines is one of C R lines;
+    the misses are those among the kept accesses, over R (SHARDS-adj). The bounds put two errors of sampling
+    on top of each other: how far apart two uses seem, as if the cache were smaller or larger by
     sqrt(C (1 - R) / R) lines, and which lines are chosen, sqrt((1 - R) sum m^2) / R for lines of m misses.
     """
-    sample = draw_lines(line, rate, rng)
-    if not sample.size:
+    sample = draw_lines(line, rate, rng) if rate < 1 else line
+    if line.size and not sample.size:
         what = f"no line of the trace is chosen at a sampling rate of {rate:g}"
         raise OptionError(what, remedy="raise the rate, or ask for the exact curve")
     distance = stack_distances(sample)
     again = distance[distance != COLD]
     cold = distance.size - again.size
+    if rate == 1:
+        exact = (cold + count_at_least(again, capacity_lines)).astype(np.float64)
+        return MissCounts(exact, exact, exact, float(cold))
     # A confidence next to 1 is one of 1 when rounded, which has no quantile.
     quantile = NormalDist().inv_cdf(min(0.5 + confidence / 2, nextafter(1.0, 0.0)))
     capacity = capacity_lines.astype(np.float64)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scalemodel import inputs
 from scalemodel.errors import InputError, OptionError, ScaleModelError
-from scalemodel.inputs import read_benchmarks, read_curve_points, read_questions
+from scalemodel.inputs import read_curve_points, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import predict
 
@@ -70,7 +70,8 @@ def test_no_measurement_is_above_the_peak() -> None:
 
 
 def test_a_table_of_benchmarks(tmp_path: Path) -> None:
-    dct, pf = read_benchmarks(written(tmp_path, CSV), mpki_unit=MpkiUnit.WARP, scaling=Scaling.WEAK)
+    read = read_questions(written(tmp_path, CSV), mpki_unit=MpkiUnit.WARP, scaling=Scaling.WEAK)
+    dct, pf = (each.measurements for each in read)
     ipc, mpki = {8: 112.7, 16: 226.4}, {8: 6.17, 16: 6.18, 64: 5.52}
     assert dct == Measurements("dct", ipc, mpki, {16: 0.52}, None, MpkiUnit.WARP, Scaling.WEAK)
     assert pf.ipc == {8: 231, 16: 460}
@@ -82,7 +83,7 @@ def test_a_table_of_benchmarks(tmp_path: Path) -> None:
 def test_files_as_they_come(tmp_path: Path, ending: str, mark: bytes, zipped: bool) -> None:
     content = mark + CSV.replace("\n", ending).replace("benchmark,size", " Benchmark, SIZE").encode()
     path = written(tmp_path, gzip.compress(content) if zipped else content)
-    assert read_benchmarks(path) == read_benchmarks(written(tmp_path, CSV, "plain"))
+    assert read_questions(path) == read_questions(written(tmp_path, CSV, "plain"))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_what_is_wrong_is_told_with_its_place(
 ) -> None:
     path = written(tmp_path, text)
     with pytest.raises(InputError) as caught:
-        read_benchmarks(path)
+        read_questions(path)
     assert message in str(caught.value)
     assert caught.value.place.path == path
     assert (caught.value.place.row, caught.value.place.column) == (row, column)
@@ -122,7 +123,7 @@ def test_what_is_wrong_is_told_with_its_place(
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     told: list[str] = []
     path = written(tmp_path, CSV)
-    read_benchmarks(path, tell=told.append)
+    read_questions(path, tell=told.append)
     assert told == [f"{path}: not read: column simulation_s"]
     told.clear()
     # Where the column itself is there, one of a like name is another one.
@@ -139,11 +140,10 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
 @given(text=st.text(alphabet='benchmarksizpc,"\n0123456789.-e', max_size=200))
 def test_no_text_is_a_crash(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = written(tmp_path_factory.getbasetemp(), "benchmark,size,ipc\n" + text, "any")
-    for read in (read_benchmarks, read_questions):
-        try:
-            read(path)  # type: ignore[operator]
-        except ScaleModelError as error:
-            assert error.remedy  # noqa: PT017
+    try:
+        read_questions(path)
+    except ScaleModelError as error:
+        assert error.remedy  # noqa: PT017
 
 
 # -- one question ---------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from scalemodel.miss_rate import (
     Method,
     MissCounts,
     MissRateCurve,
-    exact_misses,
     miss_rate_curve,
     shards_misses,
     stack_distances,
@@ -104,6 +103,10 @@ def misses_of_a_cache(trace: np.ndarray, capacity: int) -> int:
         if len(cache) > capacity:
             cache.popitem(last=False)
     return misses
+
+
+def exact_misses(trace: np.ndarray, capacity: np.ndarray) -> MissCounts:
+    return shards_misses(trace, capacity, 1.0, np.random.default_rng(0))
 
 
 def cyclic(working_set: int, rounds: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sampling.text import counted
 from scalemodel.errors import InputError, OptionError
-from scalemodel.inputs import read_benchmarks
+from scalemodel.inputs import read_questions
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
 from scalemodel.validate import Score, Validation, validate
@@ -126,9 +126,10 @@ def run_validate(options: ScaleValidateOptions) -> None:
     benchmarks: Sequence[Measurements]
     runs: Mapping[str, Sequence[Run]] | None = None
     try:
-        benchmarks = read_benchmarks(
+        questions = read_questions(
             options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
         )
+        benchmarks = [question.measurements for question in questions]
     except InputError:
         runs = _programs(options)
         if runs is None:

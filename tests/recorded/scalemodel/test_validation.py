@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scalemodel.inputs import read_benchmarks
+from scalemodel.inputs import read_questions
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.validate import validate
@@ -23,7 +23,10 @@ LEVELS = (0.8, 0.9, 0.95)
 def published_sets(shared_data: Path) -> dict[Scaling, tuple[Measurements, ...]]:
     """The benchmarks of the paper's artifact that are at hand."""
     folder = shared_data / "scale-model"
-    return {scaling: read_benchmarks(str(folder / name), scaling=scaling) for scaling, name in FILES.items()}
+    return {
+        scaling: tuple(each.measurements for each in read_questions(str(folder / name), scaling=scaling))
+        for scaling, name in FILES.items()
+    }
 
 
 # Mean and maximum in per cent; None where the methods give none. Targets ascending.
