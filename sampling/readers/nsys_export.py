@@ -265,38 +265,47 @@ def _find_calls(
     parts: Sequence[_Part], processes: Mapping[int, int], tables: NsysTables, advance: Callable[[int], None]
 ) -> None:
     """Write when the first API call of each launch's process and correlation id began, where one did."""
-    keys = np.concatenate([part.key for part in parts])
-    keys.sort()
-    # Those that are one, each once, and one beyond them, which nothing has.
-    keys = np.append(keys[np.append(keys[0] >= 0, keys[1:] > keys[:-1])], NO_CALL)
-    if len(keys) == 1 or not tables.has(_RUNTIME, *_CALL):
+    has_id = [part.key >= 0 for part in parts]
+    if not any(each.any() for each in has_id) or not tables.has(_RUNTIME, *_CALL):
         return
-    first_start_ns = np.full(len(keys), NO_CALL)
-    place_of = _finder(keys)
+    place_of, places = _places([part.key[known] for part, known in zip(parts, has_id, strict=True)])
+    first_start_ns = np.full(places, NO_CALL)
     codes = dict(processes)
     for start_ns, thread, correlation in tables.integers(_RUNTIME, _CALL):
         key = _keys(_codes(thread & ~_THREAD_BITS, codes), correlation)
-        key[thread == NULL] = -1
+        if thread.min() == NULL:
+            key[thread == NULL] = -1
         place = place_of(key)
-        is_of_launch = keys[place] == key
-        np.minimum.at(first_start_ns, place[is_of_launch], start_ns[is_of_launch])
+        if (place[1:] > place[:-1]).all():
+            # Each once, as ids of one thread come: this takes a third of the time of the other way.
+            first_start_ns[place] = np.minimum(first_start_ns[place], start_ns)
+        else:
+            np.minimum.at(first_start_ns, place, start_ns)
         advance(len(key))
-    for part in parts:
-        starts = first_start_ns[place_of(part.key)]
-        part.api_start_ns[:] = np.where(part.key < 0, NO_CALL, starts)
+    for part, known in zip(parts, has_id, strict=True):
+        part.api_start_ns[:] = np.where(known, first_start_ns[place_of(part.key)], NO_CALL)
 
 
-def _finder(keys: IntArray) -> Callable[[IntArray], AnyIntArray]:
-    """Return what finds the places of numbers among ascending keys, of those that are not there any place.
+def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
+    """Return what gives each of some keys >= 0 a place of its own, and how many places there are.
 
-    Keys that lie close together, as those of one process do, index a table, which takes a tenth of the time.
+    All other keys have places that none of these has. Keys that lie close together, as those of one process
+    do, are their places, which takes a tenth of the time.
     """
-    first, last = int(keys[0]), int(keys[-2])
-    if last - first > _KEYS_APART * len(keys):
-        return lambda numbers: np.searchsorted(keys, numbers)
-    table = np.full(last - first + 1, len(keys) - 1, dtype=np.int32)
-    table[keys[:-1] - first] = np.arange(len(keys) - 1, dtype=np.int32)
-    return lambda numbers: table.take(np.clip(numbers, first, last) - first)
+    first = min(int(part.min()) for part in parts if len(part))
+    last = max(int(part.max()) for part in parts if len(part))
+    if last - first <= _KEYS_APART * sum(map(len, parts)):
+        return lambda numbers: np.clip(numbers, first - 1, last + 1) - (first - 1), last - first + 3
+    keys = np.concatenate(parts)
+    keys.sort()
+    # Each once, and one beyond them, which nothing has.
+    keys = np.append(keys[np.append(True, keys[1:] > keys[:-1])], NO_CALL)
+
+    def place_of(numbers: IntArray) -> IntArray:
+        place = np.searchsorted(keys, numbers)
+        return np.where(keys[place] == numbers, place, len(keys) - 1)
+
+    return place_of, len(keys)
 
 
 def _process_numbers(processes: Mapping[int, int]) -> dict[int, int]:
