@@ -6,7 +6,6 @@ Messages name parameters and columns, never the flags of a command.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -18,10 +17,6 @@ class Place(NamedTuple):
     row: int | None = None
     column: str | None = None
     key: str | None = None
-
-    def in_column(self, column: str) -> Place:
-        """Return the cell of a column in this row."""
-        return self._replace(column=column)
 
     def __str__(self) -> str:
         parts = (("row", self.row), ("column", self.column), ("key", self.key))
@@ -73,9 +68,3 @@ def listed(words: Iterable[object]) -> str:
     """
     *before, last = map(str, words)
     return f"{', '.join(before)} and {last}" if before else last
-
-
-def nearest(word: str, known: Iterable[str], least: float = 0.6) -> str:
-    """Return the remedy for a word that is not known: the one most like it, else all there are."""
-    close = get_close_matches(word, known := tuple(known), 1, least)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

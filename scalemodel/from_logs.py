@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Prediction, Region
 from scalemodel.rules import Bounds
-from scalemodel.trace_file import open_trace
+from scalemodel.trace_file import BoolArray, FloatArray, IntArray, open_trace
 
 #: What a prediction launch by launch is called beside those of the scale rules.
 METHOD = "waves"
@@ -160,11 +159,10 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """
     programs: list[list[Run]] = []
     for run in sorted(runs, key=lambda run: run.size):
-        same = next((each for each in programs if _unlike(each[0], run) is None), None)
-        if same is None:
-            programs.append([run])
-        else:
-            same.append(run)
+        same = [each for each in programs if _unlike(each[0], run) is None]
+        if not same:
+            programs += (same := [[]])
+        same[0].append(run)
     named: dict[str, list[Run]] = {}
     for program in programs:
         check_runs(program)
@@ -199,8 +197,9 @@ class Limit(StrEnum):
 class ByWaves(NamedTuple):
     """The launches of a run on a larger GPU."""
 
-    #: SMs of the two runs that were simulated, and of the larger GPU.
-    sizes: tuple[int, int]
+    #: The larger of the two runs that were simulated, and SMs of the smaller one and of the larger GPU.
+    run: Run
+    smaller: int
     target: int
     #: (n,) cycles of each launch, and what limits it, of type `Limit`.
     cycles: FloatArray
@@ -209,13 +208,19 @@ class ByWaves(NamedTuple):
     @property
     def half_width(self) -> float | None:
         """How far a total may be off, as a fraction; None beyond the doublings that were measured."""
-        doublings = math.log2(self.target / self.sizes[1])
+        doublings = math.log2(self.target / self.run.size)
         return OFF_A_DOUBLING * doublings if doublings <= MOST_DOUBLINGS else None
 
+    def limits(self, which: BoolArray | None = None) -> list[tuple[float, str]]:
+        """Return the share of the cycles of all launches, or some, by what limits them, the largest first."""
+        here = np.ones(len(self.cycles), dtype=np.bool_) if which is None else which
+        kinds, of = np.unique(self.limit[here].astype(str), return_inverse=True)
+        cycles = (self.cycles if self.run.weight is None else self.cycles * self.run.weight)[here]
+        shares = np.bincount(of, cycles) / cycles.sum()
+        return sorted(zip(shares.tolist(), kinds.tolist(), strict=True), reverse=True)
 
-def predict_by_waves(
-    ctas: IntArray, smaller: FloatArray, larger: FloatArray, sizes: tuple[int, int], target: int
-) -> ByWaves:
+
+def predict_by_waves(smaller: Run, larger: Run, target: int) -> ByWaves:
     """Return the cycles of every launch on a larger GPU, with nothing fitted.
 
     The thread blocks of a launch run in waves: one more than the SMs hold begins another. With m(n) the waves
@@ -229,10 +234,10 @@ def predict_by_waves(
     its waves: a cliff between the two sizes is not gained a second time. The interval is what was measured on
     twelve real programs: 4.2 % off in the mean, 14.8 % at worst.
 
-    Given are (n,) the thread blocks of each launch, and its cycles on the smaller and on the larger of two
-    GPUs, whose sizes in SMs ascend to the target. Raises OptionError: they do not, or a grid is not known.
+    Given are runs of the same launches on two GPUs whose sizes in SMs ascend to the target. Raises
+    OptionError: they do not, or a grid is not known.
     """
-    small, large = sizes
+    small, large, ctas = smaller.size, larger.size, larger.ctas
     if not 0 < small < large < target:
         what = f"{target} SMs are not predicted from {small} and {large}"
         raise OptionError(what, remedy="give runs of two sizes and a target above both")
@@ -240,18 +245,18 @@ def predict_by_waves(
         what = "the grid of a launch is not known"
         raise OptionError(what, remedy="give logs that print it, or a table that has it")
     waves_small, waves_large, waves = (-(-ctas // size) for size in (small, large, target))
-    gain = (smaller - larger) / np.maximum(waves_small - waves_large, 1)
-    by_line, least = larger - gain * (waves_large - waves), larger * waves / waves_large
-    no_gain, few = larger >= smaller, (waves_small == waves_large) | (waves == waves_large)
-    cycles = np.where(no_gain | (waves_small == waves_large), larger, np.maximum(by_line, least))
+    gain = (smaller.cycles - larger.cycles) / np.maximum(waves_small - waves_large, 1)
+    by_line, least = larger.cycles - gain * (waves_large - waves), larger.cycles * waves / waves_large
+    no_gain, few = larger.cycles >= smaller.cycles, (waves_small == waves_large) | (waves == waves_large)
+    cycles = np.where(no_gain | (waves_small == waves_large), larger.cycles, np.maximum(by_line, least))
     tail = ctas < (1 - _TAIL) * waves * target
     limits = np.array(list(Limit), dtype=object)
     limit = limits[np.select([few, no_gain, by_line < least, tail], [1, 2, 3, 4], 0)]
-    return ByWaves(sizes, target, cycles, limit)
+    return ByWaves(larger, small, target, cycles, limit)
 
 
-def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:
-    """Return the launches at a target from the two largest runs below it, and the larger of the two.
+def waves_of(runs: Sequence[Run], target: int) -> ByWaves:
+    """Return the launches at a target from the two largest runs below it.
 
     Raises OptionError: there are not two, or a grid is not known.
     """
@@ -260,19 +265,17 @@ def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:
         what = f"{target} SMs need two runs of fewer, and there {'is one' if below else 'are none'}"
         remedy = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
         raise OptionError(what, remedy=remedy)
-    smaller, larger = below[-2:]
-    sizes = (smaller.size, larger.size)
-    return predict_by_waves(larger.ctas, smaller.cycles, larger.cycles, sizes, target), larger
+    return predict_by_waves(below[-2], below[-1], target)
 
 
 def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
     """Return the IPC of a larger GPU as a prediction of the method `waves`, beside those of the rules."""
-    found, larger = waves_of(runs, target)
-    off, (small, large) = found.half_width, found.sizes
-    if larger.instructions is None:
-        raise InputError(_NO_IPC, Place(larger.path))
-    ipc = larger.instructions / float(found.cycles.sum())
-    note = f"launch by launch from {small} and {large} SMs"
+    found = waves_of(runs, target)
+    off, run = found.half_width, found.run
+    if run.instructions is None:
+        raise InputError(_NO_IPC, Place(run.path))
+    ipc = run.instructions / float(found.cycles.sum())
+    note = f"launch by launch from {found.smaller} and {run.size} SMs"
     if off is None:
         note += "; beyond two doublings nothing was measured"
         return Prediction(target, METHOD, ipc, None, None, Region.TREND, note)
@@ -302,8 +305,9 @@ class KernelRow(NamedTuple):
     limit: str
 
 
-def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
+def kernel_rows(waves: ByWaves) -> list[KernelRow]:
     """Return what is predicted of each kernel, those of most cycles first; launches weigh as in the run."""
+    run = waves.run
     kernels, of_launch = np.unique(run.kernel, return_inverse=True)
     weight = np.ones(len(run.id)) if run.weight is None else run.weight
     cycles, before = (np.bincount(of_launch, weight * each) for each in (waves.cycles, run.cycles))
@@ -315,16 +319,7 @@ def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
             float(cycles[kernel]),
             float(cycles[kernel] / cycles.sum()),
             float(before[kernel] / cycles[kernel]),
-            next(limits(waves, run, of_launch == kernel))[1],
+            waves.limits(of_launch == kernel)[0][1],
         )
         for kernel in np.argsort(-cycles, kind="stable").tolist()
     ]
-
-
-def limits(waves: ByWaves, run: Run, which: BoolArray | None = None) -> Iterator[tuple[float, str]]:
-    """Yield the share of the cycles of all launches, or some, by what limits them, the largest first."""
-    here = np.ones(len(waves.cycles), dtype=np.bool_) if which is None else which
-    cycles = (waves.cycles if run.weight is None else waves.cycles * run.weight)[here]
-    kinds, of = np.unique(waves.limit[here].astype(str), return_inverse=True)
-    shares = np.bincount(of, cycles) / cycles.sum()
-    yield from sorted(zip(shares.tolist(), kinds.tolist(), strict=True), reverse=True)

@@ -123,7 +123,7 @@ class _Row(NamedTuple):
     cells: dict[str, str]
 
     def error(self, what: str, column: str, remedy: str) -> InputError:
-        return InputError(what, self.place.in_column(column), remedy=remedy)
+        return InputError(what, self.place._replace(column=column), remedy=remedy)
 
     def number(self, column: str, wrong_value: Callable[[float], str | None], remedy: str) -> float:
         """Return the number in a cell; InputError where there is none, or one out of range."""

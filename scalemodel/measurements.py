@@ -68,8 +68,8 @@ def wrong_size(size: float) -> str | None:
 
 def wrong_ipc(ipc: float) -> str | None:
     """Return what is wrong with an IPC."""
-    within = f"a number above 0 and at most {_MOST_IPC:g}"
-    return None if _LEAST_IPC <= ipc <= _MOST_IPC else f"an IPC is {within}, not {ipc:g}"
+    is_right = _LEAST_IPC <= ipc <= _MOST_IPC
+    return None if is_right else f"an IPC is a number above 0 and at most {_MOST_IPC:g}, not {ipc:g}"
 
 
 def wrong_mpki(mpki: float) -> str | None:

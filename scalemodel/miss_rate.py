@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
-from scalemodel.trace_file import AddressArray, AddressTrace
+from scalemodel.trace_file import AddressArray, AddressTrace, BoolArray, FloatArray, IntArray
 
 Int32Array = NDArray[np.int32]
 

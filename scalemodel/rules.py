@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from scalemodel.errors import OptionError, nearest
+from scalemodel.errors import OptionError
 from scalemodel.measurements import Scaling
 
 # Outside these an extrapolation is no prediction any more; within them 1/c is a number.
@@ -182,7 +183,9 @@ DEFAULT_RULE = "additive"
 def rule_named(name: str) -> Rule:
     """Return a rule by its name; raise OptionError if there is none of that name."""
     if name not in RULES:
-        raise OptionError(f"no scale rule {name!r}", remedy=nearest(name, RULES))
+        close = get_close_matches(name, RULES, 1)
+        remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
+        raise OptionError(f"no scale rule {name!r}", remedy=remedy)
     return RULES[name]
 
 

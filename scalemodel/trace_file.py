@@ -15,10 +15,12 @@ from typing import IO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from scalemodel.arrays import IntArray
 from scalemodel.errors import InputError, Place
 
 AddressArray = NDArray[np.uint64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _HEAD_BYTES = 1 << 16

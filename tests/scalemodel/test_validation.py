@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalemodel.errors import AnalysisError, OptionError
-from scalemodel.from_logs import Limit, predict_by_waves
+from scalemodel.from_logs import Limit, Run, predict_by_waves
 from scalemodel.measurements import Measurements, Scaling, measurements_of
 from scalemodel.validate import Validation, validate
 
@@ -91,7 +91,12 @@ def test_nothing_to_check() -> None:
 
 
 def one(ctas: int, small: float, large: float, target: int) -> tuple[float, str]:
-    found = predict_by_waves(np.array([ctas]), np.array([small]), np.array([large]), (8, 16), target)
+    blocks, name = np.array([ctas]), np.array(["k"])
+    smaller, larger = (
+        Run(size, "", np.array([0]), name, name, blocks, np.array([cycles]))
+        for size, cycles in ((8, small), (16, large))
+    )
+    found = predict_by_waves(smaller, larger, target)
     return float(found.cycles[0]), found.limit[0]
 
 

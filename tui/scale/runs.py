@@ -24,11 +24,11 @@ from scalemodel.from_logs import (
     METHOD,
     OFF_A_DOUBLING,
     ByWaves,
+    KernelRow,
     Printed,
     Run,
     check_runs,
     kernel_rows,
-    limits,
     read_printed,
     size_of,
     waves_of,
@@ -153,8 +153,6 @@ class Larger(NamedTuple):
     """A larger GPU as it is predicted."""
 
     waves: ByWaves
-    #: The larger of the two runs.
-    run: Run
     #: As the contract's `scale predict --run` has it; the ends are None where nothing was measured so far.
     row: dict[str, Any]
     #: Of the whole from the drawn launches; None where all were simulated.
@@ -180,9 +178,8 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     found = larger_gpus(runs, targets, plan, {run.size: results for run, results in read})
-    rows, kernels = [each.row for each in found], []
-    if options.kernels:
-        kernels = [row._asdict() for row in kernel_rows(found[-1].waves, found[-1].run)]
+    rows = [each.row for each in found]
+    kernels = [row._asdict() for row in kernel_rows(found[-1].waves)] if options.kernels else []
     simulated = [
         {
             "size": run.size,
@@ -210,13 +207,13 @@ def larger_gpus(
     """Return the GPU of each target; of a plan the whole run that its launches stand for, in one interval."""
     found = []
     for target in targets:
-        waves, run = waves_of(runs, target)
-        off, measured, estimate = waves.half_width, None, None
-        if plan is None:
-            measured = next((float(run.cycles.sum()) for run in runs if run.size == target), None)
-            total = float(waves.cycles.sum())
-            low, high = (None, None) if off is None else (total * (1 - off), total * (1 + off))
-        else:
+        waves = waves_of(runs, target)
+        run, off, estimate = waves.run, waves.half_width, None
+        total = float(waves.cycles.sum())
+        low: float | None = total * (1 - (off or 0.0))
+        high: float | None = total * (1 + (off or 0.0))
+        measured = next((float(run.cycles.sum()) for run in runs if run.size == target), None)
+        if plan is not None:
             results = (results_of or {})[run.size]
             caches: tuple[str, ...] = ()
             if results is not None and results.caches:
@@ -224,15 +221,15 @@ def larger_gpus(
                 caches = tuple(state for state, here in zip(results.caches, known, strict=True) if here)
             predicted = SimulatedLaunches(run.id, {_CYCLES: waves.cycles}, caches=caches)
             estimate = estimate_plan(plan, predicted, scale_error=off or 0.0)
-            total = estimate.main.total
-            low, high = (None, None) if off is None else (estimate.main.low, estimate.main.high)
+            total, low, high = estimate.main.total, estimate.main.low, estimate.main.high
+            measured = None
         parts = None if estimate is None else estimate.parts
         row = {
             "target": target,
-            "from": list(waves.sizes),
+            "from": [waves.smaller, run.size],
             "cycles": total,
-            "low": low,
-            "high": high,
+            "low": None if off is None else low,
+            "high": None if off is None else high,
             "ipc": None if run.instructions is None else run.instructions / total,
             "scale_error": off,
             "sampling_error": None if parts is None else parts.sampling,
@@ -240,13 +237,13 @@ def larger_gpus(
             "measured": measured,
             "error": None if measured is None else total / measured - 1,
         }
-        found.append(Larger(waves, run, row, estimate))
+        found.append(Larger(waves, row, estimate))
     return found
 
 
 def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Said]:
     """Yield the answer, the figures, which kernels decide, what limits them, and if asked a row a kernel."""
-    first, last = found[0].row, found[-1]
+    first, last = found[0].row, found[-1].waves
     small, large = first["from"]
     said = f"{first['target']} SMs: {first['cycles']:,.0f} cycles"
     if first["low"] is not None:
@@ -255,44 +252,46 @@ def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Said]:
     if first["measured"] is not None:
         than = "less" if first["error"] > 0 else "more"
         said += f"; the run there took {first['measured']:,.0f}, {share(abs(first['error']))} {than}"
-    yield said
-    yield ""
-
-    def cells(key: str, form: str) -> list[str]:
-        return ["-" if each.row[key] is None else format(each.row[key], form) for each in found]
-
-    yield (
-        Column("SMs", cells("target", "")),
-        *(Column(key, cells(key, ",.0f")) for key in ("cycles", "low", "high")),
-        Column("IPC", cells("ipc", ".4g")),
-        Column("measured", cells("measured", ",.0f")),
+    yield from (said, "")
+    forms = {
+        "target": "",
+        **dict.fromkeys(("cycles", "low", "high"), ",.0f"),
+        "ipc": ".4g",
+        "measured": ",.0f",
+    }
+    yield tuple(
+        Column(
+            {"target": "SMs", "ipc": "IPC"}.get(key, key),
+            ["-" if each.row[key] is None else format(each.row[key], form) for each in found],
+        )
+        for key, form in forms.items()
     )
     yield ""
-    yield from _explained(last, is_beyond=any(each.row["low"] is None for each in found))
+    rows = kernel_rows(last)
+    yield from _explained(found[-1], rows, is_beyond=any(each.row["low"] is None for each in found))
     if not kernels:
         yield "next: --kernels gives a row a kernel"
         return
-    rows = kernel_rows(last.waves, last.run)[:_MOST_KERNELS]
+    rows = rows[:_MOST_KERNELS]
     yield ""
     yield (
         Column("share", [share(row.share) for row in rows]),
         Column("cycles", [f"{row.cycles:,.0f}" for row in rows]),
-        Column(f"over {last.waves.sizes[1]} SMs", [f"{row.speedup:.2f}x" for row in rows]),
+        Column(f"over {last.run.size} SMs", [f"{row.speedup:.2f}x" for row in rows]),
         Column("launches", [f"{row.launches:,}" for row in rows]),
         Column("what limits it", [row.limit for row in rows], to_right=False),
         names("kernel", [short_name(row.kernel) for row in rows]),
     )
 
 
-def _explained(found: Larger, *, is_beyond: bool) -> Iterator[str]:
+def _explained(found: Larger, rows: Sequence[KernelRow], *, is_beyond: bool) -> Iterator[str]:
     """Yield which kernels have most of the predicted cycles, what limits them, what the interval is of."""
-    target, rows = found.waves.target, kernel_rows(found.waves, found.run)
-    summed = np.cumsum([row.share for row in rows])
+    target, summed = found.waves.target, np.cumsum([row.share for row in rows])
     count = min(int(np.searchsorted(summed, _DECIDING)) + 1, _MOST_NAMED)
     named = ", ".join(f"{short_name(row.kernel)} ({share(row.share)}, {row.limit})" for row in rows[:count])
     which = f"{count} of {counted(len(rows), 'kernel')}"
     yield f"{share(float(summed[count - 1]))} of the cycles at {target} SMs are of {which}: {named}"
-    parts_of = ", ".join(f"{share(part)} {limit}" for part, limit in limits(found.waves, found.run))
+    parts_of = ", ".join(f"{share(part)} {limit}" for part, limit in found.waves.limits())
     yield f"what the cycles at {target} SMs go to: {parts_of}"
     said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
     parts = None if found.estimate is None else found.estimate.parts
