@@ -64,17 +64,17 @@ def make_lines(workload: str, accesses: int) -> NDArray[np.uint64]:
 
 def curve_seconds(what: str, workload: str, accesses: int) -> dict[str, object]:
     """Make one curve (in this process): the best of three, the misses, their bounds, and the peak memory."""
-    from scalemodel.miss_rate import CurveOptions, Method, miss_rate_curve
-    from scalemodel.trace_file import AddressTrace
+    from scalemodel.accesses import AddressTrace
+    from scalemodel.miss_rate import Method, miss_rate_curve
 
     method, rate = METHODS[what]
     trace = AddressTrace(make_lines(workload, accesses), LINE_BYTES)
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    options = CurveOptions(Method(method), rate=rate)
     seconds = []
     for _ in range(REPEATS):
         started = time.perf_counter()
-        curve = miss_rate_curve(trace, CAPACITY_BYTES, options, np.random.default_rng(1))
+        rng = np.random.default_rng(1)
+        curve = miss_rate_curve(trace, CAPACITY_BYTES, rng, method=Method(method), rate=rate)
         seconds.append(time.perf_counter() - started)
     bounds = [curve.counts.low, curve.counts.high]
     return {

@@ -25,8 +25,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from scalemodel.accesses import AddressTrace
 from scalemodel.errors import InputError, Place
-from scalemodel.trace_file import AddressTrace, TraceFile
+from scalemodel.files import InputFile
 
 _SIGN = re.compile(rb"^(-kernel (name|id) = |-grid dim = |#BEGIN_TB|#traces format)", re.MULTILINE)
 _UNGROUPED = "group the tracer's file by thread blocks first, with Accel-Sim's post-traces-processing"
@@ -38,7 +39,7 @@ def recognises(head: bytes) -> bool:
     return _SIGN.search(head) is not None
 
 
-def read(file: TraceFile, line_bytes: int) -> AddressTrace:
+def read(file: InputFile, line_bytes: int) -> AddressTrace:
     """Read the accesses of a kernel.
 
     Raises InputError: the grammar is broken, a memory instruction is not known, or the file ends early.

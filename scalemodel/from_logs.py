@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scalemodel.accesses import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.files import open_file
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Prediction, Region
 from scalemodel.rules import Bounds
-from scalemodel.trace_file import BoolArray, FloatArray, IntArray, open_trace
 
 #: What a prediction launch by launch is called beside those of the scale rules.
 METHOD = "waves"
@@ -59,7 +60,7 @@ def read_printed(path: str) -> Printed:
     """Read what a log says beside its launches, gzip or xz or neither; raise InputError if it cannot be."""
     options: dict[str, str] = {}
     begun = ended = 0
-    with open_trace(path) as file:
+    with open_file(path) as file:
         for text in file.line_pieces():
             if not begun:
                 starts = [at for mark in _BEGUN if (at := text.find(mark)) >= 0]

@@ -29,20 +29,17 @@ whose last-level cache is meant, whose instructions are counted, the sampling er
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import sys
 import tomllib
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.files import damage_reported, open_file
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -71,28 +68,23 @@ _MEASUREMENTS = "a CSV with columns benchmark, size and ipc, or a TOML with a ta
 
 
 def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
-    """Return the whole text of a file, gzip or not, its line ends as they are; "-" is standard input.
+    """Return the whole text of a file, gzip, xz or neither, its line ends as they are; "-" is standard input.
 
     Raises InputError: it cannot be read, is empty, damaged, too large, or not text; ``meant`` is asked for.
     """
-    remedy = f"give {meant}"
+    with open_file(path) as file, damage_reported(path):
+        content = file.stream.read(_MOST_BYTES + 1)
+    wrong, text = None, ""
     try:
-        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            with gzip.open(io.BytesIO(content)) as stream:
-                content = stream.read(_MOST_BYTES + 1)
         text = content.decode("utf-8-sig")
-        wrong = "the file is empty" if not text.strip() else None
-        if len(content) > _MOST_BYTES:
-            wrong = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        wrong, remedy = f"the gzip data is cut short or damaged ({error})", "copy the file again"
-    except OSError as error:
-        wrong, remedy = f"cannot be read ({error.strerror or error})", "check the path"
     except UnicodeDecodeError:
         wrong = "not text in UTF-8"
+    if len(content) > _MOST_BYTES:
+        wrong = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
+    elif wrong is None and not text.strip():
+        wrong = "the file is empty"
     if wrong is not None:
-        raise InputError(wrong, Place(path), remedy=remedy)
+        raise InputError(wrong, Place(path), remedy=f"give {meant}")
     return text
 
 

@@ -8,7 +8,6 @@ Scale model)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from math import nextafter, sqrt
 from statistics import NormalDist
@@ -17,11 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scalemodel.accesses import AddressArray, AddressTrace, BoolArray, FloatArray, IntArray
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
-from scalemodel.trace_file import AddressArray, AddressTrace, BoolArray, FloatArray, IntArray
 
 Int32Array = NDArray[np.int32]
+
+#: The share of the lines that SHARDS looks at where none is named.
+DEFAULT_RATE = 0.01
 
 
 class Method(StrEnum):
@@ -30,26 +32,6 @@ class Method(StrEnum):
     EXACT = "exact"
     SHARDS = "shards"
     STAT_STACK = "statstack"
-
-
-@dataclass(frozen=True, slots=True)
-class CurveOptions:
-    """How to make a miss-rate curve: of SHARDS the share of the lines to look at, and that of the bounds."""
-
-    method: Method = Method.EXACT
-    rate: float = 0.01
-    confidence: float = 0.95
-    unit: MpkiUnit = MpkiUnit.THREAD
-    #: In the unit, where the trace does not say it.
-    instructions: int | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.rate <= 1:
-            raise OptionError(f"the sampling rate is above 0 and at most 1, not {self.rate:g}")
-        if not 0 < self.confidence < 1:
-            raise OptionError(f"the confidence is between 0 and 1, not {self.confidence:g}")
-        if self.instructions is not None and self.instructions < 1:
-            raise OptionError(f"the number of instructions is 1 or more, not {self.instructions:,}")
 
 
 class MissCounts(NamedTuple):
@@ -88,7 +70,15 @@ class MissRateCurve(NamedTuple):
 
 
 def miss_rate_curve(
-    trace: AddressTrace, capacity_bytes: IntArray, options: CurveOptions, rng: np.random.Generator
+    trace: AddressTrace,
+    capacity_bytes: IntArray,
+    rng: np.random.Generator,
+    *,
+    method: Method = Method.EXACT,
+    rate: float = DEFAULT_RATE,
+    confidence: float = 0.95,
+    unit: MpkiUnit = MpkiUnit.THREAD,
+    instructions: int | None = None,
 ) -> MissRateCurve:
     """Return the misses of caches of the given capacities.
 
@@ -96,32 +86,34 @@ def miss_rate_curve(
     ----------
     capacity_bytes : (c,) int64, each at least one line; a part of a line holds nothing.
     rng : draws which lines are looked at, for SHARDS only.
+    rate, confidence : of SHARDS the share of the lines to look at, and that of the bounds.
+    instructions : in the unit, where the trace does not say it.
 
-    Raises OptionError: a capacity is less than a line; SHARDS chooses no line; the trace is too long, or
-    states another number of instructions.
+    Raises OptionError: a capacity is less than a line, or another number is out of range; SHARDS chooses no
+    line; the trace is too long, or states another number of instructions.
     """
+    if not 0 < rate <= 1:
+        raise OptionError(f"the sampling rate is above 0 and at most 1, not {rate:g}")
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
     if capacities.min() < trace.line_bytes:
         least = f"a cache holds at least one line of {trace.line_bytes} bytes"
         raise OptionError(f"{least}, not {capacities.min():,} bytes")
-    is_thread = options.unit is MpkiUnit.THREAD
-    stated = trace.thread_instructions if is_thread else trace.warp_instructions
-    if None not in {stated, options.instructions} and stated != options.instructions:
-        given = f"{options.instructions:,} {options.unit} instructions are given"
+    stated = trace.thread_instructions if unit is MpkiUnit.THREAD else trace.warp_instructions
+    if stated is not None and instructions is not None and stated != instructions:
+        given = f"{instructions:,} {unit} instructions are given"
         raise OptionError(f"{given}, but the trace states {stated:,}", remedy="leave their number out")
-    lines, is_sampled = capacities // trace.line_bytes, options.method is Method.SHARDS
-    if options.method is Method.STAT_STACK:
+    lines, is_sampled = capacities // trace.line_bytes, method is Method.SHARDS
+    if method is Method.STAT_STACK:
         counts = stat_stack_misses(trace.line, lines)
     else:
-        rate = options.rate if is_sampled else 1.0
-        counts = shards_misses(trace.line, lines, rate, rng, confidence=options.confidence)
-    instructions = options.instructions if stated is None else stated
+        counts = shards_misses(trace.line, lines, rate if is_sampled else 1.0, rng, confidence=confidence)
+    instructions = instructions if stated is None else stated
     mpki, low, high = (
         None if misses is None or instructions is None else 1000 * misses / instructions
         for misses in (counts.misses, counts.low, counts.high)
     )
-    sampling = (options.rate, options.confidence) if is_sampled else (1.0, None)
-    known = (trace.line.size, instructions, options.unit, options.method, *sampling, trace.line_bytes)
+    sampling = (rate, confidence) if is_sampled else (1.0, None)
+    known = (trace.line.size, instructions, unit, method, *sampling, trace.line_bytes)
     return MissRateCurve(capacities, counts, mpki, low, high, *known)
 
 

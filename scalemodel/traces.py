@@ -18,9 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from scalemodel import accel_sim
+from scalemodel.accesses import AddressArray, AddressTrace, lines_of, lines_touched
 from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.files import InputFile, open_file
 from scalemodel.measurements import TraceFormat
-from scalemodel.trace_file import AddressArray, AddressTrace, TraceFile, lines_of, lines_touched, open_trace
 
 _ADDRESS, _SIZE = "address", "size"
 _REMEDY = (
@@ -65,7 +66,7 @@ def read_address_trace(
         if Path(path).is_dir():
             waiting = [*_traces_in(path), *waiting]
             continue
-        with open_trace(path) as file:
+        with open_file(path) as file:
             if trace_format is None and file.head.startswith(_LIST_STARTS):
                 waiting = [*_traces_listed(file), *waiting]
             else:
@@ -93,7 +94,7 @@ def _traces_in(folder: str) -> list[str]:
     return [path for _, path in found]
 
 
-def _traces_listed(file: TraceFile) -> list[str]:
+def _traces_listed(file: InputFile) -> list[str]:
     """Return the traces that a list of kernels names, beside it; copies to the GPU are left out."""
     text = b"".join(file.line_pieces()).decode("utf-8", "replace")
     found = []
@@ -111,7 +112,7 @@ def _traces_listed(file: TraceFile) -> list[str]:
     return found
 
 
-def _recognised(file: TraceFile) -> TraceFormat:
+def _recognised(file: InputFile) -> TraceFormat:
     """Return the format the file's first bytes are of."""
     head = file.head
     if head.startswith(_ZSTD_MAGIC):
@@ -128,7 +129,7 @@ def _recognised(file: TraceFile) -> TraceFormat:
     raise InputError(what, Place(file.path), remedy=_REMEDY)
 
 
-def _of_binary(file: TraceFile, line_bytes: int, width: int) -> AddressTrace:
+def _of_binary(file: InputFile, line_bytes: int, width: int) -> AddressTrace:
     content = b"".join(file.line_pieces())
     if len(content) % width:
         what = f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses"
@@ -148,7 +149,7 @@ def _header(head: bytes) -> list[str]:
     return [cell.strip().lower() for cell in cells]
 
 
-def _of_rows(file: TraceFile, line_bytes: int, *, is_text: bool) -> AddressTrace:
+def _of_rows(file: InputFile, line_bytes: int, *, is_text: bool) -> AddressTrace:
     """Read a CSV, or a text as a CSV of one column whose empty rows are left out."""
     header = [_ADDRESS] if is_text else _header(file.head)
     if _ADDRESS not in header:
@@ -206,7 +207,7 @@ def _lines_in(
     raise InputError(what, place, remedy=remedy)
 
 
-_READERS: dict[TraceFormat, Callable[[TraceFile, int], AddressTrace]] = {
+_READERS: dict[TraceFormat, Callable[[InputFile, int], AddressTrace]] = {
     TraceFormat.ACCEL_SIM: accel_sim.read,
     TraceFormat.CSV: partial(_of_rows, is_text=False),
     TraceFormat.TEXT: partial(_of_rows, is_text=True),

@@ -105,7 +105,7 @@ def test_files_as_they_come(tmp_path: Path, ending: str, mark: bytes, zipped: bo
         (columns(""), None, None, "no row of measurements"),
         (columns('"a,8,1,,'), 2, None, "not a CSV"),
         (columns("a" * 140_000 + ",8,1,,"), 2, None, "not a CSV (field larger than field limit"),
-        (b"\x1f\x8b\x08\x00broken", None, None, "gzip data is cut short or damaged"),
+        (b"\x1f\x8b\x08\x00broken", None, None, "compressed data is cut short or damaged"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(

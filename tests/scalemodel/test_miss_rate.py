@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
+from scalemodel.accesses import AddressTrace
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate import (
     COLD,
-    CurveOptions,
     Method,
     MissCounts,
     MissRateCurve,
@@ -23,7 +23,6 @@ from scalemodel.miss_rate import (
     stack_distances,
     stat_stack_misses,
 )
-from scalemodel.trace_file import AddressTrace
 
 # Distances of the whole range: few lines used often, many used rarely, and lines far apart in the address
 # space, which do not fit one number together with their place.
@@ -42,8 +41,8 @@ def curve_of(
     return miss_rate_curve(
         trace,
         np.array(capacity_bytes, dtype=np.int64),
-        CurveOptions(**options),  # type: ignore[arg-type]
         np.random.default_rng(0),
+        **options,  # type: ignore[arg-type]
     )
 
 

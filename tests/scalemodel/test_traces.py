@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel import trace_file
+from scalemodel import files
+from scalemodel.accesses import AddressTrace
 from scalemodel.errors import InputError, OptionError
-from scalemodel.trace_file import AddressTrace
 from scalemodel.traces import TraceFormat, read_address_trace
 
 LINE = 128
@@ -242,7 +242,7 @@ def test_any_kernel_is_read_as_it_was_written(
     content = kernel(*[[[str(one) for one in warp] for warp in block] for block in blocks])
     path = written(tmp_path_factory.mktemp("kernel"), content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace_file, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
+        patch.setattr(files, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
         if not expected:
             with pytest.raises(InputError, match="no access"):
                 read_address_trace([path])

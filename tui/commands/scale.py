@@ -337,7 +337,7 @@ def run_mrc(options: ScaleMrcOptions) -> None:
     """Read the trace, count the misses at each capacity."""
     import numpy as np
 
-    from scalemodel.miss_rate import CurveOptions, Method, miss_rate_curve
+    from scalemodel.miss_rate import DEFAULT_RATE, Method, miss_rate_curve
     from scalemodel.traces import read_address_trace
 
     asked = {
@@ -350,16 +350,17 @@ def run_mrc(options: ScaleMrcOptions) -> None:
         raise OptionError(f"{' and '.join(given)} are given", remedy="give one of them")
     if options.seed < 0:
         raise OptionError(f"--seed is 0 or more, not {options.seed}")
-    counting = CurveOptions(
-        next(iter(given.values()), Method.EXACT),
-        CurveOptions().rate if options.rate is None else options.rate,
+    sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
+    trace = read_address_trace(options.traces, trace_format=options.source, line_bytes=options.line_bytes)
+    curve = miss_rate_curve(
+        trace,
+        np.array(capacities, dtype=np.int64),
+        np.random.default_rng(options.seed),
+        method=next(iter(given.values()), Method.EXACT),
+        rate=DEFAULT_RATE if options.rate is None else options.rate,
         unit=options.mpki_unit,
         instructions=options.instructions,
     )
-    sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
-    trace = read_address_trace(options.traces, trace_format=options.source, line_bytes=options.line_bytes)
-    capacity_bytes = np.array(capacities, dtype=np.int64)
-    curve = miss_rate_curve(trace, capacity_bytes, counting, np.random.default_rng(options.seed))
     if curve.instructions is None:
         note(
             f"the trace does not say how many {curve.unit} instructions it was recorded over, so there is no "

@@ -1,4 +1,4 @@
-"""A trace as its readers see it: its bytes in whole lines, gzip, xz or neither, and its accesses."""
+"""Input files: their bytes, from the first on, of gzip, xz or neither, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scalemodel.errors import InputError, Place
-
-AddressArray = NDArray[np.uint64]
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _HEAD_BYTES = 1 << 16
@@ -28,8 +20,8 @@ _HEAD_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
 
 
-class TraceFile(NamedTuple):
-    """An open trace."""
+class InputFile(NamedTuple):
+    """An open file."""
 
     #: As the user gave it ("-" for standard input); for messages.
     path: str
@@ -52,8 +44,8 @@ class TraceFile(NamedTuple):
 
 
 @contextmanager
-def open_trace(path: str) -> Iterator[TraceFile]:
-    """Open one trace; "-" is standard input; raise InputError if it does not exist or cannot be read."""
+def open_file(path: str) -> Iterator[InputFile]:
+    """Open one file; "-" is standard input; raise InputError if it does not exist or cannot be read."""
     with ExitStack() as opened:
         with damage_reported(path):
             stream: IO[bytes] = sys.stdin.buffer
@@ -70,7 +62,7 @@ def open_trace(path: str) -> Iterator[TraceFile]:
                 stream = lzma.open(stream)  # noqa: SIM115
             head = stream.read(_HEAD_BYTES)
             stream.seek(0)
-        yield TraceFile(path, head, stream)
+        yield InputFile(path, head, stream)
 
 
 @contextmanager
@@ -84,39 +76,3 @@ def damage_reported(path: str) -> Iterator[None]:
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
         raise InputError(what, Place(path), remedy="check the path") from error
-
-
-# -- accesses to cache lines ------------------------------------------------------------------------------
-
-
-class AddressTrace(NamedTuple):
-    """The accesses of a program, in order."""
-
-    #: (n,) the cache line of each access: its address over ``line_bytes``.
-    line: AddressArray
-    line_bytes: int
-    #: Executed while it was recorded; None where nothing says it.
-    thread_instructions: int | None = None
-    warp_instructions: int | None = None
-
-
-def lines_of(address: AddressArray, line_bytes: int) -> AddressArray:
-    """Return the lines the addresses lie in."""
-    return address >> np.uint64(line_bytes.bit_length() - 1)
-
-
-def lines_touched(
-    address: AddressArray, size: AddressArray, line_bytes: int
-) -> tuple[AddressArray, IntArray]:
-    """Return every line that each access touches, ascending, and the index of its access.
-
-    Sizes, in bytes, are 1 or more and do not reach beyond the last address.
-    """
-    first = lines_of(address, line_bytes)
-    more = (lines_of(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
-    access = np.arange(first.size)
-    if not more.any():
-        return first, access
-    access = np.repeat(access, more + 1)
-    start = np.cumsum(more + 1) - more - 1
-    return first[access] + (np.arange(access.size) - start[access]).astype(np.uint64), access
