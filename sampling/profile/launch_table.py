@@ -6,8 +6,10 @@ piece by piece (our Parquet) do not need it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
-from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, operators_of
 from sampling.profile.profile import (
     Column,
     KernelTable,
@@ -29,6 +31,8 @@ from sampling.profile.profile import (
 )
 
 PART_LAUNCHES = 1 << 20
+#: Texts of operators, "" for none, and (rows,) the index of each launch's.
+FoundOperators = tuple[Sequence[str], AnyIntArray]
 #: Stands for the API start of a launch whose call was not recorded.
 NO_CALL = int(np.iinfo(np.int64).max)
 #: Stands for the end of a range that was still open when the recording ended.
@@ -114,12 +118,15 @@ class LaunchTableBuilder:
         file: ProfileFile,
         facts: RecordingFacts,
         ranges: Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource] | None = None,
+        operators: Callable[[], FoundOperators] | None = None,
         metrics: Mapping[str, FloatArray] | None = None,
     ) -> Profile:
         """Return the launches, sequence by sequence, in API order; `ProfileError` where there is not one.
 
         ``ranges`` makes the named ranges from the sequences and the API start of every launch in id order;
-        None where the format has none. ``metrics`` are in the order in which the launches were added.
+        None where the format has none. ``operators`` finds the operators of the launches when they are asked
+        for; None: named ranges are operators. They and ``metrics`` are in the order in which the launches
+        were added.
         """
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
@@ -139,16 +146,26 @@ class LaunchTableBuilder:
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
         kept = {name: placed(each) for name in stored if (each := columns.pop(name)) is not None}
         known = {name: placed(values) for name, values in (metrics or {}).items()}
+        found = None if ranges is None else ranges(sequences, None if begun is None else placed(begun))
+        operator: OperatorColumn | None = None
+        if operators is not None:
+            operator = OperatorColumn(self._kernels, kept["signature"], operators, order)
+        elif found is not None:
+            operator = OperatorColumn(
+                self._kernels,
+                kept["signature"],
+                partial(operators_of, found, [each.launches for each in sequences]),
+            )
         return Profile(
             format=format_name,
             files=(replace(file, launches=self._rows),),
             kernels=self._kernels,
             sequences=sequences,
-            parts=ColumnsInMemory(self._kernels, kept, known.get).parts(sequences),
-            columns=frozenset({*kept, "name"}),
+            parts=ColumnsInMemory(self._kernels, kept, known.get, operator).parts(sequences),
+            columns=frozenset({*kept, "name", *(() if operator is None else ("operator",))}),
             facts=facts,
             metric_names=tuple(known),
-            ranges=None if ranges is None else ranges(sequences, None if begun is None else placed(begun)),
+            ranges=found,
         )
 
 
@@ -189,6 +206,30 @@ def _ascending(rows: int, keys: Sequence[AnyIntArray]) -> bool:
     return True
 
 
+@dataclass(eq=False)
+class OperatorColumn:
+    """The operators of all launches, found when they are first asked for: few ask."""
+
+    kernels: KernelTable
+    #: (n,) in id order
+    signature: AnyIntArray
+    find: Callable[[], FoundOperators]
+    #: (n,) which of the launches as found each is in id order; None: they are in it.
+    order: IntArray | None = None
+    _codes: NDArray[np.int32] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def codes(self) -> NDArray[np.int32]:
+        """Return (n,) codes of the kernel table in id order."""
+        with self._lock:
+            if self._codes is None:
+                texts, text = self.find()
+                name = self.kernels.signature_names()[self.signature]
+                placed = text if self.order is None else text[self.order]
+                self._codes = self.kernels.intern_operators(texts, placed, name)
+            return self._codes
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsInMemory:
     """Compact columns in id order; ``metric`` gives a whole metric, None for one that is not there."""
@@ -196,11 +237,15 @@ class ColumnsInMemory:
     kernels: KernelTable
     columns: Table
     metric: Callable[[str], FloatArray | None]
+    operator: OperatorColumn | None = None
 
     def load(self, rows: slice, columns: Sequence[Column]) -> Table:
         """Return views of the columns, or the name codes looked up from the signatures."""
         found: dict[Column, AnyIntArray]
-        found = {column: self.columns[column][rows] for column in columns if column != "name"}
+        stored = [column for column in columns if column not in {"name", "operator"}]
+        found = {column: self.columns[column][rows] for column in stored}
+        if "operator" in columns and self.operator is not None:
+            found["operator"] = self.operator.codes()[rows]
         if "name" in columns:
             found["name"] = self.kernels.signature_names()[self.columns["signature"][rows]]
         return found

@@ -11,6 +11,7 @@ all its launches are the other's; of several such, directly in the one that open
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -21,6 +22,10 @@ from sampling.arrays import IntArray
 
 #: Stands between the names of a path.
 PATH_SEPARATOR = "/"
+#: The operators of PyTorch's own library: those of other GPUs and versions have the same names and shapes.
+ATEN = "aten::"
+_COUNTED = re.compile(r", (?:seq|op_id) = \d+|, input_op_ids = \[.*\]")
+_SIZES = re.compile(r", sizes = ")
 _NONE = -1
 
 
@@ -106,6 +111,25 @@ class JoinedRanges:
         return RangeRuns(tuple(codes), *map(np.concatenate, zip(*columns, strict=True)))
 
 
+def operators_of(source: RangeSource, launches: Sequence[int]) -> tuple[Sequence[str], IntArray]:
+    """Return the texts of operators, the first one "", and (n,) the index of every launch's, 0 for none.
+
+    It is the outermost range of an operator of ATen (PyTorch's ``emit_nvtx`` makes some), else the innermost
+    range: of several the one that opened last. ``launches`` says how many each sequence has.
+    """
+    runs = source.holding("")
+    # What counts the calls of an operator is no part of what it is.
+    texts = ["", *(_SIZES.sub(" ", _COUNTED.sub("", text)) for text in runs.texts)]
+    is_aten = np.array([text.startswith(ATEN) for text in texts], dtype=np.bool_)
+    first_ids = np.cumsum([0, *launches])
+    text = np.zeros(first_ids[-1], dtype=np.int64)
+    first, stop = runs.ids(first_ids.tolist())
+    for code, low, high in zip((runs.text + 1).tolist(), first.tolist(), stop.tolist(), strict=True):
+        if not is_aten[text[low]]:
+            text[low:high] = code
+    return texts, text
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
     """Names inside names: every path once, after the one it lies in."""
@@ -143,18 +167,27 @@ class Paths:
         return exact or [path for path, each in enumerate(written) if each.endswith(ending)]
 
 
-def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
-    """Return the distinct paths of ranges, level by level, and (r,) the path of each run."""
-    # Runs of one sequence stand together, and none reaches as far as any of the next.
-    order = np.argsort(runs.sequence, kind="stable")
-    reach = (runs.stop_ordinal + runs.sequence * (runs.stop_ordinal.max(initial=0) + 1))[order]
-    # The nearest run before each that ends no earlier holds it. All between a run and the one it points to
-    # end before it does, so a pointer to one that ends too early may follow that one's own pointer.
+def enclosing(reach: IntArray) -> IntArray:
+    """Return (r,) the nearest range before each that ends no earlier and so holds it, -1 for none.
+
+    ``reach`` (r,) is where each ends, in the order in which they begin.
+    """
+    # All between a range and the one it points to end before it does, so a pointer to one that ends too early
+    # may follow that one's own pointer.
     above = np.arange(-1, len(reach) - 1)
     going = np.flatnonzero(above != _NONE)
     while len(going := going[reach[above[going]] < reach[going]]):
         above[going] = above[above[going]]
         going = going[above[going] != _NONE]
+    return above
+
+
+def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
+    """Return the distinct paths of ranges, level by level, and (r,) the path of each run."""
+    # Runs of one sequence stand together, and none reaches as far as any of the next.
+    order = np.argsort(runs.sequence, kind="stable")
+    reach = (runs.stop_ordinal + runs.sequence * (runs.stop_ordinal.max(initial=0) + 1))[order]
+    above = enclosing(reach)
     parent = np.empty_like(order)
     parent[order] = np.where(above == _NONE, _NONE, order[above])
 

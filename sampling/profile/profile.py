@@ -25,11 +25,11 @@ from sampling.profile.names import NameTable
 if TYPE_CHECKING:
     import pandas as pd
 
-Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
+Column = Literal["name", "signature", "operator", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
 
-#: Columns of some launches, (n,) each: ``name`` and ``signature`` are codes of the profile's kernel table,
-#: durations and starts nanoseconds, ``stream`` an integer.
+#: Columns of some launches, (n,) each: ``name``, ``signature`` and ``operator`` are codes of the profile's
+#: kernel table, durations and starts nanoseconds, ``stream`` an integer.
 Table = Mapping[Column, AnyIntArray]
 
 #: (name, inode, bytes, ns of the last change) of a file, or of each file of a folder.
@@ -108,6 +108,7 @@ class KernelTable:
         self.names = NameTable()
         self._codes: dict[tuple[int, ...], int] = {}
         self._rows: IntArray = np.zeros((0, 7), dtype=np.int64)
+        self._operators: dict[tuple[str, int], int] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -138,6 +139,30 @@ class KernelTable:
     def signature_names(self) -> NDArray[np.int32]:
         """Return (signatures,) the name code of every signature so far."""
         return self.signature_rows()[:, 0].astype(np.int32)
+
+    def intern_operators(
+        self, texts: Sequence[str], text: AnyIntArray, name: AnyIntArray
+    ) -> NDArray[np.int32]:
+        """Return (n,) the code of the operator and kernel name of every launch, adding new ones.
+
+        ``text`` (n,) are indices into the texts of operators, of which "" is none; ``name`` codes of names.
+        """
+        codes, first_rows = dense_codes([text, name])
+        pairs = zip(text[first_rows].tolist(), name[first_rows].tolist(), strict=True)
+        with self._lock:
+            found = [
+                self._operators.setdefault((texts[at], code), len(self._operators)) for at, code in pairs
+            ]
+        return np.array(found, dtype=np.int32).take(codes)
+
+    def operators(self) -> tuple[list[str], IntArray]:
+        """Return (operators,) the text of every operator's code so far, and the code of its kernel's name.
+
+        The text is "" for launches of a kernel that no operator encloses.
+        """
+        with self._lock:
+            pairs = list(self._operators)
+        return [text for text, _ in pairs], np.array([name for _, name in pairs], dtype=np.int64)
 
     def signature_rows(self) -> IntArray:
         """Return (signatures, 7) name code, grid x, y, z and block x, y, z of every signature so far.
@@ -235,7 +260,8 @@ class Profile:
     #: One for each process and device, and all launches, in id order.
     sequences: tuple[LaunchSequence, ...]
     parts: tuple[Part, ...] = field(repr=False)
-    #: The columns this profile can give; "name", "duration_ns" and "signature" always.
+    #: The columns this profile can give; "name", "duration_ns" and "signature" always. Operators are looked
+    #: for when they are first loaded, and there may turn out to be none.
     columns: frozenset[Column]
     facts: RecordingFacts = RecordingFacts()
     #: The metrics the profile itself has of its launches, besides their durations.

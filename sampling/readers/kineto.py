@@ -20,8 +20,14 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
-from sampling.profile.named_ranges import RangeSource
+from sampling.profile.launch_table import (
+    NO_CALL,
+    FoundOperators,
+    LaunchColumns,
+    LaunchTableBuilder,
+    runs_of,
+)
+from sampling.profile.named_ranges import ATEN, RangeSource, enclosing
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -153,8 +159,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         events = np.stack([text, process, start_ns, end_ns])
         return runs_of(tuple(seen.texts), events, sequences, api_start_ns)
 
-    profile_file = ProfileFile(file.path, file.location, len(name))
-    return builder.finish(format_name=FORMAT, file=profile_file, facts=facts, ranges=ranges)
+    return builder.finish(
+        format_name=FORMAT,
+        file=ProfileFile(file.path, file.location, len(name)),
+        facts=facts,
+        ranges=ranges,
+        operators=lambda: _operators(replace(file, progress=None), correlation),
+    )
 
 
 # --- the text in pieces ------------------------------------------------------------------------------------
@@ -239,19 +250,19 @@ _SIZE_DECODER = json.Decoder(tuple[_Count, _Count, _Count])
 _NO_ARGUMENTS = _Arguments()
 
 
-def _decoded(text: bytes) -> _Trace:
-    """Return a piece as a document.
+def _decoded(text: bytes, decoder: json.Decoder[Any] = _DECODER) -> Any:
+    """Return a piece as a document, a `_Trace` or what else the decoder gives.
 
     Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError: it is not JSON, cut short or no trace.
     """
     if _LIST.match(text):
         text = b'{"traceEvents":%b}' % text
     try:
-        return _DECODER.decode(text)
+        return decoder.decode(text)
     except (DecodeError, UnicodeDecodeError):
         text = text.decode("utf-8", errors="replace").encode().translate(_CONTROLS_TO_SPACES)
         text = _NOT_A_NUMBER.sub(b": null", text)
-        return _DECODER.decode(_BACKSLASH.sub(lambda escape: escape[1] or rb"\\", text))
+        return decoder.decode(_BACKSLASH.sub(lambda escape: escape[1] or rb"\\", text))
 
 
 # --- events as columns -------------------------------------------------------------------------------------
@@ -431,3 +442,120 @@ def _devices(described: Any, launching: set[int]) -> tuple[Device, ...]:
     if len(devices) == len(launching) == 1:
         return (replace(devices[0], device=min(launching)),)
     return tuple(device for device in devices if device.device in launching)
+
+
+# --- operators ---------------------------------------------------------------------------------------------
+
+
+class _HostArguments(Struct, gc=False):
+    correlation: Any = None
+    dims: Raw = field(default=_NO_SIZE, name="Input Dims")
+    old_dims: Raw = field(default=_NO_SIZE, name="Input dims")
+    types: Raw = field(default=_NO_SIZE, name="Input type")
+
+
+class _HostEvent(Struct, gc=False):
+    ph: str | None = None
+    cat: str | None = None
+    name: str | None = None
+    ts: Any = None
+    dur: Any = None
+    pid: Any = None
+    tid: Any = None
+    args: _HostArguments | None = None
+
+
+class _HostTrace(Struct):
+    events: list[_HostEvent] | None = field(default=None, name="traceEvents")
+
+
+_HOST_DECODER = json.Decoder(_HostTrace)
+_NO_HOST_ARGUMENTS = _HostArguments()
+
+
+def _operators(file: InputFile, correlation: IntArray) -> FoundOperators:
+    """Return the texts of operators and which one issued each launch, by its correlation number (n,).
+
+    The file is read once more: few ask, and what the operators' columns need would slow reading by a tenth.
+    """
+    threads: dict[Any, int] = {}
+    texts: dict[Any, int] = {}
+    operators = [np.zeros((4, 0), dtype=np.int64)]
+    calls = [np.zeros((3, 0), dtype=np.int64)]
+    with file.damage_reported():
+        for piece in trace_pieces(_blocks(file, None)):
+            events = [event for event in _decoded(piece, _HOST_DECODER).events or () if event.ph == "X"]
+            known = [event for event in events if event.cat in {"cpu_op", "Operator"} and event.name]
+            # What PyTorch 1.8 lists among the operators with a # is an annotation.
+            known = [event for event in known if event.cat == "cpu_op" or "#" not in str(event.name)]
+            arguments = [event.args or _NO_HOST_ARGUMENTS for event in known]
+            places = _host_places(known, threads)
+            end_ns = places[1] + _nanoseconds(np.nan_to_num(_numbers(known, "dur")))
+            written = [
+                (event.name, bytes(each.dims), bytes(each.old_dims), bytes(each.types))
+                for event, each in zip(known, arguments, strict=True)
+            ]
+            operators.append(np.stack([*places, end_ns, _codes(written, texts)]) if known else operators[0])
+            issuing = [event for event in events if (event.cat or "").lower().endswith(("runtime", "driver"))]
+            number = _numbers([event.args or _NO_HOST_ARGUMENTS for event in issuing], "correlation")
+            number = np.where(_is_time(number), number, -1)
+            calls.append(np.stack([*_host_places(issuing, threads), number.astype(np.int64)]))
+    thread, start_ns, end_ns, text = np.concatenate(operators, axis=1)
+    call_thread, call_ns, call = np.concatenate(calls, axis=1)
+    # Of several calls with one number the earliest counts.
+    by_start = np.argsort(call_ns, kind="stable")
+    call_thread, call_ns, call = call_thread[by_start], call_ns[by_start], call[by_start]
+    names = [name for name, *_ in texts]
+    is_aten = np.array([name.startswith(ATEN) for name in names], dtype=np.bool_)
+    operator_of_call = np.zeros(len(call), dtype=np.int64)
+    for each in range(len(threads)):
+        own, begun = np.flatnonzero(thread == each), np.flatnonzero(call_thread == each)
+        own = own[np.lexsort((-end_ns[own], start_ns[own]))]
+        aten = own[is_aten[text[own]]]
+        # An operator that no other of ATen holds begins when all of them before it have ended.
+        before = np.maximum.accumulate(end_ns[aten])
+        aten = aten[np.append(True, start_ns[aten][1:] >= before[:-1])] if len(aten) else aten
+        for rows in (own, aten):
+            inside = _innermost(start_ns[rows], end_ns[rows], call_ns[begun])
+            held = inside >= 0
+            operator_of_call[begun[held]] = text[rows[inside[held]]] + 1
+    place = _places_of(correlation, call) if len(call) else np.full(len(correlation), -1)
+    found = np.where(place >= 0, np.append(operator_of_call, 0)[place], 0)
+    return ("", *(_operator_text(*written) for written in texts)), found
+
+
+def _host_places(events: Sequence[_HostEvent], threads: dict[Any, int]) -> tuple[IntArray, IntArray]:
+    """Return (n,) the number of each event's thread and its start in ns, far away where it has none."""
+    start_us = _numbers(events, "ts")
+    usable = _is_time(start_us)
+    start_ns = np.where(usable, _nanoseconds(np.where(usable, start_us, 0)), NO_CALL)
+    thread = [threads.setdefault((str(event.pid), str(event.tid)), len(threads)) for event in events]
+    return np.array(thread, dtype=np.int64), start_ns
+
+
+def _innermost(start_ns: IntArray, end_ns: IntArray, time_ns: IntArray) -> IntArray:
+    """Return (m,) which of the nested spans (k,), in the order they begin, holds each time; -1 for none."""
+    place = np.searchsorted(start_ns, time_ns, side="right") - 1
+    above = enclosing(end_ns)
+    going = np.flatnonzero(place >= 0)
+    while len(going := going[end_ns[place[going]] <= time_ns[going]]):
+        place[going] = above[place[going]]
+        going = going[place[going] >= 0]
+    return place
+
+
+def _operator_text(name: str, dims: bytes, old_dims: bytes, types: bytes) -> str:
+    """Return an operator with the shapes and types of its tensors: ``aten::mm [[8, 4], [4, 2]] BFloat16``.
+
+    Scalars have no shape, and are left out with their types.
+    """
+    known, kinds = (json.decode(text) for text in (old_dims if dims == bytes(_NO_SIZE) else dims, types))
+    if not isinstance(known, list):
+        return name
+    kinds = kinds if isinstance(kinds, list) and len(kinds) == len(known) else [""] * len(known)
+    kinds = [str(kind).removeprefix("c10::") for kind in kinds]
+    tensors = [(shape, kind) for shape, kind in zip(known, kinds, strict=True) if shape]
+    if not tensors:
+        return name
+    distinct = dict.fromkeys(kind for _, kind in tensors if kind not in {"", "TensorList", "GenericList"})
+    return " ".join([name, str([shape for shape, _ in tensors]), *distinct])

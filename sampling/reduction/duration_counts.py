@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.errors import ProfileError
+from sampling.errors import NotApplicableError, ProfileError
 from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import Column, Part, Profile, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
 from sampling.reduction.region import LeftOut, Region, names_passing, nothing_left, selected_parts
+from sampling.text import Wording
 
 #: Distinct (code, duration) in ascending order, and how many launches have each; (p,) int64 each.
 Reduction = tuple[IntArray, IntArray, IntArray]
@@ -116,7 +117,7 @@ class DurationCounts:
     @property
     def label(self) -> Column:
         """The column whose codes tell the groups apart."""
-        return "signature" if self.grouping.needs_shape else "name"
+        return self.grouping.label
 
     @cached_property
     def group_of_pairs(self) -> IntArray:
@@ -174,14 +175,16 @@ def count_durations(
 ) -> DurationCounts:
     """Reduce a profile to its (group, duration, count).
 
-    `EmptySelectionError`, which says the filter, where the region leaves no launch. ``selected`` is what it
-    selects, where that is known from another reduction of the profile.
+    `EmptySelectionError`, which says the filter, where the region leaves no launch; `NotApplicableError`
+    where groups are of operators and no launch has one. ``selected`` is what it selects, where that is known
+    from another reduction of the profile.
     """
     region = region or Region()
     if selected is None:
         selected = selected_parts(profile, region)
-    label: Column = "signature" if grouping.needs_shape else "name"
-    sequences = len(profile.sequences)
+    label, sequences = grouping.label, len(profile.sequences)
+    if label not in profile.columns:
+        raise no_operators()
 
     def reduced_part(part: Part) -> Reduction:
         table = part.load((label, "duration_ns"))
@@ -196,7 +199,20 @@ def count_durations(
             waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
+    if label == "operator" and not any(profile.kernels.operators()[0]):
+        raise no_operators()
     return _grouped(profile, grouping, region, selected, _merged(waiting))
+
+
+def no_operators() -> NotApplicableError:
+    """Return the error for a profile that says no operator of any launch."""
+    return NotApplicableError(
+        Wording("`group_by=operator`: this profile names no operator of any launch"),
+        remedy=Wording(
+            "group by `group_by=name`, or record with the PyTorch profiler, CPU activities and "
+            "record_shapes=True, or with Nsight Systems and NVTX ranges"
+        ),
+    )
 
 
 def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
@@ -219,9 +235,8 @@ def _grouped(
     """Name the groups, drop what names and durations filter out, and order what is left."""
     raw, duration_ns, count = reduction
     refuse_endless(profile, float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64))))
-    name_of: AnyIntArray = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
-    if grouping.needs_shape:
-        name_of = profile.kernels.signature_names()[name_of]
+    label_of = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
+    name_of = grouping.label_names(profile.kernels)[label_of]
     is_present = np.zeros(len(profile.kernels.names), dtype=np.bool_)
     is_present[name_of[raw]] = True
     is_kept, left_out = names_passing(profile, region, is_present)[name_of[raw]], None
@@ -313,7 +328,7 @@ def _merged(reductions: Sequence[Reduction]) -> Reduction:
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
     """Return for each sequence (labels,) the kernel group of each code of ``counts.label``, -1: none."""
-    labels = len(profile.kernels) if counts.grouping.needs_shape else len(profile.kernels.names)
+    labels = len(counts.grouping.label_names(profile.kernels))
     sequences = len(profile.sequences)
     padded = np.full(labels * sequences, -1, dtype=np.int64)
     padded[: len(counts.group_of_raw)] = counts.group_of_raw

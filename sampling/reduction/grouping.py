@@ -9,10 +9,10 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.errors import OptionError
 from sampling.profile.names import readable_name, stem_script_name
-from sampling.profile.profile import Dimensions, KernelTable, Profile
+from sampling.profile.profile import Column, Dimensions, KernelTable, Profile
 from sampling.reduction import GroupBy
 from sampling.text import Wording, shortened
 
@@ -35,6 +35,17 @@ class Grouping:
         """Whether grid and block are part of the key."""
         return self.by is GroupBy.LAUNCH
 
+    @property
+    def label(self) -> Column:
+        """The column whose codes tell the groups apart."""
+        return "operator" if self.by is GroupBy.OPERATOR else "signature" if self.needs_shape else "name"
+
+    def label_names(self, kernels: KernelTable) -> AnyIntArray:
+        """Return (labels,) the code of the kernel name behind every code of the label so far."""
+        if self.by is GroupBy.OPERATOR:
+            return kernels.operators()[1]
+        return kernels.signature_names() if self.needs_shape else np.arange(len(kernels.names))
+
 
 @dataclass(frozen=True, slots=True)
 class KernelGroup:
@@ -53,11 +64,12 @@ def group_table(
 ) -> tuple[list[KernelGroup], IntArray]:
     """Return the groups of a reduction, and (raw codes,) the index of each one's; -1 where not selected.
 
-    ``raw_selected`` says which raw codes count. One is label * sequences + sequence, label the signature code
-    if the grouping needs shapes, else the name code.
+    ``raw_selected`` says which raw codes count. One is label * sequences + sequence, label a code of the
+    grouping's label.
     """
     # Raw codes go by label first, so one label serves all its sequences.
-    shared = lru_cache(maxsize=1)(partial(_shared, profile.kernels, grouping.by))
+    operators = profile.kernels.operators() if grouping.by is GroupBy.OPERATOR else ([], np.zeros(0, int))
+    shared = lru_cache(maxsize=1)(partial(_shared, profile.kernels, grouping.by, operators))
     group_of_raw = np.full(len(raw_selected), -1, dtype=np.int64)
     groups: dict[str, KernelGroup] = {}
     indices: dict[str, int] = {}
@@ -73,10 +85,16 @@ def group_table(
 
 
 def _shared(
-    kernels: KernelTable, by: GroupBy, label: int
+    kernels: KernelTable, by: GroupBy, operators: tuple[list[str], IntArray], label: int
 ) -> tuple[str, Dimensions | None, Dimensions | None]:
-    """Return name, grid and block of a group from the code of a signature or name."""
+    """Return name, grid and block of a group from a code of its label.
+
+    The name of an operator's is the operator's text; a launch without one stands under its kernel's name.
+    """
     names = kernels.names
+    if by is GroupBy.OPERATOR:
+        texts, name_of = operators
+        return texts[label] or names.readable(int(name_of[label])), None, None
     if by is GroupBy.LAUNCH:
         signature = kernels.signature(label)
         return names.readable(signature.name), signature.grid, signature.block

@@ -273,6 +273,10 @@ _HEAD = 6
 # What is kept first where there is little room.
 _BASE, _TELLING, _BASE_TELLING, _TILE, _WORD, _LAST_OF_BASE, _REST, _EXTRA, _GENERAL_ATOM, _LAST = range(10)
 
+# An operator with the shapes and types of its tensors, as `--group-by operator` has it.
+_OPERATOR = re.compile(r"(?:aten::)?(\S+) (\[\[.*\]\])((?: \S+)*)")
+_SHAPE = re.compile(r"\[([\d, ]+)\]")
+
 # What may tell a name from others of its function, the most telling first.
 _STAGES: tuple[Callable[[str], Words], ...] = (
     lambda name: tuple(sorted(dict.fromkeys(_parts_of(name)[0]), key=_kind_of)),
@@ -283,14 +287,25 @@ _STAGES: tuple[Callable[[str], Words], ...] = (
 
 
 def words_of_names(names: Iterable[str]) -> dict[str, tuple[Word, ...]]:
-    """Return the words to show of each name: the function's own, and what tells it from others of it."""
-    of_base = _grouped((short_name(name), name) for name in names)
+    """Return the words to show of each name: the function's own, and what tells it from others of it.
+
+    An operator's are its own name, its shapes and its types.
+    """
+    operators = {name: found for name in names if (found := _OPERATOR.fullmatch(name))}
+    of_base = _grouped((short_name(name), name) for name in names if name not in operators)
     telling = _telling_atoms(of_base)
-    return {
+    return {name: _operator_words(*found.groups()) for name, found in operators.items()} | {
         name: (_base_word(base, telling[base], bool(details)), *details)
         for base, alike in of_base.items()
         for name, details in _details_of(base, alike)
     }
+
+
+def _operator_words(name: str, shapes: str, types: str) -> tuple[Word, ...]:
+    sizes = [_BLANKS.sub("x", shape) for shape in _SHAPE.findall(shapes)]
+    return tuple(
+        (Atom("", word, _BASE + place),) for place, word in enumerate([name, *sizes, *types.split()])
+    )
 
 
 def _details_of(base: str, names: Sequence[str]) -> Iterator[tuple[str, list[Word]]]:

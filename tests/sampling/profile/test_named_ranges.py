@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import NO_CALL, STILL_OPEN, runs_of
-from sampling.profile.named_ranges import NamedRange, RangeRuns
+from sampling.profile.named_ranges import NamedRange, RangeRuns, operators_of
 from sampling.profile.profile import (
     KernelTable,
     LaunchSequence,
@@ -130,3 +130,23 @@ def test_the_ranges_of_several_files_are_those_of_each() -> None:
     assert workload.range_names(3) == ("x", "step 1", "y")
     assert workload.clocks == (0, 0, 1)
     assert first.clocks == (0, 0)
+
+
+def test_named_ranges_are_operators_those_of_aten_first() -> None:
+    """The outermost of ATen where there is one, else the innermost; what counts calls is no part of it."""
+    named = [
+        ("forward", 0, 0, 8),
+        ("aten::linear, seq = 7, op_id = 3, sizes = [[2, 4], [3, 4]]", 0, 1, 4),
+        ("aten::mm, op_id = 4", 0, 2, 3),
+        ("ncclGroupEnd", 0, 5, 6),
+        ("other", 1, 0, 1),
+    ]
+    columns = [
+        np.array(column) for column in zip(*((at, *run) for at, (_, *run) in enumerate(named)), strict=True)
+    ]
+    runs = RangeRuns([text for text, *_ in named], *columns, np.arange(len(named)))
+    texts, text = operators_of(runs, [9, 2])
+    linear = "aten::linear [[2, 4], [3, 4]]"
+    forward = ["forward"]
+    expected = [*forward, *[linear] * 3, *forward, "ncclGroupEnd", *forward * 2, "", "other", ""]
+    assert [texts[code] for code in text.tolist()] == expected

@@ -15,12 +15,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kineto_file import Style
 
-from sampling.errors import ProfileError
+from sampling.errors import NotApplicableError, ProfileError
 from sampling.profile.profile import Column, Device, KernelTable, LaunchSequence, Profile
 from sampling.readers import kineto
 from sampling.readers.input_file import open_input
 from sampling.readers.kineto import trace_pieces
+from sampling.reduction import GroupBy
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
 from tests import small_recordings
+from tui.text.labels import KernelLabels
 
 Json = dict[str, Any]
 _API = {"Runtime", "cuda_runtime", "cuda_driver"}
@@ -473,3 +478,141 @@ def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
     profile = reading(trace(*nodes, call(5, 1, "cudaGraphLaunch")))
     assert names(profile) == ["a", "b", "c"]
     assert profile.facts.hidden_graph_replays == 0
+
+
+# --- operators ---------------------------------------------------------------------------------------------
+
+
+def operator(name: str, ts: Any, dur: Any, **changes: Any) -> Json:
+    """Return an operator on the thread of `call`; arguments by their names in the file."""
+    args = {key: changes.pop(key) for key in [key for key in changes if key[0].isupper()]}
+    event = {"ph": "X", "cat": "cpu_op", "name": name, "ts": ts, "dur": dur, "pid": 4711, "tid": 4711}
+    return {**event, "args": args, **changes}
+
+
+def operators(profile: Profile) -> list[str]:
+    """Return the operators in launch order."""
+    codes = profile.load(["operator"])["operator"].tolist()
+    texts, names_of = profile.kernels.operators()
+    assert [int(names_of[code]) for code in codes] == column(profile, "name")
+    return [texts[code] for code in codes]
+
+
+def test_the_outermost_operator_of_aten_is_that_of_the_launch_else_the_innermost(reading: Any) -> None:
+    events = [
+        operator("autograd::engine::evaluate_function: F", 0, 100),
+        operator("FBackward", 10, 80),
+        operator("aten::linear", 20, 20, **{"Input Dims": [[4, 8], [2, 8], []]}),
+        operator("aten::mm", 22, 10, **{"Input Dims": [[4, 8], [8, 2]]}),
+        operator("aten::copy_", 200, 10),
+        operator("aten::to", 200, 20),
+        operator("of another thread", 300, 10, tid=1),
+        *(kernel(number, ts=500 + number) for number in range(8)),
+        *(call(number, ts) for number, ts in enumerate((5, 15, 25, 40, 90, 205, 305))),
+    ]
+    of_the_engine = "autograd::engine::evaluate_function: F"
+    expected = [of_the_engine, "FBackward", "aten::linear [[4, 8], [2, 8]]", "FBackward", of_the_engine]
+    # One ends where another begins: its last nanosecond is outside. A launch without a call has no operator.
+    by_start = reading(trace(*events))
+    assert by_start.facts.api_rows_missing == 1
+    assert operators(by_start) == [*expected, "aten::to", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({}, "aten::add"),
+        ({"Input Dims": [], "Input type": []}, "aten::add"),
+        ({"Input Dims": [[], []], "Input type": ["Scalar", "Scalar"]}, "aten::add"),
+        (
+            {"Input Dims": [[2, 3], [3], []], "Input type": ["c10::Half", "c10::Half", "Scalar"]},
+            "aten::add [[2, 3], [3]] Half",
+        ),
+        (
+            {"Input Dims": [[2], [3]], "Input type": ["float", "long int"]},
+            "aten::add [[2], [3]] float long int",
+        ),
+        ({"Input Dims": [[[2], [3]], []], "Input type": ["TensorList", ""]}, "aten::add [[[2], [3]]]"),
+        ({"Input Dims": [[2]], "Input type": []}, "aten::add [[2]]"),
+        ({"Input dims": [[2], []], "Input type": []}, "aten::add [[2]]"),
+        ({"Input Dims": "none", "Input type": 5}, "aten::add"),
+    ],
+)
+def test_an_operator_has_the_shapes_and_types_of_its_tensors(
+    reading: Any, arguments: Json, text: str
+) -> None:
+    profile = reading(trace(kernel(), call(1, 5), operator("aten::add", 0, 9, **arguments)))
+    assert operators(profile) == [text]
+
+
+def test_old_annotations_among_the_operators_are_none(reading: Any) -> None:
+    old = [operator(name, 0, 9, cat="Operator") for name in ("ProfilerStep#5", "aten::add")]
+    assert operators(reading(trace(kernel(), call(1, 5), *old))) == ["aten::add"]
+    assert operators(reading(trace(kernel(), call(1, 5), old[0]))) == [""]
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_operators_are_those_that_a_plain_search_finds(reading: Any, random: Any) -> None:
+    """Nested spans of some threads, and calls anywhere, against a search of all spans."""
+    spans: list[tuple[str, int, int, int]] = []
+
+    def nest(thread: int, low: int, high: int, depth: int) -> None:
+        while low < high and depth < 5:
+            start = random.randint(low, high)
+            stop = random.randint(start, high)
+            if spans and (start, stop) == (low, high):
+                return  # which of two equal spans is the outer one cannot be told
+            spans.append((random.choice(["aten::f", "g::h", "i"]) + str(len(spans)), thread, start, stop))
+            nest(thread, start, stop, depth + 1)
+            low = stop + 1
+
+    for thread in range(3):
+        nest(thread, 0, 60, 0)
+    times = sorted(random.choices(range(70), k=30))
+    threads = [random.randrange(4) for _ in times]
+    events = [operator(name, start, stop - start, tid=thread) for name, thread, start, stop in spans]
+    random.shuffle(events)
+    calls = [call(number, ts) | {"tid": threads[number]} for number, ts in enumerate(times)]
+    profile = reading(trace(*events, *(kernel(number, ts=100 + number) for number in range(30)), *calls))
+    expected = []
+    for ts, thread in zip(times, threads, strict=True):
+        # Spans are in the order in which they were nested: outer ones first.
+        inside = [name for name, of, start, stop in spans if of == thread and start <= ts < stop]
+        aten = [name for name in inside if name.startswith("aten::")]
+        expected.append(aten[0] if aten else inside[-1] if inside else "")
+    assert operators(profile) == expected
+
+
+KERNELS = (("gemm", 10), ("split", 20), ("gemm", 40), ("gemm", 80), ("split", 160))
+
+
+def test_groups_are_of_operators_and_of_kernels_without_one(reading: Any) -> None:
+    mm, add = ({"Input Dims": [[size, 4], [4, size]]} for size in (8, 2))
+    events = [
+        operator("aten::mm", 0, 10, **mm),
+        operator("aten::mm", 20, 10, **mm),
+        operator("aten::mm", 40, 10, **add),
+        *(call(number, ts) for number, ts in enumerate((1, 2, 21, 41, 60))),
+        *(kernel(number, name=name, ts=100 + number, dur=dur) for number, (name, dur) in enumerate(KERNELS)),
+    ]
+    profile = reading(trace(*events))
+    everywhere = Grouping(GroupBy.OPERATOR, pool_devices=True)
+    counts = count_durations(profile, everywhere)
+    found = {group.key: int(ns) for group, ns in zip(counts.groups, counts.group_duration_ns, strict=True)}
+    large, small = "aten::mm [[8, 4], [4, 8]]", "aten::mm [[2, 4], [4, 2]]"
+    assert found == {large: 70_000, small: 80_000, "split": 160_000}
+    assert counts.names == 2
+    # Filters of names are of kernels, whatever the groups are.
+    kept = count_durations(profile, everywhere, Region(include=("gemm",)))
+    assert [(group.key, int(ns)) for group, ns in zip(kept.groups, kept.group_duration_ns, strict=True)] == [
+        (small, 80_000),
+        (large, 50_000),
+    ]
+    labels = KernelLabels(counts.groups, {})
+    assert {labels.label(row, None) for row in range(3)} == {"mm 8x4,4x8", "mm 2x4,4x2", "split"}
+
+
+def test_no_operators_are_refused_where_groups_are_to_be_of_them(reading: Any) -> None:
+    with pytest.raises(NotApplicableError, match=r"names no operator .* group by `group_by=name`, or record"):
+        count_durations(reading(trace(kernel(), call(1, 5))), Grouping(GroupBy.OPERATOR))
