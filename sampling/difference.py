@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import NotApplicableError, OptionError, SamplingError
 from sampling.features.names import bare_spelling, common_spelling
 from sampling.parallel import Progress
+from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -34,6 +35,16 @@ class Status(StrEnum):
     VANISHED = "vanished"
 
 
+class Cause(StrEnum):
+    """Why a total changed, by kernels."""
+
+    NEW = "new"
+    GONE = "gone"
+    DURATION = "duration"  #: launches of the same kernels take longer or shorter
+    LAUNCHES = "launches"  #: there are more or fewer of them
+    OTHER_KERNELS = "other-kernels"  #: the same operator or function is other kernels
+
+
 class ProfilePart(NamedTuple):
     """A profile and which of its launches count."""
 
@@ -43,12 +54,13 @@ class ProfilePart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MatchedKernel(KernelGroup):
-    """One kernel of the two sides."""
+    """One kernel of the two sides, or what several kernels on either side compute."""
 
+    _: KW_ONLY
     status: Status
     #: What the launches of the two sides share; None for a kernel of one side alone.
     matched_by: GroupBy | None
-    #: How many kernel groups it is on either side: more than one only where it is matched by name alone.
+    #: How many kernel groups it is on either side: one where it is matched by all that groups share.
     shapes_before: int
     shapes_after: int
 
@@ -121,6 +133,41 @@ class Difference:
         """The total after over that before; None where that is 0."""
         return self.total_after_ns / self.total_before_ns if self.total_before_ns else None
 
+    def is_of_others(self, kernel: MatchedKernel) -> bool:
+        """Return whether a kernel is other kernels on the two sides, of one operator or function."""
+        return kernel.matched_by not in (None, self.grouping.by, GroupBy.NAME)
+
+    @property
+    def causes(self) -> dict[Cause, int]:
+        """By how many ns each cause changed the total; together they are its change, rounded to whole ns.
+
+        The change of a kernel of both sides is (n_Y - n_X) X of more launches and n_Y (Y - X) of longer ones,
+        n launches of the means X before and Y after.
+        """
+        change_ns, more = self.change_ns, self.after.launches - self.before.launches
+        more_ns = np.rint(np.nan_to_num(self.before.mean_ns) * more).astype(np.int64)
+        found = dict.fromkeys(Cause, 0)
+        for row, kernel in enumerate(self.kernels):
+            if kernel.status is not Status.BOTH:
+                found[Cause.NEW if kernel.status is Status.APPEARED else Cause.GONE] += int(change_ns[row])
+            elif self.is_of_others(kernel):
+                found[Cause.OTHER_KERNELS] += int(change_ns[row])
+            else:
+                found[Cause.LAUNCHES] += int(more_ns[row])
+                found[Cause.DURATION] += int(change_ns[row] - more_ns[row])
+        return found
+
+    @property
+    def matched_share(self) -> dict[GroupBy, tuple[float, float]]:
+        """By what kernels are matched, and which share of the time before and of that after is of them."""
+        found: dict[GroupBy, tuple[float, float]] = {}
+        sides = zip(self.before.share.tolist(), self.after.share.tolist(), strict=True)
+        for kernel, (old, new) in zip(self.kernels, sides, strict=True):
+            if kernel.matched_by is not None:
+                before, after = found.get(kernel.matched_by, (0.0, 0.0))
+                found[kernel.matched_by] = before + old, after + new
+        return found
+
     def is_above(self, growth: float) -> bool:
         """Return whether the total grew by more than this fraction of what it was before."""
         return self.total_after_ns - self.total_before_ns > growth * self.total_before_ns
@@ -163,7 +210,8 @@ def difference_between(
     """Compare two profiles, or two parts of one, kernel by kernel.
 
     Kernel groups are matched by what the grouping says, by name, grid and block where it is None, and what is
-    left over by name alone. Where the two sides lie in other processes or devices, these are left out.
+    left over by name alone, by operator, by the name of a template's function. Where the two sides lie in
+    other processes or devices, these are left out.
 
     Raises EmptySelectionError: the region of a side leaves no launch; a note says which side's;
     NotApplicableError: a profile lacks what its region asks for; OptionError: the confidence is no fraction
@@ -180,10 +228,11 @@ def difference_between(
     without_places = not grouping.pool_devices and places[0] != places[1]
     if without_places:
         grouping = replace(grouping, pool_devices=True)
-    counts = []
+    reductions = []
     for (which, (profile, region)), some in zip(sides, selected, strict=True):
         with _said_of(which):
-            counts.append(count_durations(profile, grouping, region, progress, some))
+            reductions.append(count_durations(profile, grouping, region, progress, some))
+    counts = _split_by_operator((reductions[0], reductions[1]), (before, after))
     kernels, of_kernel = _matched(counts[0], counts[1])
     there, here = (_durations(each, of, len(kernels)) for each, of in zip(counts, of_kernel, strict=True))
     found = Difference(
@@ -192,10 +241,12 @@ def difference_between(
         kernels=kernels,
         before=there,
         after=here,
-        ratios=mean_ratios(there, here, confidence),
+        ratios=mean_ratios(there, here, confidence)
+        if grouping.by is GroupBy.OPERATOR
+        else _of_alike(mean_ratios(there, here, confidence), kernels, there, here),
         confidence=confidence,
         parts=(before, after),
-        counts=(counts[0], counts[1]),
+        counts=counts,
         of_kernel=of_kernel,
     )
     # By change, then by duration, then by key.
@@ -253,44 +304,118 @@ def mean_ratios(before: Durations, after: Durations, confidence: float) -> MeanR
     return MeanRatios(ratio, low, high)
 
 
+def _of_alike(
+    ratios: MeanRatios, kernels: Sequence[MatchedKernel], before: Durations, after: Durations
+) -> MeanRatios:
+    """Return the ratios, but none for operators of more launches on one side: each does another part."""
+    is_operator = np.array([kernel.matched_by is GroupBy.OPERATOR for kernel in kernels], dtype=np.bool_)
+    unlike = is_operator & (before.launches != after.launches)
+    return MeanRatios(*(np.where(unlike, np.nan, each) for each in ratios))
+
+
+def _split_by_operator(
+    counts: tuple[DurationCounts, DurationCounts], parts: tuple[ProfilePart, ProfilePart]
+) -> tuple[DurationCounts, DurationCounts]:
+    """Return both reductions with groups parted by operator, where either side lacks kernels of the other.
+
+    As they are where they lack none, or where a side names no operator.
+    """
+    there, here = ({group.key for group in side.groups} for side in counts)
+    if counts[0].grouping.by not in _BY_KERNEL or not (there - here and here - there):
+        return counts
+    if not all("operator" in part.profile.columns for part in parts):
+        return counts
+    apart = replace(counts[0].grouping, apart=True)
+    try:
+        before, after = (
+            count_durations(part.profile, apart, part.region, None, each.selected)
+            for part, each in zip(parts, counts, strict=True)
+        )
+    except NotApplicableError:
+        return counts
+    return before, after
+
+
+# Groupings that tell kernels apart by their names, which other GPUs and versions of libraries have not.
+_BY_KERNEL = (GroupBy.LAUNCH, GroupBy.NAME)
+
+
 def _matched(
     before: DurationCounts, after: DurationCounts
 ) -> tuple[tuple[MatchedKernel, ...], tuple[IntArray, IntArray]]:
     """Return the kernels of both sides in no particular order, and which each side's groups belong to.
 
-    Groups are matched by their keys, and what is left over by name alone.
+    Groups are matched by their keys, and what is left over by name alone, then by operator, then by the name
+    of the function where either side has one kernel of it left.
     """
-    grouping, sides = before.grouping, (before.groups, _called_as_before(before.groups, after.groups))
-
-    def name_key(group: KernelGroup) -> str:
-        return group_key(group.name, Grouping(GroupBy.NAME), None, None, group.process, group.device)
-
-    in_both = {group.key for group in sides[0]} & {group.key for group in sides[1]}
-    left = [{name_key(group) for group in groups if group.key not in in_both} for groups in sides]
-    by_name = left[0] & left[1] if grouping.needs_shape else set()
-    kernels: dict[str, KernelGroup] = {}
-    index: dict[str, int] = {}
+    by = before.grouping.by
+    sides = (before.groups, _called_as_before(before.groups, after.groups))
+    stages = [by]
+    if by in _BY_KERNEL:
+        stages = list(dict.fromkeys((by, GroupBy.NAME, GroupBy.OPERATOR, GroupBy.SHORT_NAME)))
+    left: list[list[int]] = [list(range(len(groups))) for groups in sides]
+    places: list[dict[int, tuple[GroupBy | None, str]]] = [{}, {}]
+    for stage in stages:
+        keys = [
+            {row: key for row in rows if (key := _key_by(groups[row], stage, by))}
+            for groups, rows in zip(sides, left, strict=True)
+        ]
+        both = set(keys[0].values()) & set(keys[1].values())
+        if stage is GroupBy.SHORT_NAME and stage is not by:
+            both = {key for key in both if all(_is_one(*side, key) for side in zip(sides, keys, strict=True))}
+        for side, of_side in enumerate(keys):
+            places[side] |= {row: (stage, key) for row, key in of_side.items() if key in both}
+            left[side] = [row for row in left[side] if row not in places[side]]
+    for side, unmatched in enumerate(left):
+        places[side] |= {row: (None, sides[side][row].key) for row in unmatched}
+    index: dict[tuple[GroupBy | None, str], int] = {}
+    first: list[KernelGroup] = []
+    shapes: list[tuple[set[str], set[str]]] = []
     of_kernel = []
-    for groups in sides:
-        rows = np.zeros(len(groups), dtype=np.int64)
+    for side, groups in enumerate(sides):
+        kernels = np.zeros(len(groups), dtype=np.int64)
         for row, group in enumerate(groups):
-            key = group.key if group.key in in_both else name_key(group)
-            if key not in by_name:
-                key = group.key
-            rows[row] = index.setdefault(key, len(index))
-            kernels.setdefault(
-                key, group if key == group.key else replace(group, key=key, grid=None, block=None)
-            )
-        of_kernel.append(rows)
-    old, new = (np.bincount(rows, minlength=len(kernels)).tolist() for rows in of_kernel)
+            kernels[row] = kernel = index.setdefault(places[side][row], len(index))
+            if kernel == len(first):
+                first.append(group)
+                shapes.append((set(), set()))
+            shapes[kernel][side].add(group.key)
+        of_kernel.append(kernels)
     matched = []
-    for row, (key, group) in enumerate(kernels.items()):
-        status = Status.BOTH if old[row] and new[row] else Status.VANISHED if old[row] else Status.APPEARED
-        by = GroupBy.NAME if key in by_name else grouping.by
-        place = (key, group.name, group.grid, group.block, group.process, group.device)
-        both = status is Status.BOTH
-        matched.append(MatchedKernel(*place, status, by if both else None, old[row], new[row]))
+    for (matched_by, key), group, (old, new) in zip(index, first, shapes, strict=True):
+        status = Status.BOTH if old and new else Status.VANISHED if old else Status.APPEARED
+        # What is matched by less than the key has the name of what it is matched by, and no shape.
+        name = _name_by(group, matched_by or by, by)
+        shape = (group.grid, group.block) if matched_by in (by, None) else (None, None)
+        place = (key, name, *shape, group.process, group.device)
+        matched.append(
+            MatchedKernel(
+                *place, status=status, matched_by=matched_by, shapes_before=len(old), shapes_after=len(new)
+            )
+        )
     return tuple(matched), (of_kernel[0], of_kernel[1])
+
+
+def _name_by(group: KernelGroup, stage: GroupBy, by: GroupBy) -> str:
+    """Return what a group is called where groups are matched by this."""
+    if stage is by or stage is GroupBy.NAME:
+        return group.name
+    return group.operator if stage is GroupBy.OPERATOR else short_name(group.name)
+
+
+def _key_by(group: KernelGroup, stage: GroupBy, by: GroupBy) -> str:
+    """Return by what a group is matched; "" where it has none."""
+    if stage is by:
+        return group.key
+    if stage is GroupBy.SHORT_NAME and "<" not in group.name:
+        return ""  # of what is no template, other parameters make another function
+    name = _name_by(group, stage, by)
+    return name and group_key(name, Grouping(stage), None, None, group.process, group.device)
+
+
+def _is_one(groups: Sequence[KernelGroup], keys: Mapping[int, str], key: str) -> bool:
+    """Return whether what one side has of a key is one kernel by its full name."""
+    return len({groups[row].name for row, each in keys.items() if each == key}) == 1
 
 
 def _called_as_before(

@@ -224,9 +224,8 @@ class OperatorColumn:
         with self._lock:
             if self._codes is None:
                 texts, text = self.find()
-                name = self.kernels.signature_names()[self.signature]
                 placed = text if self.order is None else text[self.order]
-                self._codes = self.kernels.intern_operators(texts, placed, name)
+                self._codes = self.kernels.intern_operators(texts, placed, self.signature)
             return self._codes
 
 

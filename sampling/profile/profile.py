@@ -141,14 +141,14 @@ class KernelTable:
         return self.signature_rows()[:, 0].astype(np.int32)
 
     def intern_operators(
-        self, texts: Sequence[str], text: AnyIntArray, name: AnyIntArray
+        self, texts: Sequence[str], text: AnyIntArray, signature: AnyIntArray
     ) -> NDArray[np.int32]:
-        """Return (n,) the code of the operator and kernel name of every launch, adding new ones.
+        """Return (n,) the code of the operator and signature of every launch, adding new ones.
 
-        ``text`` (n,) are indices into the texts of operators, of which "" is none; ``name`` codes of names.
+        ``text`` (n,) are indices into the texts of operators, of which "" is none.
         """
-        codes, first_rows = dense_codes([text, name])
-        pairs = zip(text[first_rows].tolist(), name[first_rows].tolist(), strict=True)
+        codes, first_rows = dense_codes([text, signature])
+        pairs = zip(text[first_rows].tolist(), signature[first_rows].tolist(), strict=True)
         with self._lock:
             found = [
                 self._operators.setdefault((texts[at], code), len(self._operators)) for at, code in pairs
@@ -156,13 +156,13 @@ class KernelTable:
         return np.array(found, dtype=np.int32).take(codes)
 
     def operators(self) -> tuple[list[str], IntArray]:
-        """Return (operators,) the text of every operator's code so far, and the code of its kernel's name.
+        """Return (operators,) the text of every operator's code so far, and the code of its signature.
 
         The text is "" for launches of a kernel that no operator encloses.
         """
         with self._lock:
             pairs = list(self._operators)
-        return [text for text, _ in pairs], np.array([name for _, name in pairs], dtype=np.int64)
+        return [text for text, _ in pairs], np.array([signature for _, signature in pairs], dtype=np.int64)
 
     def signature_rows(self) -> IntArray:
         """Return (signatures, 7) name code, grid x, y, z and block x, y, z of every signature so far.

@@ -183,7 +183,7 @@ def count_durations(
     if selected is None:
         selected = selected_parts(profile, region)
     label, sequences = grouping.label, len(profile.sequences)
-    if label not in profile.columns:
+    if label == "operator" and label not in profile.columns:
         raise no_operators()
 
     def reduced_part(part: Part) -> Reduction:

@@ -25,10 +25,14 @@ _LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The key of the kernel groups: what they share, and whether process and device are part of it."""
+    """The key of the kernel groups: what they share, and whether process and device are part of it.
+
+    ``apart`` parts groups by their operators too; their keys do not tell that.
+    """
 
     by: GroupBy = GroupBy.LAUNCH
     pool_devices: bool = False
+    apart: bool = False
 
     @property
     def needs_shape(self) -> bool:
@@ -36,14 +40,19 @@ class Grouping:
         return self.by is GroupBy.LAUNCH
 
     @property
+    def needs_operator(self) -> bool:
+        """Whether groups cannot be told without the operators of launches."""
+        return self.apart or self.by is GroupBy.OPERATOR
+
+    @property
     def label(self) -> Column:
         """The column whose codes tell the groups apart."""
-        return "operator" if self.by is GroupBy.OPERATOR else "signature" if self.needs_shape else "name"
+        return "operator" if self.needs_operator else "signature" if self.needs_shape else "name"
 
     def label_names(self, kernels: KernelTable) -> AnyIntArray:
         """Return (labels,) the code of the kernel name behind every code of the label so far."""
-        if self.by is GroupBy.OPERATOR:
-            return kernels.operators()[1]
+        if self.needs_operator:
+            return kernels.signature_names()[kernels.operators()[1]]
         return kernels.signature_names() if self.needs_shape else np.arange(len(kernels.names))
 
 
@@ -57,6 +66,8 @@ class KernelGroup:
     block: Dimensions | None
     process: int | None
     device: int | None
+    #: The operator of its launches; "" where they have none or groups are not told by it.
+    operator: str = ""
 
 
 def group_table(
@@ -68,40 +79,43 @@ def group_table(
     grouping's label.
     """
     # Raw codes go by label first, so one label serves all its sequences.
-    operators = profile.kernels.operators() if grouping.by is GroupBy.OPERATOR else ([], np.zeros(0, int))
+    operators = profile.kernels.operators() if grouping.needs_operator else None
     shared = lru_cache(maxsize=1)(partial(_shared, profile.kernels, grouping.by, operators))
     group_of_raw = np.full(len(raw_selected), -1, dtype=np.int64)
-    groups: dict[str, KernelGroup] = {}
-    indices: dict[str, int] = {}
+    groups: dict[tuple[str, str], KernelGroup] = {}
+    indices: dict[tuple[str, str], int] = {}
     for raw in np.flatnonzero(raw_selected).tolist():
         label, index = divmod(raw, len(profile.sequences))
-        name, grid, block = shared(label)
+        name, grid, block, operator = shared(label)
         sequence = profile.sequences[index]
         process, device = (None, None) if grouping.pool_devices else (sequence.process, sequence.device)
         key = group_key(name, grouping, grid, block, process, device)
-        group_of_raw[raw] = indices.setdefault(key, len(indices))
-        groups.setdefault(key, KernelGroup(key, name, grid, block, process, device))
+        group_of_raw[raw] = indices.setdefault((key, operator), len(indices))
+        group = KernelGroup(key, name, grid, block, process, device, operator)
+        groups.setdefault((key, operator), group)
     return list(groups.values()), group_of_raw
 
 
 def _shared(
-    kernels: KernelTable, by: GroupBy, operators: tuple[list[str], IntArray], label: int
-) -> tuple[str, Dimensions | None, Dimensions | None]:
-    """Return name, grid and block of a group from a code of its label.
+    kernels: KernelTable, by: GroupBy, operators: tuple[list[str], IntArray] | None, label: int
+) -> tuple[str, Dimensions | None, Dimensions | None, str]:
+    """Return name, grid, block and operator of a group from a code of its label.
 
     The name of an operator's is the operator's text; a launch without one stands under its kernel's name.
     """
-    names = kernels.names
-    if by is GroupBy.OPERATOR:
-        texts, name_of = operators
-        return texts[label] or names.readable(int(name_of[label])), None, None
+    names, operator = kernels.names, ""
+    if operators is not None:
+        operator, label = operators[0][label], int(operators[1][label])
     if by is GroupBy.LAUNCH:
         signature = kernels.signature(label)
-        return names.readable(signature.name), signature.grid, signature.block
+        return names.readable(signature.name), signature.grid, signature.block, operator
+    code = label if operators is None else int(kernels.signature_names()[label])
     if by is GroupBy.SHORT_NAME:
-        return names.short(label), None, None
-    name = names.readable(label)
-    return stem_script_name(name) if by is GroupBy.STEM_SCRIPT else name, None, None
+        return names.short(code), None, None, operator
+    name = names.readable(code)
+    if by is GroupBy.OPERATOR:
+        return operator or name, None, None, operator
+    return stem_script_name(name) if by is GroupBy.STEM_SCRIPT else name, None, None, operator
 
 
 def group_key(

@@ -104,7 +104,7 @@ DIFFERENCE = _object(
             "key name: text, grid block: dimensions, process device: index?, change_ns: integer, "
             "ratio low high: number?",
             status=_one_of("both appeared vanished"),
-            matched_by=_or_null(_one_of("launch name short-name stem-script")),
+            matched_by=_or_null(_one_of("launch name short-name stem-script operator")),
             before=SIDE,
             after=SIDE,
         ),

@@ -96,12 +96,13 @@ def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: P
     assert lines[0] == (
         "The kernel time grew 1.196x (+7.96 us), from 40.7 us to 48.6 us; kernels: 1 new, 1 gone, 2 in both."
     )
-    assert lines[4].split() == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
-    assert lines[5].split()[:2] == ["+8.00", "us"]
-    assert lines[5].endswith("gemm 8x1x1")
-    assert lines[6].split() == ["-70", "ns", "70", "ns", "-", "1", "gone", "-", "old", "1x1x1"]
-    assert lines[7] == "and 2 more kernels, +30 ns together"
-    assert "takes launches as independent" in " ".join(lines[8:])
+    assert lines[1] == "Why: longer launches +8.00 us, kernels gone -70 ns, new kernels +30 ns."
+    assert lines[5].split() == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
+    assert lines[6].split()[:2] == ["+8.00", "us"]
+    assert lines[6].endswith("gemm 8x1x1")
+    assert lines[7].split() == ["-70", "ns", "70", "ns", "-", "1", "gone", "-", "old", "1x1x1"]
+    assert lines[8] == "and 2 more kernels, +30 ns together"
+    assert "takes launches as independent" in " ".join(lines[9:])
     whole = kernelpoint("difference", before, after).out
     assert "norm (1 other shape)" in whole
 

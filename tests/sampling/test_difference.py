@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from sampling.difference import (
     mean_ratios,
 )
 from sampling.profile.profile import Profile
+from sampling.readers.registry import read_profile
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
@@ -149,6 +152,105 @@ def test_every_launch_is_counted_in_one_kernel(
         assert (found.kernels[index].status == "both") == all(sides)
     changes = np.abs(found.change_ns)
     assert (changes[:-1] >= changes[1:]).all()
+
+
+# --- other kernels for the same work ---
+
+Issued = list[tuple[str, str, int]]  # operator or "", name, duration
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Callable[[str, Issued], ProfilePart]:
+    """Build a Kineto trace of launches, an operator around the call of each."""
+
+    def build(name: str, launches: Issued) -> ProfilePart:
+        events: list[dict[str, Any]] = []
+        for number, (operator, kernel, duration) in enumerate(launches):
+            on_thread = {"ph": "X", "pid": 1, "tid": 1, "ts": 10 * number}
+            if operator:
+                shaped = {"Input Dims": [[8, 4]], "Input type": ["float"]}
+                events.append({**on_thread, "cat": "cpu_op", "name": operator, "dur": 9, "args": shaped})
+            linked = {"correlation": number + 1}
+            call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 2, "args": linked}
+            events.append({**on_thread, **call, "ts": 10 * number + 1})
+            events.append({**on_thread, "cat": "kernel", "name": kernel, "dur": duration, "args": linked})
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        return ProfilePart(read_profile([str(path)]))
+
+    return build
+
+
+def test_other_kernels_are_matched_by_operator_then_by_function(
+    traced: Callable[[str, Issued], ProfilePart],
+) -> None:
+    before = [
+        ("aten::mm", "sm90_gemm", 100),
+        ("aten::mm", "sm90_gemm", 100),
+        # One kernel serves two operators, and its launches go with each.
+        ("aten::add", "elementwise<1>", 10),
+        ("aten::mul", "elementwise<1>", 20),
+        ("", "norm<4>", 7),
+        ("", "plain(int)", 3),
+        ("aten::gone", "sort", 5),
+        ("aten::copy_", "copy", 30),
+    ]
+    after = [
+        ("aten::mm", "Cijk", 150),
+        ("aten::mm", "split", 20),
+        ("aten::mm", "Cijk", 150),
+        ("aten::add", "elementwise<8>", 11),
+        ("aten::mul", "manual", 25),
+        ("", "norm<8>", 9),
+        ("", "plain(long)", 3),
+        ("", "scan", 6),
+        # The same kernel as before: the operator does not matter.
+        ("aten::to", "copy", 31),
+        ("aten::to", "copy", 31),
+    ]
+    found = difference_between(traced("before", before), traced("after", after))
+    place = " process 0 device 1"
+    shape = " <<<?, ?>>>" + place
+    assert rows(found) == {
+        "aten::mm [[8, 4]] float" + place: ("both", "operator", 2, 3, 200_000, 320_000),
+        "aten::add [[8, 4]] float" + place: ("both", "operator", 1, 1, 10_000, 11_000),
+        "aten::mul [[8, 4]] float" + place: ("both", "operator", 1, 1, 20_000, 25_000),
+        "norm" + place: ("both", "short-name", 1, 1, 7_000, 9_000),
+        # Of what is no template, other parameters make another function.
+        "plain(int)" + shape: ("vanished", None, 1, 0, 3_000, 0),
+        "plain(long)" + shape: ("appeared", None, 0, 1, 0, 3_000),
+        "sort" + shape: ("vanished", None, 1, 0, 5_000, 0),
+        "scan" + shape: ("appeared", None, 0, 1, 0, 6_000),
+        "copy" + shape: ("both", "launch", 1, 2, 30_000, 62_000),
+    }
+    assert found.causes == {
+        "new": 9_000,
+        "gone": -8_000,
+        "duration": 2_000,
+        "launches": 30_000,
+        "other-kernels": 120_000 + 1_000 + 5_000 + 2_000,
+    }
+    assert sum(found.causes.values()) == found.total_after_ns - found.total_before_ns
+    shares = {by.value: pair for by, pair in found.matched_share.items()}
+    assert shares["operator"] == pytest.approx((230 / 275, 356 / 436))
+    # A launch of an operator that has more of them does another part: there is no ratio of the two.
+    of_mm = next(row for row, kernel in enumerate(found.kernels) if kernel.name.startswith("aten::mm"))
+    assert math.isnan(found.ratios.ratio[of_mm])
+
+
+def test_without_operators_on_a_side_nothing_is_matched_by_them(
+    traced: Callable[[str, Issued], ProfilePart],
+) -> None:
+    before, after = traced("before", [("aten::mm", "a", 1)]), traced("after", [("", "b", 1)])
+    assert {kernel.status for kernel in difference_between(before, after).kernels} == {"appeared", "vanished"}
+
+
+def test_several_kernels_of_a_function_are_not_matched_by_it(part: Callable[..., ProfilePart]) -> None:
+    sides = [[("f<1>", 1, 5), ("f<2>", 1, 5)], [("f<3>", 1, 5)]]
+    found = difference_between(*map(part, sides))
+    assert {kernel.status for kernel in found.kernels} == {"appeared", "vanished"}
+    one = difference_between(part(sides[0][:1]), part(sides[1]))
+    assert [(kernel.name, kernel.matched_by) for kernel in one.kernels] == [("f", "short-name")]
 
 
 # --- the ratio of mean durations ---

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference import LEAST_LAUNCHES, Difference, Durations, MatchedKernel, Status
+from sampling.difference import LEAST_LAUNCHES, Cause, Difference, Durations, MatchedKernel, Status
+from sampling.reduction import GroupBy
 from sampling.text import counted, finite
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si
@@ -26,6 +27,18 @@ from tui.text.profile import Part
 
 _LEAST_LABEL = 12
 _EXACT_COUNT_BELOW = 100_000
+_MATCHED = {
+    GroupBy.LAUNCH: "name and sizes",
+    GroupBy.OPERATOR: "operator",
+    GroupBy.SHORT_NAME: "function",
+}
+_CAUSES = {
+    Cause.NEW: ("new kernels", "new kernels"),
+    Cause.GONE: ("kernels gone", "kernels gone"),
+    Cause.DURATION: ("longer launches", "shorter launches"),
+    Cause.LAUNCHES: ("more launches", "fewer launches"),
+    Cause.OTHER_KERNELS: ("other kernels for the same work",) * 2,
+}
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 _KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
 _IDENTITY = ("key", "name", "grid", "block", "process", "device")
@@ -49,6 +62,8 @@ def difference_answer(found: Difference, options: DifferenceOptions, *, followin
             "ratio": found.ratio,
             "confidence": found.confidence,
             "matched_without_places": found.without_places,
+            "causes": {cause.value: ns for cause, ns in found.causes.items()},
+            "matched": {by.value: list(shares) for by, shares in found.matched_share.items()},
             "kernels_in_all": len(found.kernels),
             "kernels": rows,
         },
@@ -99,7 +114,7 @@ def _warnings(found: Difference) -> Iterator[str]:
 
 def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
     """Return whether a kernel of both sides is matched by name although kernel groups have shapes."""
-    return kernel.matched_by is not None and kernel.matched_by is not found.grouping.by
+    return kernel.matched_by is GroupBy.NAME and kernel.matched_by is not found.grouping.by
 
 
 def kernel_rows(found: Difference, most: int | None = None) -> list[dict[str, Any]]:
@@ -139,7 +154,9 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shapes(found: Difference, kernel: MatchedKernel) -> str:
-    """Return how many shapes a kernel has that is matched by name, in brackets; else ""."""
+    """Return how many shapes a kernel has that is matched by name, or by what else it is, in brackets."""
+    if found.is_of_others(kernel):
+        return f" (by {_MATCHED[kernel.matched_by or GroupBy.OPERATOR]})"
     if not _changed_shape(found, kernel):
         return ""
     after = counted(kernel.shapes_after, "other shape")
@@ -152,6 +169,7 @@ def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Can
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
     keys = [kernel.key + _shapes(found, kernel) for kernel in found.kernels[:most]]
     yield changed_sentence(found)
+    yield from why_sentences(found)
     sides = []
     for word, side in (("before: ", found.before), ("after:  ", found.after)):
         launches = counted(int(side.launches.sum()), "launch", "launches")
@@ -180,6 +198,20 @@ def changed_sentence(found: Difference) -> str:
     kernels = f"{of[Status.APPEARED]:,} new, {of[Status.VANISHED]:,} gone, {of[Status.BOTH]:,} in both"
     by = f" {total_words(found)}, from {before} to {after}" if change_ns else f" at {before}"
     return f"The kernel time {grew}{by}; kernels: {kernels}."
+
+
+def why_sentences(found: Difference) -> Iterator[str]:
+    """Yield what changed the total, the largest cause first, and by what else than keys kernels match."""
+    causes = sorted(((ns, cause) for cause, ns in found.causes.items() if ns), key=lambda each: -abs(each[0]))
+    if causes:
+        yield f"Why: {', '.join(f'{_CAUSES[cause][ns < 0]} {_signed(ns)}' for ns, cause in causes)}."
+    matched = found.matched_share
+    if any(found.is_of_others(kernel) for kernel in found.kernels):
+        shares = [
+            f"{share(before)} and {share(after)} by {_MATCHED.get(by, by.value)}"
+            for by, (before, after) in matched.items()
+        ]
+        yield f"Matched of the time before and after: {', '.join(shares)}."
 
 
 def paths_apart(options: DifferenceOptions, room: int) -> list[str]:

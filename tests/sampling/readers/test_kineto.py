@@ -493,8 +493,8 @@ def operator(name: str, ts: Any, dur: Any, **changes: Any) -> Json:
 def operators(profile: Profile) -> list[str]:
     """Return the operators in launch order."""
     codes = profile.load(["operator"])["operator"].tolist()
-    texts, names_of = profile.kernels.operators()
-    assert [int(names_of[code]) for code in codes] == column(profile, "name")
+    texts, signatures = profile.kernels.operators()
+    assert [int(signatures[code]) for code in codes] == column(profile, "signature")
     return [texts[code] for code in codes]
 
 
