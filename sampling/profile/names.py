@@ -209,8 +209,13 @@ def is_communication(full: str) -> bool:
 # Kinds: what a kernel's name says that it computes. Libraries name their kernels by that (cuDNN
 # scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile Cijk), PyTorch by the operator, Inductor by triton_poi and
 # all operators that it fused. The first line that finds something in a name says its kind: a convolution
-# computed by a matrix product is a convolution.
+# computed by a matrix product is a convolution. Operators of PyTorch (`aten::`) stand first.
 _KINDS = r"""
+gemm           \baten::(?:linear|matmul|(?:add|b|badd)?mm)\b
+copy           \baten::(?:to|_to_copy|copy_|contiguous|clone|cat|stack|reshape)\b
+copy           \baten::(?:zeros(?:_like)?|ones_like|zero_|fill_)\b
+reduction      \baten::(?:sum|mean|max|min|any|all|prod|std|var)\b
+elementwise    \baten::(?:add|sub|mul|div|pow|neg|exp|log|r?sqrt|abs|cos|sin|where|clamp|eq|ne)_?\b
 elementwise    triton_poi_|(?:lstm|gru|generic)_elementwise
 attention      flash|fmha|attention|attn|paged_kv|mha_|xformers|sdpa|efficient_?attn
 normalisation  batch_?norm|layer_?norm|group_?norm|rms_?norm|instance_?norm|\bbn_|welford|gammabeta|soft_?max

@@ -132,6 +132,12 @@ def test_an_error_in_a_thread_reaches_the_reader() -> None:
         ("void vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)", "elementwise"),
         ("void at::native::reduce_kernel<512, 1, ReduceOp<float, MeanOps<float>>>(R)", "reduction"),
         ("Fan2(float *, float *, float *, int, int, int)", OTHER),
+        ("aten::linear [[16, 559, 1024], [2816, 1024]] BFloat16", "gemm"),
+        ("aten::contiguous [[16, 16, 559, 64]] BFloat16", "copy"),
+        ("aten::mul [[16, 559, 1024], [16, 559, 1]] float", "elementwise"),
+        ("aten::scaled_dot_product_attention [[16, 16, 559, 64]] Half", "attention"),
+        ("aten::conv2d [[32, 3, 224, 224], [64, 3, 7, 7]]", "convolution"),
+        ("aten::mean [[16, 559, 1024]] float", "reduction"),
     ],
 )
 def test_a_name_has_the_kind_of_what_it_computes(name: str, kind: str) -> None:
