@@ -86,14 +86,15 @@ def make_plan(
     method : one of `method_names`.
     epsilon, confidence : the estimated total is off by more than the fraction ``epsilon`` in at most
         1 - ``confidence`` of the plans made with different seeds.
-    group_by : what launches of one kernel group share, one of `GroupBy`.
+    group_by : what launches of one kernel group share, one of `GroupBy`. Processes and devices that all issue
+        the same launches are planned as one.
     region : which launches count; None: all.
     settings : options of single methods, ``METHOD.NAME=VALUE``.
     features : files with metrics of the launches, for a method that needs them.
     seed : of every random draw.
     """
     try:
-        grouping = method_grouping(method, GroupBy(group_by))
+        grouping = method_grouping(method, GroupBy(group_by), pool_devices=None)
     except ValueError as error:
         raise OptionError(f"{error}", remedy=f"give {', '.join(GroupBy)}") from error
     choice = MethodChoice(method, seed, tuple(settings), feature_paths=tuple(features))

@@ -218,6 +218,8 @@ def difference_between(
     between 0 and 1.
     """
     grouping = grouping or Grouping()
+    # What is pooled on one side is on the other.
+    grouping = replace(grouping, pool_devices=bool(grouping.pool_devices))
     sides = (("first", before), ("second", after))
     selected, places = [], []
     for which, (profile, region) in sides:

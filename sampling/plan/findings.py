@@ -253,7 +253,18 @@ def _several_devices(evidence: Evidence) -> _Said | None:
 
 
 def _identical_ranks(evidence: Evidence) -> _Said | None:
-    twins = evidence.order.twins
+    alike_ns, twins = evidence.counts.time_of_alike_ns, evidence.order.twins
+    if alike_ns and evidence.counts.grouping.pool_devices:
+        message = (
+            f"{len(alike_ns)} processes or devices issue the same launches and are planned as one, whose "
+            "bound has the spread between them"
+        )
+        if min(alike_ns):
+            message += (
+                f"; the slowest takes {_percent(max(alike_ns) / min(alike_ns) - 1)} longer than the fastest"
+            )
+        words = f"{len(alike_ns)} ranks planned as one"
+        return words, f"{message}.", Wording("`each_rank` plans each by itself"), (Change("each_rank"),)
     if twins is None:
         return None
     ranks, almost = len(twins.sequences), "" if twins.in_order else "almost "

@@ -195,6 +195,7 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
     declared = DECLARED if draws_at_random(choice.method, choice.settings) else ()
     looked_at = {"epsilon", "confidence", *method.target_fields, *declared}
     typed, columns = as_typed or {}, study.profile.named_columns
+    grouping = study.counts.grouping
     return PlanOptions(
         method=choice.method,
         **{name: value for name, value in asdict(target).items() if name in looked_at},
@@ -202,8 +203,9 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
         features=typed.get("features", choice.feature_paths),
         cost=UNSET if choice.cost is None else choice.cost,
         seed=plan.seed,
-        group_by=study.counts.grouping.by,
-        pool_devices=study.counts.grouping.pool_devices,
+        group_by=grouping.by,
+        pool_devices=bool(grouping.pool_devices),
+        each_rank=True if study.counts.time_of_alike_ns and not grouping.pool_devices else UNSET,
         device=region.devices,
         process=region.processes,
         include=region.include,

@@ -111,6 +111,8 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     seed: int
     group_by: GroupBy
     pool_devices: bool
+    #: Whether processes and devices were kept apart although all issue the same launches.
+    each_rank: bool | UnsetType = UNSET
     device: tuple[_Label, ...]
     process: tuple[_Label, ...]
     include: tuple[str, ...]

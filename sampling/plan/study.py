@@ -55,7 +55,7 @@ class MethodChoice:
     cost: str | None = None
 
 
-def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
+def method_grouping(method: str, by: GroupBy, *, pool_devices: bool | None = False) -> Grouping:
     """Return the grouping for a method's plan; `published` is the key of the method's own paper."""
     if by is GroupBy.PUBLISHED:
         by = method_named(method).published_grouping

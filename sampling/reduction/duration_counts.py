@@ -28,6 +28,8 @@ Reduction = tuple[IntArray, IntArray, IntArray]
 
 #: The share of the time that counts as most of it.
 MOST = 0.8
+#: Sequences of fewer launches are not said to be alike.
+FEWEST_ALIKE = 20
 # Parts are merged when they have as many pairs, and twice as many as were merged before.
 _MERGED_FROM = 1 << 23
 
@@ -69,6 +71,8 @@ class DurationCounts:
     names: int
     #: What the region's least duration leaves out; None where it sets none.
     left_out: LeftOut | None = None
+    #: (s,) the time of each process and device where all issue the same launches; empty where they do not.
+    time_of_alike_ns: tuple[int, ...] = ()
     #: None where it is not known: launches then cost what they last.
     cost: LaunchCost | None = None
 
@@ -201,7 +205,35 @@ def count_durations(
             progress(part.stop_id, profile.launches, "reading")
     if label == "operator" and not any(profile.kernels.operators()[0]):
         raise no_operators()
-    return _grouped(profile, grouping, region, selected, _merged(waiting))
+    reduction = _merged(waiting)
+    alike = time_of_alike_ns(*reduction, sequences)
+    if grouping.pool_devices is None:
+        grouping = replace(grouping, pool_devices=len(alike) > 1)
+    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
+
+
+def time_of_alike_ns(
+    raw: IntArray, duration_ns: IntArray, count: IntArray, sequences: int
+) -> tuple[int, ...]:
+    """Return the time of each sequence where all that have launches have every kernel equally often.
+
+    Else, and of a single sequence, nothing. The arrays are a `Reduction` of raw codes.
+    """
+    first = np.flatnonzero(np.diff(raw, prepend=-1))
+    launches, place = np.add.reduceat(count, first), raw[first] % sequences
+    present = np.unique(place)
+    # Raw codes go by label first: where every sequence has every label, they are a table of labels.
+    if len(present) < 2 or len(first) % len(present):
+        return ()
+    shape = len(first) // len(present), len(present)
+    of_labels = launches.reshape(shape)
+    labels = (raw[first] // sequences).reshape(shape)
+    if (labels != labels[:, :1]).any() or (of_labels != of_labels[:, :1]).any():
+        return ()
+    if of_labels[:, 0].sum() < FEWEST_ALIKE:
+        return ()
+    time_ns = np.add.reduceat(count * duration_ns, first).reshape(shape).sum(axis=0)
+    return tuple(time_ns.tolist())
 
 
 def no_operators() -> NotApplicableError:
@@ -226,7 +258,7 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     by_name[counts.group_of_raw[raw]] = name_of[raw // sequences] * sequences + raw % sequences
     reduction = reduced(by_name[counts.group_of_pairs], counts.duration_ns, counts.count)
     found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
-    return replace(found, left_out=counts.left_out)
+    return replace(found, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
 
 
 def _grouped(

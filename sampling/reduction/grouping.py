@@ -31,7 +31,9 @@ class Grouping:
     """
 
     by: GroupBy = GroupBy.LAUNCH
-    pool_devices: bool = False
+    #: Whether a group spans processes and devices. None: where all of them issue the same launches, which
+    #: `count_durations` finds out; what it returns says what it found.
+    pool_devices: bool | None = False
     apart: bool = False
 
     @property

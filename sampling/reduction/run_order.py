@@ -14,7 +14,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts, counted_at_once
+from sampling.reduction.duration_counts import FEWEST_ALIKE, DurationCounts, counted_at_once
 from sampling.reduction.iterations import MOST, find_iterations, iterations_like
 
 #: With more launches a second reading would take too long, and its columns too much memory.
@@ -26,7 +26,7 @@ LEAST_TREND = 0.6
 #: The last twentieth of the launches is by so much longer or shorter than the first.
 LEAST_CHANGE = 1.2
 #: Series of fewer launches are not looked at, and no more than these, of the most time.
-FEWEST_LAUNCHES, MOST_SERIES = 20, 2000
+FEWEST_LAUNCHES, MOST_SERIES = FEWEST_ALIKE, 2000
 #: A series of so many launches or more is cut into so many stretches, or up to twice as many.
 STRETCHES = 64
 #: Sequences that issue this share of their launches equally often are as good as the same.

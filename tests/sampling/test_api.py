@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sampling
@@ -103,3 +104,18 @@ def test_what_cannot_be_done_is_one_family_of_errors(
 ) -> None:
     with pytest.raises(sampling.SamplingError, match=message):
         ask(gpt2)
+
+
+def test_sixty_four_ranks_take_hardly_more_launches_than_one(launch_table: Callable[..., Profile]) -> None:
+    rng = np.random.default_rng(0)
+    names = [f"k{step % 40}" for step in range(400)]
+    typical_ns = rng.lognormal(9, 1, 400).round()
+
+    def ranks(number: int) -> Profile:
+        slower = rng.uniform(1, 1.03, (number, 1))
+        duration_ns = typical_ns * slower * rng.normal(1, 0.02, (number, 400))
+        process = np.repeat(np.arange(number), 400).tolist()
+        return launch_table(names * number, duration_ns.astype(np.int64).ravel().tolist(), process=process)
+
+    one, many = sampling.make_plan(ranks(1)).samples, sampling.make_plan(ranks(64)).samples
+    assert one <= many <= 1.2 * one

@@ -55,7 +55,11 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
         ),
         (
             choice("pool_devices", (False, True), ("no", "yes")),
-            "Whether a kernel group spans processes and devices.",
+            "Whether a kernel group spans all processes and devices.",
+        ),
+        (
+            choice("each_rank", (False, True), ("no", "yes")),
+            "Whether those that issue the same launches are kept apart too.",
         ),
         (_numbers("device", devices), f"Only these devices, as 0,1. Here: {here[0]}."),
         (_numbers("process", processes), f"Only these processes, as 7,8. Here: {here[1]}."),

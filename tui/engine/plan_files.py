@@ -92,7 +92,7 @@ _NOT_OF_THE_PLAN = {
     *("slowdown", "app", "no_mouse"),
 }
 _COPIED = (
-    *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices"),
+    *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices", "each_rank"),
     *("include", "exclude", "launches", "time", "range", "min_duration", "columns"),
 )
 _OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")

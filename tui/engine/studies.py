@@ -24,6 +24,7 @@ from sampling.reduction.grouping import Grouping, choose_kernel
 from sampling.reduction.region import Region, written_region
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
+from sampling.text import Wording
 from tui.options import command_line
 from tui.options.command_line import findings_with_flags, with_flags
 from tui.options.field import why_no_number
@@ -79,8 +80,14 @@ def region_of(options: RegionOptions) -> Region:
 
 
 def grouping_of(options: RegionOptions, method: str) -> Grouping:
-    """Return the grouping; `published` is the key of the method's own paper."""
-    return method_grouping(method, options.group_by, pool_devices=options.pool_devices)
+    """Return the grouping; `published` is the key of the method's own paper.
+
+    Raises OptionError: processes and devices are to be both pooled and kept apart.
+    """
+    if options.pool_devices and options.each_rank:
+        raise OptionError(Wording("`pool_devices` and `each_rank` contradict each other"))
+    pooled = True if options.pool_devices else False if options.each_rank else None
+    return method_grouping(method, options.group_by, pool_devices=pooled)
 
 
 def target_of(options: PlanningOptions) -> Target:

@@ -76,7 +76,8 @@ class RegionOptions(OutputOptions, panel=_REGION):
     """Which launches count, and what a kernel group is."""
 
     group_by: GroupBy = option(GroupBy.LAUNCH, "What the launches of a kernel group share.")
-    pool_devices: bool = option(False, "Let a kernel group span processes and devices.")
+    pool_devices: bool = option(False, "Let a kernel group span all processes and devices.")
+    each_rank: bool = option(False, "Keep processes and devices apart that issue the same launches.")
     device: Texts = option((), "Only these devices (repeat, or 0,1).", metavar="N", parameter="devices")
     process: Texts = option((), "Only these processes (repeat, or 7,8).", metavar="N", parameter="processes")
     include: Texts = option((), "Only kernels whose full name matches.", metavar="REGEX")

@@ -204,8 +204,9 @@ def test_identical_ranks(find: Find) -> None:
     assert finding.changes == (Change("devices", "0"),)
     one = find(names * 2, SPREAD * 2, region=Region(devices=(0,)), **ranks)
     assert "identical-ranks" not in one
-    pooled = find(names * 2, SPREAD * 2, grouping=Grouping(pool_devices=True), **ranks)
-    assert "identical-ranks" not in pooled
+    pooled = find(names * 2, SPREAD * 2, grouping=Grouping(pool_devices=None), **ranks)["identical-ranks"]
+    assert pooled.message.startswith("2 processes or devices issue the same launches and are planned as one")
+    assert pooled.changes == (Change("each_rank"),)
 
 
 def test_iterations(find: Find) -> None:

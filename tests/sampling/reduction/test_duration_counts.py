@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -133,6 +133,29 @@ def test_every_launch_is_counted_in_its_group(
     grouping: Grouping, launches: list[Launch], built: Callable[[list[Launch]], Profile]
 ) -> None:
     check_reduction(count_durations(built(launches), grouping), launches)
+
+
+@given(launches=profiles(SHORT), copies=st.integers(0, 3))
+def test_those_that_issue_the_same_launches_are_one_where_nobody_says_otherwise(
+    launches: list[Launch], copies: int, built: Callable[[list[Launch]], Profile]
+) -> None:
+    if copies:
+        ranks = range(copies)
+        launches = [replace(each, process=rank, device=0) for rank in ranks for each in launches]
+    of_rank: dict[tuple[int, int], Counter[tuple[str, int]]] = {}
+    for each in launches:
+        of_rank.setdefault((each.process, each.device), Counter())[each.name, each.grid_x] += 1
+    first, *others = of_rank.values()
+    alike = bool(others) and all(each == first for each in others) and first.total() >= 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duration_counts, "FEWEST_ALIKE", 3)
+        counts = count_durations(built(launches), Grouping(pool_devices=None))
+    assert counts.grouping == Grouping(pool_devices=alike)
+    check_reduction(counts, launches)
+    total_ns = dict.fromkeys(of_rank, 0)
+    for each in launches:
+        total_ns[each.process, each.device] += each.duration_ns
+    assert counts.time_of_alike_ns == (tuple(total_ns.values()) if alike else ())
 
 
 @given(
