@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,17 +45,14 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
     """
     _check(options)
     curve = None if options.mpki_from is None else _curve(options.mpki_from, options.mpki_unit)
-    questions = [
-        question
-        for path in options.files
-        for question in read_questions(
-            path,
-            benchmark=options.benchmark,
-            scaling=options.scaling,
-            mpki_unit=options.mpki_unit,
-            tell=tell,
-        )
-    ] or [_typed(options, curve)]
+    read = partial(
+        read_questions,
+        benchmark=options.benchmark,
+        scaling=options.scaling,
+        mpki_unit=options.mpki_unit,
+        tell=tell,
+    )
+    questions = [each for path in options.files for each in read(path)] or [_typed(options, curve)]
     if len(questions) > 1 and (options.f_mem is not None or curve is not None):
         flag = "--mpki-from" if options.f_mem is None else "--f-mem"
         known = ", ".join(question.measurements.name for question in questions)
@@ -179,20 +177,9 @@ def _asked(
 def prediction_row(measurements: Measurements, prediction: Prediction) -> dict[str, Any]:
     """Return a prediction, beside what was measured; the error is predicted / measured - 1."""
     is_model = prediction.region is Region.LARGEST
-    measured = None if is_model else measurements.ipc.get(prediction.target)
-    has_both = measured is not None and prediction.ipc is not None
-    return {
-        "target": prediction.target,
-        "method": prediction.method,
-        "ipc": prediction.ipc,
-        "low": prediction.low,
-        "high": prediction.high,
-        "region": prediction.region.value,
-        "note": prediction.note,
-        "bounds": prediction.bounds.value,
-        "measured": measured,
-        "error": prediction.ipc / measured - 1 if has_both and prediction.ipc and measured else None,
-    }
+    measured, ipc = None if is_model else measurements.ipc.get(prediction.target), prediction.ipc
+    error = ipc / measured - 1 if ipc is not None and measured is not None else None
+    return {**prediction._asdict(), "measured": measured, "error": error}
 
 
 def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, Any]:
@@ -267,36 +254,29 @@ def signed_share(error: float) -> str:
 
 
 def _columns(pairs: Pairs) -> list[Column]:
-    each = [
-        (outcome.name, prediction, prediction_row(measured, prediction))
-        for measured, outcome in pairs
-        for prediction in outcome.predictions
-    ]
+    each = [(outcome.name, measured, found) for measured, outcome in pairs for found in outcome.predictions]
+    rows = [prediction_row(measured, found) for _, measured, found in each]
 
     def shown(key: str, form: Callable[[float], str] = ipc_text) -> Column:
-        return Column(
-            "IPC" if key == "ipc" else key,
-            [UNKNOWN if row[key] is None else form(row[key]) for _, _, row in each],
-        )
+        cells = [UNKNOWN if row[key] is None else form(row[key]) for row in rows]
+        return Column("IPC" if key == "ipc" else key, cells)
 
     columns = [
-        Column("target", [str(row["target"]) for _, _, row in each]),
-        Column("rule", [row["method"] for _, _, row in each], to_right=False),
+        Column("target", [str(row["target"]) for row in rows]),
+        Column("rule", [row["method"] for row in rows], to_right=False),
         *map(shown, ("ipc", "low", "high")),
     ]
-    if any(row["measured"] is not None for _, _, row in each):
+    if any(row["measured"] is not None for row in rows):
         columns += [shown("measured"), shown("error", signed_share)]
     if len(pairs) == 1:
-        return [*columns, Column("region", [row["region"] for _, _, row in each], to_right=False)]
+        return [*columns, Column("region", [row["region"] for row in rows], to_right=False)]
     kinds = [
-        "beyond calibration" if prediction.is_beyond else prediction.bounds.removeprefix("interval ")
-        for _, prediction, _ in each
+        "beyond calibration" if found.is_beyond else found.bounds.removeprefix("interval ")
+        for *_, found in each
     ]
-    return [
-        names("benchmark", [shortened(name, LONGEST_NAME) for name, _, _ in each]),
-        *columns,
-        *([Column("low to high is", kinds, to_right=False)] if len(set(kinds)) > 1 else []),
-    ]
+    if len(set(kinds)) > 1:
+        columns.append(Column("low to high is", kinds, to_right=False))
+    return [names("benchmark", [shortened(name, LONGEST_NAME) for name, *_ in each]), *columns]
 
 
 def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
@@ -309,14 +289,14 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
         yield f"Rule {method}: {RULES[method].source}."
     predictions = [each for _, one in pairs for each in one.predictions]
     rows = [each for each in predictions if each.bounds is not Bounds.SIMULATED]
-    kinds = [kind for kind in Bounds if kind is not Bounds.NONE and any(row.bounds is kind for row in rows)]
+    kinds = sorted({each.bounds for each in rows} - {Bounds.NONE}, key=[*Bounds].index)
     for kind in kinds:
-        of_kind = [row for row in rows if row.bounds is kind]
-        where = f" of {len(of_kind)} of the {len(rows)} predictions"
+        found = [row for row in rows if row.bounds is kind]
+        where = f" of {len(found)} of the {len(rows)} predictions"
         if len(pairs) == 1:
-            sizes = listed(dict.fromkeys(each.target for each in of_kind))
+            sizes = listed(dict.fromkeys(each.target for each in found))
             where = f" at {sizes} {measurements.scaling.unit}"
-        methods = dict.fromkeys(each.method for each in of_kind)
+        methods = dict.fromkeys(each.method for each in found)
         yield f"Low to high{where if len(kinds) > 1 else ''} {_interval(kind, list(methods), pairs)}"
     if any(each.is_beyond for each in rows):
         yield (
