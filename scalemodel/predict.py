@@ -61,18 +61,10 @@ class Region(StrEnum):
     BEYOND = "beyond the cliff"
 
 
-class ScalingClass(StrEnum):
-    """How IPC goes with size."""
-
-    LINEAR = "linear"
-    SUB_LINEAR = "sub-linear"
-    SUPER_LINEAR = "super-linear"
-
-
 class Classification(NamedTuple):
-    """The class, and the reason in words."""
+    """How IPC goes with size, linear, sub-linear or super-linear, and the reason in words."""
 
-    scaling: ScalingClass
+    scaling: str
     reason: str
 
 
@@ -364,7 +356,7 @@ def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading
     step = reading.cliff or reading.inside
     if step is not None:
         return Classification(
-            ScalingClass.SUPER_LINEAR,
+            "super-linear",
             f"the working set comes to fit the last-level cache between {step.smaller} and {step.larger} "
             f"{unit}: MPKI {step.mpki_smaller:.3g} to {step.mpki_larger:.3g}",
         )
@@ -377,7 +369,7 @@ def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading
     )
     if change < -_LINEAR_WITHIN:
         why = "too little work to fill the larger system, or congestion on shared data"
-        return Classification(ScalingClass.SUB_LINEAR, f"{reason}: {why}")
+        return Classification("sub-linear", f"{reason}: {why}")
     curve = ""
     if measurements.scaling.has_cliffs and {ends.small, ends.large} <= measurements.mpki.keys():
         first, last = measurements.mpki[ends.small], measurements.mpki[ends.large]
@@ -385,5 +377,5 @@ def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading
         if abs(first - last) <= _FLAT_WITHIN * max(first, last):
             curve = f"; MPKI stays at {last:.3g}, so cache size does not matter"
     if change > _LINEAR_WITHIN:
-        return Classification(ScalingClass.SUPER_LINEAR, f"{reason}, without a cliff of the miss rate{curve}")
-    return Classification(ScalingClass.LINEAR, f"{reason}: shared resources grow along{curve}")
+        return Classification("super-linear", f"{reason}, without a cliff of the miss rate{curve}")
+    return Classification("linear", f"{reason}: shared resources grow along{curve}")

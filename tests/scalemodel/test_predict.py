@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scalemodel.cliff import CurveReading, curve_steps, read_curve
 from scalemodel.errors import OptionError
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.predict import Outcome, Prediction, ScalingClass, predict
+from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import RULES, ModelPair, additive, published
 
 # C = 0.9; the cliff lies between 32 and 64, r = 0.1.
@@ -121,7 +121,7 @@ def test_a_cliff_between_the_models_takes_their_gain_for_no_trend() -> None:
         assert prediction.note == "interval not calibrated"
     assert codes(outcome) == ["cliff-between-models"]
     assert outcome.correction == 1
-    assert outcome.classification.scaling is ScalingClass.SUPER_LINEAR
+    assert outcome.classification.scaling == "super-linear"
     assert "comes to fit the last-level cache between 8 and 16 SMs" in outcome.classification.reason
 
 

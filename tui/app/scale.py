@@ -162,13 +162,16 @@ class ScaleTable(Rows):
         row, cell = self.at
         return self._sheet.rows[row].texts[cell]
 
-    def action_edit(self) -> None:
+    def action_edit(self, begun: str | None = None) -> None:
+        """Type in the cell, in place of its text where something is typed already."""
         if self.row_count:
-            self._open(self._text, selected=True)
+            self._field = CellInput(begun or self._text, self._done, selected=begun is None)
+            self.mount(self._field)
+            self._place_field()
+            self._field.focus()
 
     def action_begin(self, key: str) -> None:
-        if self.row_count:
-            self._open("." if key == "full_stop" else key, selected=False)
+        self.action_edit("." if key == "full_stop" else key)
 
     def action_clear_cell(self) -> None:
         if self.row_count:
@@ -183,12 +186,6 @@ class ScaleTable(Rows):
             if left <= event.x < left + column.width + GAP and event.y > 0:
                 self.go(self._first + event.y - 1, place)
             left += column.width + GAP
-
-    def _open(self, text: str, *, selected: bool) -> None:
-        self._field = CellInput(text, self._done, selected=selected)
-        self.mount(self._field)
-        self._place_field()
-        self._field.focus()
 
     def _place_field(self) -> None:
         """Put the field where the cell is: as wide as it, or wider where there is room."""
@@ -341,13 +338,11 @@ class ScaleScreen(ViewScreen):
     def _show_titles(self) -> None:
         tables, result = self.tables, self._result
         table, pane = self.query_one(ScaleTable), self.query_one(ScaleWords)
-        titles = {
-            "table": words.table_title(tables, None if table.row_count <= table.page else table.cursor),
-            "chart": words.chart_title(tables, result.answer),
-            "words": words.words_title(result, has_more=pane.scroll_y < pane.max_scroll_y),
-        }
-        for name, (left, right) in titles.items():
-            self.entitle(f"scale-{name}", left, right)
+        row = None if table.row_count <= table.page else table.cursor
+        self.entitle("scale-table", *words.table_title(tables, row))
+        self.entitle("scale-chart", *words.chart_title(tables, result.answer))
+        has_more = pane.scroll_y < pane.max_scroll_y
+        self.entitle("scale-words", *words.words_title(result, has_more=has_more))
 
     def _show_status(self) -> None:
         table = self.query_one(ScaleTable)
@@ -406,20 +401,17 @@ class ScaleScreen(ViewScreen):
         tables, sheet = self.tables, self.tables.sheet
         if what == "benchmark" and len(tables.sheets) == 1:
             self.app.say("there is one benchmark alone")
-        elif what == "benchmark":
-            self.app.change(scale=replace(tables, place=(tables.place + 1) % len(tables.sheets)))
-        elif what == "scaling":
-            self._change_sheet(replace(sheet, scaling=words.next_of(list(Scaling), sheet.scaling)))
-        elif what == "unit":
-            self._change_sheet(replace(sheet, mpki_unit=words.next_of(list(MpkiUnit), sheet.mpki_unit)))
-        else:
-            level = words.next_of(words.CONFIDENCES, tables.confidence)
-            other = {
-                "rule": tables.with_next_rule(),
-                "confidence": replace(tables, confidence=level),
-                "f_mem": replace(tables, assume_f_mem=not tables.assume_f_mem),
-            }
-            self.app.change(scale=other[what])
+            return
+        unit = words.next_of(list(MpkiUnit), sheet.mpki_unit)
+        other = {
+            "benchmark": replace(tables, place=(tables.place + 1) % len(tables.sheets)),
+            "scaling": tables.edited(replace(sheet, scaling=words.next_of(list(Scaling), sheet.scaling))),
+            "unit": tables.edited(replace(sheet, mpki_unit=unit)),
+            "rule": tables.with_next_rule(),
+            "confidence": replace(tables, confidence=words.next_of(words.CONFIDENCES, tables.confidence)),
+            "f_mem": replace(tables, assume_f_mem=not tables.assume_f_mem),
+        }
+        self.app.change(scale=other[what])
 
     def action_ask_peak(self) -> None:
         self.query_one(PeakPrompt).ask({"peak": self.tables.sheet.peak})

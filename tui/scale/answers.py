@@ -195,10 +195,7 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
         "predictions": [prediction_row(measurements, each) for each in outcome.predictions],
         "correction": outcome.correction,
         "back_cast": dict(outcome.back_cast),
-        "classification": {
-            "scaling": outcome.classification.scaling.value,
-            "reason": outcome.classification.reason,
-        },
+        "classification": outcome.classification._asdict(),
         "findings": [finding._asdict() for finding in outcome.findings],
     }
 
