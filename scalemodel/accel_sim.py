@@ -75,12 +75,12 @@ _ADDRESSES = 1 << 64
 # Shared and local memory are windows of so many bytes among generic addresses, from these on.
 _WINDOW_BYTES = 1 << 24
 _WINDOWS = ("shmem base_addr", "local mem base_addr")
-# The forms addresses are written in, the words of each, and of what: an address, a stride or a difference.
+# The forms addresses are written in; the words of each: an address, and others, strides or differences.
 _LIST, _STRIDE, _DIFFERENCES = range(3)
 _ADDRESS, _STEP = rb"(?:0[xX])?[0-9a-fA-F]{1,16}", rb"-?\d{1,19}"
-_ADDRESS_AND_STEPS = re.compile(rb"%b(?: %b)*" % (_ADDRESS, _STEP))
-_WORDS = {_LIST: re.compile(rb"%b(?: %b)*" % (_ADDRESS, _ADDRESS)), _STRIDE: _ADDRESS_AND_STEPS}
-_WORDS[_DIFFERENCES] = _ADDRESS_AND_STEPS
+_WORDS = [re.compile(rb"%b(?: %b)*" % (_ADDRESS, later)) for later in (_ADDRESS, _STEP, _STEP)]
+# Lines without an access are few where they have no addresses, and as many as accesses where they have.
+_MOST_KEPT = 1 << 16
 
 # Memory instructions by where their addresses are. Others: shared memory, constants, what only manages a
 # cache, textures and surfaces (coordinates, no addresses).
@@ -136,7 +136,7 @@ class _Kernel:
             self.line_of.extend(lines)
             self.place_of.extend([self.place] * len(lines))
             self.warp_of.extend([self.warp] * len(lines))
-            if not lines:
+            if not lines and len(self.without_access) < _MOST_KEPT:
                 self.without_access[text] = threads
         self.left -= 1
         self.place += 1

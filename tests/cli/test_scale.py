@@ -176,6 +176,12 @@ def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint,
     assert rows == [{"method": "additive", "target": 32, **score}]
 
 
+def test_validate_takes_a_question_too(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = tmp_path / "dct.toml"
+    path.write_text(TOML.replace("16 = 226.4\n", "16 = 226.4\n32 = 443\n", 1))
+    assert results(kernelpoint, "scale", "validate", path, "--rule", "additive")["additive"]["32"]["n"] == 1
+
+
 def test_derive_writes_one_folder_a_scale_model(
     kernelpoint: Kernelpoint, target: Path, tmp_path: Path
 ) -> None:

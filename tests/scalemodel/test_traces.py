@@ -376,3 +376,7 @@ insts = 1
 0000 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f0000000000 4
 #END_TB
 """
+
+
+def test_an_empty_file_is_no_instruction_trace(tmp_path: Path) -> None:
+    assert "is empty" in refusal(tmp_path, b"", trace_format=TraceFormat.ACCEL_SIM).message
