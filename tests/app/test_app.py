@@ -64,7 +64,7 @@ def chart_of(app: App) -> Chart:
 
 
 def ranks(app: App) -> list[int]:
-    return [group + 1 for group in table_of(app).listed.groups]
+    return [group + 1 for group in table_of(app).keys]
 
 
 async def test_groups_stand_in_rank_order_with_findings_key_and_plan_in_sight(resnet: str) -> None:
@@ -118,7 +118,7 @@ async def test_the_filter_narrows_the_table_and_escape_opens_it(resnet: str) -> 
         await wait_for(pilot, lambda: app.session.selected == 5, "the second group listed")
         await pilot.press("escape")
         await wait_for(pilot, lambda: len(ranks(app)) == 34, "all groups")
-        assert table_of(app).highlighted == 5
+        assert table_of(app).key == 5
 
 
 def test_groups_are_listed_in_every_order(gpt: str) -> None:

@@ -31,13 +31,12 @@ from tui.app import compare, planning
 from tui.app.compare import (
     CANNOT_RUN,
     CompareScreen,
-    CompareTable,
     Findings,
     asked_of,
     what_to_say,
 )
 from tui.app.state import Session
-from tui.app.widgets import Chart, Words
+from tui.app.widgets import Chart, Table, Words
 from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
@@ -50,8 +49,8 @@ RUN = {"joint", "root", "stem", "random", "single-iteration"}
 LACKING = ("pks", "two-level", "sieve", "photon", "tbpoint", "first-instructions", "embedding")
 
 
-def table_of(app: App) -> CompareTable:
-    return app.screen.query_one(CompareTable)
+def table_of(app: App) -> Table[str]:
+    return app.screen.query_one(Table)
 
 
 def best_first(app: App) -> list[str]:
@@ -130,8 +129,8 @@ async def test_a_small_workload_is_compared_at_once_by_all_methods_at_every_size
         for size in (*SIZES, (160, 15)):
             await resized(app, pilot, *size)
             text = screen_text(app)
-            assert table_of(app).methods == [*best_first(app), CANNOT_RUN]
-            assert set(table_of(app).methods) == {*RUN, CANNOT_RUN}
+            assert table_of(app).keys == [*best_first(app), CANNOT_RUN]
+            assert set(table_of(app).keys) == {*RUN, CANNOT_RUN}
             assert "A joint" in text
             assert "C stem, allegro" in text
             assert "  [e] cannot run: pks, two-level, sieve" in text
@@ -160,17 +159,17 @@ async def test_rows_come_one_by_one_and_cancelling_keeps_them(
     async with opened(resnet, view="Compare") as (app, pilot):
         await wait_for(pilot, lambda: "C stem: cutting kernels, 45 %" in screen_text(app), "how far it is")
         assert "2 of 13, [c] cancel" in screen_text(app)
-        assert sorted(table_of(app).methods[:2]) == ["joint", "root"]
-        assert table_of(app).methods[2:] == ["stem"]
+        assert sorted(table_of(app).keys[:2]) == ["joint", "root"]
+        assert table_of(app).keys[2:] == ["stem"]
         assert {"A", "B"} <= set(drawn(chart_of(app)))
         await pilot.press("c")
-        assert sorted(table_of(app).methods) == ["joint", "root"]
+        assert sorted(table_of(app).keys) == ["joint", "root"]
         assert "cancelled after 2 of 13, [r] anew" in screen_text(app)
         await wait_for(pilot, stalled.left.is_set, "the thread stops by itself")
         stalled.gate.set()
         await pilot.press("r")
         await compared(pilot, app)
-        assert set(table_of(app).methods) == {*RUN, CANNOT_RUN}
+        assert set(table_of(app).keys) == {*RUN, CANNOT_RUN}
 
 
 async def test_a_large_workload_is_compared_when_asked_for(
@@ -197,7 +196,7 @@ async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_st
         await wait_for(pilot, lambda: "failed after 5 of 13, [r] anew" in screen_text(app), "that it failed")
         assert words_of(app).startswith("missing.csv: ")
         assert words_of(app)[:40] in screen_text(app)
-        assert set(table_of(app).methods) == RUN - {"single-iteration"}
+        assert set(table_of(app).keys) == RUN - {"single-iteration"}
         text, command = await copied(app, pilot)
     assert "--methods joint,root,stem,allegro,random" in command
     assert printed(command, 80, tmp_path) == text
@@ -226,18 +225,18 @@ async def test_the_cursor_marks_the_point_and_says_what_the_method_is(resnet: st
         for keys, at in ((["g"], 0), (["j"], 1), (["down", "j"], 3), (["k"], 2), (["g"], 0)):
             await pilot.press(*keys)
             grid = chart_of(app).grid
-            assert table_of(app).highlighted == order[at]
+            assert table_of(app).key == order[at]
             assert words_of(app).startswith(f"{order[at]}: ")
             marked = grid.glyph[grid.style == SELECTED].tolist()
             assert marked.count(letters[order[at]]) >= 2, "the point, and its entry in the legend"
             assert drawn(chart_of(app)) == plain_text
         await pilot.press("G")
-        assert table_of(app).highlighted == CANNOT_RUN
+        assert table_of(app).key == CANNOT_RUN
         assert words_of(app) == f"[e] cannot run: {', '.join(LACKING)}"
         assert not np.isin(chart_of(app).grid.style, SELECTED).any()
         await pilot.press("pageup")
         await pilot.press("pageup", "pageup", "pageup")
-        assert table_of(app).highlighted == order[0]
+        assert table_of(app).key == order[0]
 
 
 async def test_e_says_why_each_method_that_cannot_run_cannot(resnet: str, tmp_path: Path) -> None:
@@ -247,8 +246,8 @@ async def test_e_says_why_each_method_that_cannot_run_cannot(resnet: str, tmp_pa
         assert "--reasons" not in command
         assert "needs metrics of every launch" not in names_only
         await pilot.press("G", "e")
-        assert table_of(app).methods == [*best_first(app), *LACKING]
-        assert table_of(app).highlighted == LACKING[0], "the cursor is on the first of them"
+        assert table_of(app).keys == [*best_first(app), *LACKING]
+        assert table_of(app).key == LACKING[0], "the cursor is on the first of them"
         assert "F pks needs metrics of every launch" in screen_text(app)
         assert words_of(app).startswith("pks needs metrics of every launch")
         assert "--features" in words_of(app)
@@ -260,7 +259,7 @@ async def test_e_says_why_each_method_that_cannot_run_cannot(resnet: str, tmp_pa
         assert words_of(app).startswith("embedding needs a vector of every launch")
         await wait_for(pilot, lambda: "\nM embedding" in screen_text(app), "the last row is in sight")
         await pilot.press("e")
-        assert table_of(app).highlighted == CANNOT_RUN
+        assert table_of(app).key == CANNOT_RUN
         await pilot.press("enter")
         await pilot.pause()
         assert app.session.options.method == "joint", "there is no method to take"
@@ -271,7 +270,7 @@ async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> Non
         await compared(pilot, app)
 
         async def take(method: str, key: str) -> None:
-            await pilot.press("g", *["j"] * table_of(app).methods.index(method), key)
+            await pilot.press("g", *["j"] * table_of(app).keys.index(method), key)
 
         for key in ("enter", "p"):
             await take("joint", key)

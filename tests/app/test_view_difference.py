@@ -14,8 +14,9 @@ from sampling.parallel import Progress
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
 from tui.app import difference
-from tui.app.difference import DifferenceScreen, DifferenceTable, asked_of, kernel_table
+from tui.app.difference import DifferenceScreen, asked_of, kernel_table
 from tui.app.running import session_of
+from tui.app.widgets import Table
 from tui.engine.looking import found_difference
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions, OpenOptions
@@ -127,7 +128,7 @@ async def test_its_command_prints_what_is_copied(before: str, after: str, tmp_pa
         assert "after.csv@0:40" in app.clipboard
         assert printed(app.clipboard, size[0], tmp_path) == text
         await pilot.press("j")
-        assert screen.query_one(DifferenceTable).cursor == 1
+        assert screen.query_one(Table).cursor == 1
         assert "2. " in screen_text(app)
         assert "after: " in screen_text(app)
         await pilot.press("k", "x")
@@ -151,7 +152,7 @@ async def test_a_wrong_file_is_said_and_can_be_corrected(before: str, after: str
         await compared(app, pilot)
         assert app.session.before == before
         assert "1.199x" in screen_text(app)
-        assert app.focused is screen.query_one(DifferenceTable)
+        assert app.focused is screen.query_one(Table)
 
 
 async def test_reading_is_cancelled(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:

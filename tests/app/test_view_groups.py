@@ -39,8 +39,8 @@ async def test_groups_by_the_reverse_key_and_the_next_column(gpt: str, tmp_path:
         await pilot.press("R")
         await wait_for(pilot, lambda: "by total, smallest first" in screen_text(app), "it is said")
         await wait_for(pilot, lambda: " total↑" in screen_text(app), "and marked")
-        assert table.listed.groups == tuple(reversed(range(22)))
-        assert (table.highlighted, app.session.selected) == (21, 21), "at the top"
+        assert table.keys == tuple(reversed(range(22)))
+        assert (table.key, app.session.selected) == (21, 21), "at the top"
         view = view_of(app)
         text, command = view.pane_text().text, view.command()
         await pilot.press("s")

@@ -35,7 +35,7 @@ from tui.app.option_form import OPTION_FIELDS, OptionInput
 from tui.app.plan import DETAILS, PlanScreen
 from tui.app.plan_details import PlanPane, plan_figures
 from tui.app.widgets import Chart
-from tui.app.widgets import ListingRows as PlanList
+from tui.app.widgets import ListingTable as PlanList
 from tui.options.look import OpenOptions
 from tui.output.blocks import without_tones
 

@@ -42,7 +42,7 @@ from tui.app.results import (
 )
 from tui.app.running import session_of
 from tui.app.state import Session
-from tui.app.widgets import ListingRows as PlanList
+from tui.app.widgets import ListingTable as PlanList
 from tui.engine.plan_files import open_plan, options_of_plan
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions

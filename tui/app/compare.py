@@ -23,7 +23,7 @@ from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.planning import in_words, printed_options, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
-from tui.app.widgets import Chart, Rows, Runs, Words, marked, titled
+from tui.app.widgets import Chart, Rows, Runs, Table, Words, Written, marked, titled
 from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, fitted
@@ -71,9 +71,9 @@ class Findings:
     problem: str = ""
 
     @property
-    def running(self) -> tuple[str, str] | None:
-        """The method under way and what it does; None if none is."""
-        return None if self.ending else (self.methods[len(self.rows)], self.doing)
+    def running(self) -> str:
+        """The method under way and what it does; nothing if none is."""
+        return "" if self.ending else f"{self.methods[len(self.rows)]}: {self.doing}"
 
 
 def compare_methods(profile: Profile, begun: Findings, progress: Progress) -> Iterator[Findings]:
@@ -150,69 +150,37 @@ def what_to_say(findings: Findings, row: Row | None, session: Session) -> str:
     return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])
 
 
-class CompareTable(Rows):
-    """Methods that can run, with the columns that have room, the one under way, and those that cannot."""
+def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
+    """Return the heading and what writes the rows: methods that can run, the one under way, then the others.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._found = Blocks((), ())
-        self._under_way: tuple[str, str] | None = None
-        self._order = CompareSort.BEST, False
-        #: The method of each line; of several of one plan the first.
-        self.methods: list[str] = []
-        self._written: tuple[int, str, list[tuple[str, bool]]] | None = None
+    A method's letter stands before its figures, with the columns that have room, or before words.
+    """
+    room, heading, (sort, reverse) = width - _MARK_CELLS, "method", order
+    rows: list[tuple[str, int]] = []
+    if found.can_run:
+        # The mark in the head may take a cell.
+        fitting = comparison_columns(found.can_run, room - 1)
+        columns = marked(fitting, [sort.value], falls=falls(sort, reverse=reverse))
+        wide = table(columns).split("\n")
+        heading, *figures = wide if len(wide[0]) <= room else table(columns, gap=" ").split("\n")
+        rows += [(text, PLAIN) for text in figures]
+    rows += [(running, AXIS)] * bool(running)
+    rows += [(str(row["reason"]), AXIS) for row in found.cannot_run]
+    methods = methods_of(found, running)
 
-    def show(
-        self, found: Blocks, running: tuple[str, str] | None, order: tuple[CompareSort, bool], words: str
-    ) -> None:
-        """Show these methods, the cursor on the one it was on; `words` where there is none.
+    def write(row: int) -> Runs:
+        mark = (" ", PLAIN) if methods[row] == CANNOT_RUN else method_mark(methods[row])
+        text, style = rows[row]
+        return [mark, (f" {fitted(text, room)}", style)]
 
-        Those that cannot run stand in `found`, each with its reason, or one row for all.
-        """
-        before, self._written = self.highlighted, None
-        was_without = before in {row["method"] for row in self._found.cannot_run}
-        self._found, self._under_way, self._order = found, running, order
-        first_of = {method: each.methods[0] for each in found.can_run for method in each.methods}
-        without = [row["method"] for row in found.cannot_run]
-        doing = [] if running is None else [running[0]]
-        self.methods = [*dict.fromkeys(first_of.values()), *doing, *without]
-        wanted = before and first_of.get(before, before)
-        if wanted not in self.methods and was_without and without:
-            wanted = without[0]
-        self.fill(len(self.methods), self.methods.index(wanted) if wanted in self.methods else 0, words)
+    return fitted(" " * _MARK_CELLS + heading, width), write
 
-    @property
-    def highlighted(self) -> str | None:
-        """The method under the cursor; None in an empty table."""
-        return self.methods[self.cursor] if self.row_count else None
 
-    def _lines(self, width: int) -> tuple[str, list[tuple[str, bool]]]:
-        """Return the heading and the lines, each with whether it has figures; made once a width."""
-        if self._written is not None and self._written[0] == width:
-            return self._written[1:]
-        room, heading, figures = width - _MARK_CELLS, "method", list[str]()
-        if self._found.can_run:
-            sort, reverse = self._order
-            # The mark in the head may take a cell.
-            fitting = comparison_columns(self._found.can_run, room - 1)
-            columns = marked(fitting, [sort.value], falls=falls(sort, reverse=reverse))
-            wide = table(columns).split("\n")
-            heading, *figures = wide if len(wide[0]) <= room else table(columns, gap=" ").split("\n")
-        lines = [(fitted(text, room), True) for text in figures]
-        if self._under_way is not None:
-            lines.append((fitted(": ".join(self._under_way), room), False))
-        lines += [(fitted(str(row["reason"]), room), False) for row in self._found.cannot_run]
-        self._written = width, fitted(" " * _MARK_CELLS + heading, width), lines
-        return self._written[1:]
-
-    def heading(self, width: int) -> str:
-        return self._lines(width)[0]
-
-    def runs(self, row: int, width: int) -> Runs:
-        """A method's letter, then its figures or words."""
-        method, (text, has_figures) = self.methods[row], self._lines(width)[1][row]
-        mark = (" ", PLAIN) if method == CANNOT_RUN else method_mark(method)
-        return [mark, (f" {text}", PLAIN if has_figures else AXIS)]
+def methods_of(found: Blocks, running: str) -> list[str]:
+    """Return the method of each row; of several of one plan the first."""
+    doing = [running.partition(":")[0]] if running else []
+    without = [row["method"] for row in found.cannot_run]
+    return [*(each.methods[0] for each in found.can_run), *doing, *without]
 
 
 class CompareScreen(TableScreen[CompareSort]):
@@ -222,7 +190,7 @@ class CompareScreen(TableScreen[CompareSort]):
     SUMMARY = "all methods on this workload: what each saves, how wrong it is"
     SCOPES = (APP, COMPARE, COMPARING, VIEW)
     BINDINGS = bindings(APP, COMPARE, COMPARING, VIEW)
-    AUTO_FOCUS = "CompareTable"
+    AUTO_FOCUS = "Table"
     orders = CompareSort.BEST, CompareSort.SPEEDUP, CompareSort.MEAN, CompareSort.DRAWN
     order = CompareSort.BEST, False
     ABOUT: ClassVar[str] = (
@@ -237,6 +205,8 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._table, self._scatter = Table[str](), Chart(id="scatter")
+        self._words = Words(id="method-words")
         self.findings: Findings | None = None
         self._explained = False
         #: The row that stands for all methods that cannot run.
@@ -244,8 +214,8 @@ class CompareScreen(TableScreen[CompareSort]):
         self._worker: Worker[None] | None = None
 
     def compose_panes(self) -> ComposeResult:
-        methods = titled("methods", CompareTable(), Words(id="method-words"))
-        yield Container(methods, titled("scatter", Chart(id="scatter")), id="panes")
+        panes = titled("methods", self._table, self._words), titled("scatter", self._scatter)
+        yield Container(*panes, id="panes")
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Compare a small workload at once; say if the shown comparison was made by other options."""
@@ -287,43 +257,47 @@ class CompareScreen(TableScreen[CompareSort]):
     @on(Rows.Resized)
     def _show(self) -> None:
         """Show all that is known."""
-        findings, session, (sort, reverse) = self.findings, self.session, self.order
-        found = Blocks((), ())
+        findings, session, (sort, reverse), found = self.findings, self.session, self.order, Blocks((), ())
         if findings is not None:
             promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
             found = blocks(findings.rows, sort, promise, reverse=reverse)
         if found.cannot_run and not self._explained:
-            reason = f"[e] {cannot_run_text(found.cannot_run)}"
-            self._without = {"method": CANNOT_RUN, "applicable": False, "reason": reason}
+            self._without = {**self._without, "reason": f"[e] {cannot_run_text(found.cannot_run)}"}
             found = Blocks(found.can_run, (self._without,))
-        table, running = self.query_one(CompareTable), None if findings is None else findings.running
         launches = 0 if session.study is None else session.study.counts.launches
         words = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"
-        table.show(found, running, self.order, words)
-        beyond = table.row_count - table.page
-        more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
+        running = "" if findings is None else findings.running
+        keys, write = methods_of(found, running), partial(lines_of, found, running, self.order)
+        self._table.show(keys, write, self._follower(found, keys), words)
+        beyond = self._table.row_count - self._table.page
+        more = f"; {beyond} below" if beyond > 0 and self._table.size.height else ""
         title = f"[4] Methods{order_words(sort, reverse=reverse)}"
         self.entitle("methods", title, standing(findings, session) + more)
         self._follow_cursor()
 
+    def _follower(self, found: Blocks, keys: list[str]) -> str | None:
+        """Return the method that the cursor goes to: the one it was on, or what stands for it now."""
+        before, without = self._table.key, [row["method"] for row in found.cannot_run]
+        before = next((each.methods[0] for each in found.can_run if before in each.methods), before)
+        could_not_run = {CANNOT_RUN, *(row["method"] for row in self._rows if not row["applicable"])}
+        return without[0] if before not in keys and before in could_not_run and without else before
+
     @on(Rows.Moved)
     def _follow_cursor(self) -> None:
         """Say what there is to say of the method under the cursor, and mark it in the scatter."""
-        rows, selected, chart = self._rows, self.query_one(CompareTable).highlighted, self.query_one(Chart)
+        rows, selected, figures = self._rows, self._table.key, ""
         row = next((each for each in (*rows, self._without) if each["method"] == selected), None)
-        words = "" if self.findings is None else what_to_say(self.findings, row, self.session)
-        self.query_one("#method-words", Words).show(words)
-        figures = ""
+        self._words.show("" if self.findings is None else what_to_say(self.findings, row, self.session))
         if row is not None and row["applicable"]:
-            speedup, error = quantities.ratio(row["speedup"]), quantities.share(row["error_mean"])
-            figures = f"{selected} {speedup}, {error}"
+            figures = f"{selected} {quantities.ratio(row['speedup'])}, {quantities.share(row['error_mean'])}"
         self.entitle("scatter", "[tab] Speedup against error", figures)
         if rows:
-            chart.show(partial(comparison_scatter, rows, selected=None if row is None else selected))
+            marked_method = None if row is None else selected
+            self._scatter.show(partial(comparison_scatter, rows, selected=marked_method))
         else:
-            chart.say("no method is compared yet")
+            self._scatter.say("no method is compared yet")
 
     def action_cancel(self) -> None:
         if self.findings is None or self.findings.ending or self._worker is None:
@@ -340,8 +314,7 @@ class CompareScreen(TableScreen[CompareSort]):
         self._show()
 
     def action_take(self) -> None:
-        method = self.query_one(CompareTable).highlighted
-        if method:
+        if method := self._table.key:
             self.app.action_method(method)
 
     # What is copied.
@@ -350,9 +323,9 @@ class CompareScreen(TableScreen[CompareSort]):
         """Return the options of the command that prints the pane in focus."""
         asked, (sort, reverse) = self.findings.asked if self.findings else asked_of(self.session), self.order
         asked = replace(asked, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
-        if self.focused is not self.query_one(Chart):
+        if self.focused is not self._scatter:
             return asked
-        width, height = self.query_one(Chart).printed_size
+        width, height = self._scatter.printed_size
         return replace(asked, scatter=True, width=width, height=height)
 
     def own_text(self) -> PaneText:

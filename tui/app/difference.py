@@ -26,7 +26,7 @@ from tui.app.planning import failure_words, in_words, printed_options, start
 from tui.app.prompt import Answer, Prompt
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
-from tui.app.widgets import Chart, Line, Rows, Runs, marked, titled
+from tui.app.widgets import Chart, Line, Rows, Table, marked, titled, written
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, Grid, cluster_style
 from tui.charts.histogram import Side, two_histograms
@@ -57,7 +57,6 @@ _INVITATION = (
     "Nothing is compared yet. [o] asks for the recording before: a file, a range or launch ids of it "
     "(run.sqlite@step 3, run.sqlite@0:5000), or with @step 3 a part of the open one. What is open is after."
 )
-_MARK = 2
 _LEAST_LABEL = 20
 _DROPPED_FIRST = ("launches", "change", "interval", "before", "status", "after", "share")
 _HEADS = {DifferenceSort.CHANGE: ("change", "share"), DifferenceSort.MEAN: ("mean",)}
@@ -138,36 +137,6 @@ def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: i
     return two_histograms(sides, width, height, log=log)
 
 
-class DifferenceTable(Rows):
-    """Kernels, what changed most first, with the columns that have room; a text where none is compared."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: Difference | None = None
-        self._order = DifferenceSort.CHANGE, False
-        self._listing: Listing | None = None
-
-    def show(self, found: Difference, order: tuple[DifferenceSort, bool]) -> None:
-        """Show other kernels; the cursor stays on its kernel if it is there, in another order at the top."""
-        key = None
-        if self._found is not None and order == self._order:
-            key = self._found.kernels[self.cursor].key
-        self._found, self._order = found, order
-        self._listing = kernel_table(found, order[0], reverse=order[1])
-        keys = [kernel.key for kernel in found.kernels[:MOST_ROWS]]
-        self.fill(len(keys), keys.index(key) if key in keys else 0)
-
-    def heading(self, width: int) -> str:
-        return "" if self._listing is None else f"  {self._listing.head(width - _MARK)}"
-
-    def runs(self, row: int, width: int) -> Runs:
-        """One kernel, in the colour of its side if it is on one alone."""
-        if self._found is None or self._listing is None:
-            return []
-        _, mark, style = _STATUSES[self._found.kernels[row].status]
-        return [(f"{mark} {self._listing.row(row, width - _MARK)}", style)]
-
-
 class BeforePrompt(Prompt):
     """Asks for the recording before."""
 
@@ -189,7 +158,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     SUMMARY = "two recordings, or two parts of one, kernel by kernel"
     SCOPES = (APP, DIFFERENCE, VIEW)
     BINDINGS = bindings(APP, DIFFERENCE, VIEW)
-    AUTO_FOCUS = "DifferenceTable"
+    AUTO_FOCUS = "Table"
     orders = tuple(DifferenceSort)
     order = DifferenceSort.CHANGE, False
     ABOUT: ClassVar[str] = (
@@ -203,20 +172,21 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._table, self._chart, self._prompt = Table[str](), Chart(id="two"), BeforePrompt()
+        # The command prints the table: there is nothing of the chart's own to copy.
+        self._chart.can_focus = False
+        # What is shown and was asked for; what is wanted, of which profile, as it was typed.
         self._found: Difference | None = None
-        self._listed: Difference | None = None
-        self._shown_asked: DifferenceOptions | None = None
+        self._sorted: Difference | None = None
+        self._asked: DifferenceOptions | None = None
         self._wanted: tuple[DifferenceOptions, Profile] | None = None
         self._typed = ""
         self._doing = ""
 
     def compose_panes(self) -> ComposeResult:
-        chart = Chart(id="two")
-        # The command prints the table: there is nothing of the chart's own to copy.
-        chart.can_focus = False
-        yield Container(titled("kernels", DifferenceTable()), titled("two", chart), id="panes")
+        yield Container(titled("kernels", self._table), titled("two", self._chart), id="panes")
         yield Line(id="sides")
-        yield BeforePrompt()
+        yield self._prompt
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Compare anew where other launches count, or another recording is before."""
@@ -246,7 +216,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         self._say_doing("reading")
         # What need not be read again: the open one, and the one that was before.
         read = {file_and_part(asked.after)[0]: profile}
-        last = self._shown_asked
+        last = self._asked
         if self._found is not None and last is not None and last.columns == asked.columns:
             read.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
 
@@ -259,12 +229,11 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def _take_difference(self, found: Difference) -> None:
         if self._wanted is None:
             return
-        was_read = self._found is None or found.parts[0].profile is not self._found.parts[0].profile
-        self._found, self._shown_asked, self._doing = found, self._wanted[0], ""
-        self._close_prompt()
+        (before, after), last = (part.profile for part in found.parts), self._found
+        self._found, self._asked, self._doing = found, self._wanted[0], ""
+        self._prompt.close()
         self._show()
-        before, after = (part.profile for part in found.parts)
-        if was_read and before is not after:
+        if before is not after and (last is None or before is not last.parts[0].profile):
             for text in before.notes:
                 self.app.say(text)
         self.app.change(before=self._typed)
@@ -285,28 +254,35 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         if isinstance(error, ProfileError):
             # Of a long path its end is enough: it stands whole in the field below.
             words = words.replace(error.path, Path(error.path).name)
-        self.query_one(BeforePrompt).ask({"before": self._typed}, words)
+        self._prompt.ask({"before": self._typed}, words)
 
     def _want_what_is_shown(self) -> None:
         """Forget a recording that could not be compared; the session's own is not tried again unchanged."""
-        if self._typed != self.session.before and self._found is not None and self._shown_asked is not None:
-            self._wanted = self._shown_asked, self._found.parts[1].profile
+        if self._typed != self.session.before and self._found is not None and self._asked is not None:
+            self._wanted = self._asked, self._found.parts[1].profile
 
     # What is shown.
 
-    def _show(self) -> None:
-        """Show all that is known."""
-        table = self.query_one(DifferenceTable)
-        if self._found is None:
-            table.fill(0, words=_INVITATION)
+    def _show(self, *, keeps_cursor: bool = True) -> None:
+        """Show all that is known; the cursor stays on its kernel if it is there, or goes to the top."""
+        found, (sort, reverse) = self._found, self.order
+        if found is None:
+            self._table.fill(0, words=_INVITATION)
         else:
-            sort, reverse = self.order
-            self._listed = sorted_difference(self._found, sort, reverse=reverse)
-            table.show(self._listed, self.order)
+            self._sorted = found = sorted_difference(found, sort, reverse=reverse)
+            listing, kernels = kernel_table(found, sort, reverse=reverse), found.kernels
+
+            def mark(row: int) -> tuple[str, int]:
+                # A kernel of one side alone is in the colour of that side.
+                return _STATUSES[kernels[row].status][1:]
+
+            keys = [kernel.key for kernel in kernels[:MOST_ROWS]]
+            at = self._table.key if keeps_cursor else None
+            self._table.show(keys, lambda width: written(listing, width, mark), at)
             # No more rows than there are kernels, and two for the title and the headings.
-            self.query_one("#kernels-pane").styles.max_height = len(self._found.kernels) + 2
-        if self._shown_asked is not None:
-            self.query_one("#sides", Line).show(sides_lines(self._shown_asked))
+            self.query_one("#kernels-pane").styles.max_height = len(kernels) + 2
+        if self._asked is not None:
+            self.query_one("#sides", Line).show(sides_lines(self._asked))
         self._say_doing(self._doing)
         self._show_chart()
 
@@ -324,23 +300,21 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             right = words or listed + counted(kernels, "kernel")
         self.entitle("kernels", title, right)
         if words:
-            self.query_one(BeforePrompt).say([words])
+            self._prompt.say([words])
 
     @on(Rows.Moved)
     def _show_chart(self) -> None:
-        found, session = self._listed, self.session
+        found, kernel, log = self._sorted, self._table.cursor, self.session.log
         if found is None:
             self.entitle("two", "Durations before and after")
             return
-        kernel = self.query_one(DifferenceTable).cursor
-        scale = "[x] log" if session.log else "[x] linear"
-        self.entitle("two", f"{kernel + 1}. {found.kernels[kernel].key}", scale)
-        self.query_one(Chart).show(partial(draw_kernel, found, kernel, session.log))
+        self.entitle("two", f"{kernel + 1}. {found.kernels[kernel].key}", f"[x] {'log' if log else 'linear'}")
+        self._chart.show(partial(draw_kernel, found, kernel, log))
 
     # What is done.
 
     def action_ask(self) -> None:
-        self.query_one(BeforePrompt).ask({"before": self._typed or self.session.before or ""})
+        self._prompt.ask({"before": self._typed or self.session.before or ""})
 
     @on(Input.Submitted)
     def _take_answer(self, event: Input.Submitted) -> None:
@@ -356,22 +330,12 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         else:
             self._start(text, asked, study.profile)
 
-    @on(Prompt.Left)
-    def _leave(self) -> None:
-        self._cancel()
-        self._close_prompt()
-
-    def _close_prompt(self) -> None:
-        prompt = self.query_one(BeforePrompt)
-        if prompt.display:
-            prompt.close()
-            self.query_one(DifferenceTable).focus()
-
     def action_cancel(self) -> None:
         if not self._doing:
             raise SkipAction
         self._cancel()
 
+    @on(Prompt.Left)
     def _cancel(self) -> None:
         if self._doing:
             self.workers.cancel_group(self, DIFFERENCE)
@@ -382,29 +346,30 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def sort_by(self, sort: DifferenceSort, *, reverse: bool) -> None:
         if self._found is not None:
             self.order = sort, reverse
-            self._show()
+            self._show(keeps_cursor=False)
 
     # What is copied.
 
-    def _asked(self) -> DifferenceOptions | None:
-        """Return the options of the table as it is shown; None before anything is compared."""
+    @property
+    def _as_shown(self) -> DifferenceOptions | None:
+        """The options of the table as it is shown; None before anything is compared."""
         sort, reverse = self.order
-        return self._shown_asked and replace(self._shown_asked, sort=sort, reverse=reverse)
+        return self._asked and replace(self._asked, sort=sort, reverse=reverse)
 
     def own_text(self) -> PaneText:
-        found, asked, text = self._listed, self._asked(), ""
+        found, asked, text = self._sorted, self._as_shown, ""
         if found is not None and asked is not None:
             answer = difference_answer(found, asked, following=False)
-            canvas = Canvas(self.app.size.width, color=False)
-            text = stated(answer, compared_parts(found)).drawn(canvas) + "\n"
+            text = (
+                stated(answer, compared_parts(found)).drawn(Canvas(self.app.size.width, color=False)) + "\n"
+            )
         return PaneText("kernelpoint-difference", text)
 
     def command(self) -> str:
-        asked = self._asked()
-        return "" if asked is None else command_line("difference", asked)
+        return "" if self._as_shown is None else command_line("difference", self._as_shown)
 
     def action_copy_command(self) -> None:
-        if self._shown_asked is None:
+        if self._asked is None:
             self.app.say("nothing is compared yet; o asks for the recording before")
         else:
             super().action_copy_command()

@@ -20,7 +20,7 @@ from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted, listed
-from tui.app.option_form import NOT_USED, OptionField, OptionForm, choice, round_and_round
+from tui.app.option_form import NOT_USED, OptionField, OptionForm, beyond, choice, round_and_round
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.app.widgets import Line, PaneTitle, Soon
@@ -156,8 +156,8 @@ def _nanoseconds(text: str) -> int | None:
 
 def _next_least(value: int | None, by: int) -> int | None:
     """Return the next round number of nanoseconds; None is the least."""
-    beyond = [step for step in (0, *_LEAST_DURATIONS_NS) if (step - (value or 0)) * by > 0]
-    return (beyond[0 if by > 0 else -1] or None) if beyond else value
+    following = beyond((0, *_LEAST_DURATIONS_NS), value or 0, by)
+    return value if following is None else int(following) or None
 
 
 def _files(text: str) -> tuple[str, ...]:

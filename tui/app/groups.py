@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from textual import on
@@ -26,7 +25,7 @@ from tui.app.planning import options_with_overrides, start
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
-from tui.app.widgets import Chart, Line, PaneTitle, Rows, Runs, Soon, mark_of, titled
+from tui.app.widgets import Chart, Line, PaneTitle, Rows, Runs, Soon, Table, Written, mark_of, titled
 from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
@@ -166,6 +165,8 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         is_of_most = float(of.running_share[group] - of.share[group]) < MOST
         return [(share_bar(study, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
 
+    # Rows are drawn again at every step of the cursor.
+    durations = lru_cache(_SPARKLINES_KEPT)(partial(_sparkline, study))
     all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
         figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}"),
@@ -176,25 +177,17 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         times("total", of.total_duration_ns),
         times("mean", of.mean_ns),
         figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),
-        GroupColumn("durations", _SPARKLINE, partial(_sparkline, study), to_right=False),
+        GroupColumn("durations", _SPARKLINE, lambda group: durations(group, is_ascii()), to_right=False),
         counts("strata", of.clusters, "clusters"),
         counts("drawn", of.samples, "samples"),
     ]
 
 
-_SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, bool], Runs]] = WeakKeyDictionary()
-
-
-def _sparkline(study: Study, group: int) -> Runs:
-    """Return the durations of a group as a small histogram, made once: a glyph a bin, in its stratum's style.
+def _sparkline(study: Study, group: int, is_in_ascii: bool) -> Runs:  # noqa: ARG001 - another drawing
+    """Return the durations of a group as a small histogram: a glyph a bin, in its stratum's style.
 
     Only the middle 98 % of the launches: a single one far away would leave all others one bin.
     """
-    kept, key = _SPARKLINES.setdefault(study, {}), (group, is_ascii())
-    if key in kept:
-        return kept[key]
-    if len(kept) >= _SPARKLINES_KEPT:
-        kept.clear()
     values_ns, launches = study.counts.group_pairs(group)
     before = np.cumsum(launches)
     aside = int(before[-1]) * (1 - _MIDDLE) / 2
@@ -209,56 +202,22 @@ def _sparkline(study: Study, group: int) -> Runs:
     glyphs = sparkline(data.counts, _SPARKLINE)
     numbers = list(clusters)
     styles = [cluster_style(numbers[place]) for place in data.cluster_counts.argmax(axis=0).tolist()]
-    kept[key] = [(" " * ((_SPARKLINE - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
-    return kept[key]
+    return [(" " * ((_SPARKLINE - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
 
 
-class GroupTable(Rows):
-    """Kernel groups; its columns are those that have room."""
+class GroupTable(Table[int]):
+    """Kernel groups by their index."""
 
     BINDINGS = bindings(TABLE)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._study: Study | None = None
-        self.listed = GroupList((), 0)
-        self._order = GroupSort.TOTAL, False
-        self._columns: tuple[int, TableColumns] | None = None
 
-    def show(
-        self, study: Study, listed: GroupList, selected: int | None, order: tuple[GroupSort, bool]
-    ) -> None:
-        """List these groups, the cursor on the selected one, by their order or the other way round."""
-        self._study, self.listed, self._order, self._columns = study, listed, order, None
-        self.fill(len(listed.groups), listed.groups.index(selected) if selected in listed.groups else 0)
-
-    def select(self, group: int | None) -> None:
-        """Go to a group, if it is listed, and tell nobody."""
-        if group in self.listed.groups and group != self.highlighted:
-            self.fill(self.row_count, self.listed.groups.index(group))
-
-    @property
-    def highlighted(self) -> int | None:
-        """The group under the cursor; None in an empty table."""
-        return self.listed.groups[self.cursor] if self.listed.groups else None
-
-    def columns(self, width: int) -> TableColumns:
-        """The columns that have room, found once a width."""
-        if self._study is None or not width:
-            return TableColumns()
-        if self._columns is None or self._columns[0] != width:
-            self._columns = width, table_columns(self._study, width)
-        return self._columns[1]
-
-    def heading(self, width: int) -> str:
-        """The headings, the column that the groups are sorted by marked where it has room."""
-        columns, (sort, reverse) = self.columns(width), self._order
-        names = {column.name for column in columns.columns}
-        name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
-        return columns.head(name, mark_of(falls=(sort is GroupSort.NAME) == reverse))
-
-    def runs(self, row: int, width: int) -> Runs:
-        return self.columns(width).row(self.listed.groups[row])
+def written_groups(study: Study, groups: Sequence[int], order: tuple[GroupSort, bool], width: int) -> Written:
+    """Return the headings, that of the order marked where it has room, and what writes a row."""
+    columns, (sort, reverse) = table_columns(study, width), order
+    names = {column.name for column in columns.columns}
+    name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
+    mark = mark_of(falls=(sort is GroupSort.NAME) == reverse)
+    return columns.head(name, mark), lambda row: columns.row(groups[row])
 
 
 # What is said.
@@ -418,6 +377,7 @@ class GroupsScreen(TableScreen[GroupSort]):
     def __init__(self) -> None:
         super().__init__()
         self._table, self._histogram, self._run = GroupTable(), Chart(id="histogram"), RunPane()
+        self._matching = 0
         self._chart = Soon[None](self, lambda _: self._show_chart())
         self._search = Soon[str](self, lambda text: self.app.change(search=text))
 
@@ -440,8 +400,8 @@ class GroupsScreen(TableScreen[GroupSort]):
     def on_screen_resume(self) -> None:
         # Only now: while this view is open, the cursor may be further on than the session.
         selected = self.session.selected
-        self._table.select(selected)
-        if self.session.search and selected is not None and selected not in self._table.listed.groups:
+        self._table.go_to(selected)
+        if self.session.search and selected is not None and selected not in self._table.keys:
             # The filter leaves out the group that another view went to.
             self.query_one(SearchInput).value = ""
 
@@ -472,7 +432,9 @@ class GroupsScreen(TableScreen[GroupSort]):
         # The charts get the rows that the list does not need.
         rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
         self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
-        self._table.show(study, listed, session.selected, (session.sort, session.reverse))
+        write = partial(written_groups, study, listed.groups, (session.sort, session.reverse))
+        self._table.show(listed.groups, write, session.selected)
+        self._matching = listed.matching
         self.entitle("groups", *table_title(session, study, listed))
         if session.selected not in listed.groups:
             self.app.change(selected=listed.groups[0] if listed.groups else None)
@@ -497,7 +459,7 @@ class GroupsScreen(TableScreen[GroupSort]):
     @on(Rows.Moved)
     def _select(self) -> None:
         # The cursor may have moved since the message was sent: use where it is now.
-        highlighted = self._table.highlighted
+        highlighted = self._table.key
         if highlighted not in {None, self.session.selected}:
             self.app.change(selected=highlighted)
 
@@ -546,7 +508,7 @@ class GroupsScreen(TableScreen[GroupSort]):
             canvas = Canvas(width, color=False)
             blocks = histogram_blocks(study, group, width, height, log=session.log)
             return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
-        rows = [group_row(study, index) for index in self._table.listed.groups]
+        rows = [group_row(study, index) for index in self._table.keys]
         canvas = Canvas(self.app.size.width, color=False)
         text = canvas_text(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
         return PaneText("kernelpoint-groups", text)
@@ -563,8 +525,8 @@ class GroupsScreen(TableScreen[GroupSort]):
                 kernel, (width, height) = f"#{(session.selected or 0) + 1}", chart.printed_size
                 drawn = options_of(kind, given, kernel=kernel, log=session.log, width=width, height=height)
                 return command_line(command, drawn)
-        listed, (sort, reverse) = self._table.listed, self.order
-        top = None if len(listed.groups) == listed.matching else len(listed.groups)
+        (sort, reverse), rows = self.order, self._table.row_count
+        top = None if rows == self._matching else rows
         options = options_of(
             GroupsOptions, given, sort=sort, reverse=reverse, filter=session.search or None, top=top
         )

@@ -7,7 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,6 +16,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -28,7 +29,6 @@ from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 from tui.app.actions import FORM, bindings
 from tui.app.prompt import PathInput
-from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.engine.studies import region_of, target_of, unused_settings
@@ -126,6 +126,12 @@ def round_and_round(values: Sequence[Any]) -> Callable[[Any, int], Any]:
     return step
 
 
+def beyond(ladder: Sequence[float], value: float, by: int) -> float | None:
+    """Return the next step of a ladder above a value, or with `by` = -1 below it; None if there is none."""
+    steps = [step for step in ladder if (step - value) * by > 0]
+    return steps[0 if by > 0 else -1] if steps else None
+
+
 def choice(name: str, values: Sequence[Any], texts: Sequence[str]) -> OptionField:
     """Return the field of an option that is one of a few values, each with its text."""
 
@@ -192,8 +198,8 @@ class Number:
         if not self.ladder:
             return self._given(value + by)
         steps = (*self.ladder, math.inf) if self.may_be_none else self.ladder
-        beyond = [step for step in steps if (step - value) * by > 0]
-        return self._given(beyond[0 if by > 0 else -1]) if beyond else given
+        following = beyond(steps, value, by)
+        return given if following is None else self._given(following)
 
     def _unused(self, options: SampleOptions) -> str:
         if self.default is None or self.name in method_named(options.method).target_fields:
@@ -262,26 +268,28 @@ class OptionInput(PathInput):
         self._form.stop_typing(self)
 
 
+class Shown(NamedTuple):
+    """What stands in a row: the value, which part of it has no effect, whether the cursor is there."""
+
+    text: str = ""
+    unused: str = ""
+    is_current: bool = False
+    is_refused: bool = False
+
+
 class OptionRow(Widget):
     """One option: its name and its value, or the field in which that is typed."""
 
     COMPONENT_CLASSES = {"option-row--cursor", "option-row--unused"}  # noqa: RUF012
+    shown: reactive[Shown] = reactive(Shown())
 
     def __init__(self, field: OptionField) -> None:
         super().__init__()
         self.field = field
-        self._shown = ("", False, "", False)
-
-    def show(self, text: str, *, is_current: bool, unused: str, is_refused: bool) -> None:
-        """Show a value, and which part of it has no effect."""
-        shown = text, is_current, unused, is_refused
-        if shown != self._shown:
-            self._shown = shown
-            self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - it has one
         width, style = self.size.width, self.rich_style
-        text, is_current, unused, is_refused = self._shown
+        text, unused, is_current, is_refused = self.shown
         room = max(width - _LABEL, 0)
         if is_current and not self.field.is_typed and len(text) + 4 <= room:
             text = f"< {text} >"
@@ -309,8 +317,6 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     BINDINGS = bindings(FORM)
 
-    app: SessionApp
-
     def __init__(
         self,
         options: SampleOptions,
@@ -320,15 +326,16 @@ class OptionForm(VerticalScroll, can_focus=True):
     ) -> None:
         super().__init__()
         self.fields = tuple(fields)
+        self._rows = [OptionRow(field) for field in fields]
+        self._problem = Static(id="option-problem", markup=False)
         self._change, self._explain = change, explain
         self._options = options
         self._place = 0
         self.attempt: Attempt | None = None
 
     def compose(self) -> ComposeResult:
-        for field in self.fields:
-            yield OptionRow(field)
-        yield Static(id="option-problem", markup=False)
+        yield from self._rows
+        yield self._problem
 
     def on_mount(self) -> None:
         self._draw()
@@ -338,11 +345,6 @@ class OptionForm(VerticalScroll, can_focus=True):
     def field(self) -> OptionField:
         """The option at the cursor."""
         return self.fields[self._place]
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the value that was asked for last is shown with what is wrong with it."""
-        return self.attempt is not None and bool(self.attempt.problem)
 
     # What is shown.
 
@@ -355,7 +357,8 @@ class OptionForm(VerticalScroll, can_focus=True):
                 if attempt.problem or attempt.options == session.options:
                     self.attempt = None
             elif attempt.options == asked:
-                self._refuse(session.problem)
+                # It stays, so that one can go on from it.
+                self.attempt = replace(attempt, problem=session.problem)
         self._draw()
 
     def forget(self) -> None:
@@ -363,42 +366,38 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.attempt = None
         self._draw()
 
-    def _refuse(self, problem: str) -> None:
-        """Say at its field why the last value was not taken; it stays, so that one can go on from it."""
-        if self.attempt is not None:
-            self.attempt = replace(self.attempt, problem=problem)
-
     def _draw(self) -> None:
-        for place, row in enumerate(self.query(OptionRow)):
+        for row in self._rows:
             tried = self.attempt if self.attempt is not None and self.attempt.field is row.field else None
             text = row.field.text(self._options) or "-" if tried is None else tried.text
-            row.show(
+            row.shown = Shown(
                 printable(text),
-                is_current=place == self._place,
-                unused=row.field.unused(self._options),
+                row.field.unused(self._options),
+                is_current=row.field is self.field,
                 is_refused=tried is not None and bool(tried.problem),
             )
         self._draw_problem()
 
     def _draw_problem(self) -> None:
         """Say what is wrong in few rows, so that the options stay visible."""
-        line, attempt = self.query_one("#option-problem", Static), self.attempt
-        line.display = self.is_refused
-        if attempt is None or not line.display:
+        attempt = self.attempt
+        self._problem.display = attempt is not None and bool(attempt.problem)
+        if attempt is None or not attempt.problem:
             return
         most, width = max(self.size.height - len(self.fields), _PROBLEM_ROWS), max(self.size.width - 2, 10)
-        rows = textwrap.wrap(printable(attempt.problem), width, max_lines=most, placeholder="...")
-        line.update("\n".join(f"  {row}" for row in rows))
-        self.move_child(line, after=self.query(OptionRow)[self.fields.index(attempt.field)])
-        self.call_after_refresh(line.scroll_visible, animate=False)
+        lines = textwrap.wrap(printable(attempt.problem), width, max_lines=most, placeholder="...")
+        self._problem.update("\n".join(f"  {line}" for line in lines))
+        self.move_child(self._problem, after=self._rows[self.fields.index(attempt.field)])
+        self.call_after_refresh(self._problem.scroll_visible, animate=False)
 
     def on_resize(self, _: events.Resize) -> None:
         self._draw_problem()
 
     # What is asked for.
 
+    @property
     def _base(self) -> SampleOptions:
-        """Return the options that a step starts from: those tried last, unless refused at another field."""
+        """The options that a step starts from: those tried last, unless refused at another field."""
         attempt = self.attempt
         if attempt is None or attempt.options is None:
             return self._options
@@ -416,22 +415,22 @@ class OptionForm(VerticalScroll, can_focus=True):
     def go_to(self, name: str) -> None:
         """Go to the option of this name, and take the focus."""
         self.focus()
-        self._go(next(place for place, field in enumerate(self.fields) if field.name == name))
+        self._go([field.name for field in self.fields].index(name))
 
     def _go(self, place: int) -> None:
         self._place = min(max(place, 0), len(self.fields) - 1)
-        if self.attempt is not None and self.is_refused and self.attempt.field is not self.field:
+        if self.attempt is not None and self.attempt.problem and self.attempt.field is not self.field:
             self.attempt = None
         self._draw()
-        self.query(OptionRow)[self._place].scroll_visible(animate=False)
+        self._rows[self._place].scroll_visible(animate=False)
         self._explain(self.field)
 
     def on_click(self, event: events.Click) -> None:
         if isinstance(event.widget, OptionRow):
-            self._go(self.fields.index(event.widget.field))
+            self._go(self._rows.index(event.widget))
 
     def action_step(self, by: int) -> None:
-        options = self.field.stepped(self._base(), by)
+        options = self.field.stepped(self._base, by)
         if options is not None:
             self._try(options, at_once=False)
 
@@ -442,10 +441,10 @@ class OptionForm(VerticalScroll, can_focus=True):
         elif attempt is not None and attempt.field is self.field and attempt.options is None:
             self._type(attempt.text)
         else:
-            self._type(self.field.text(self._base()))
+            self._type(self.field.text(self._base))
 
     def action_give_up(self) -> None:
-        if not self.is_refused:
+        if self.attempt is None or not self.attempt.problem:
             raise SkipAction
         self.forget()
 
@@ -456,7 +455,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def _type(self, text: str) -> None:
         field = OptionInput(text, self)
-        self.query(OptionRow)[self._place].mount(field)
+        self._rows[self._place].mount(field)
         field.focus()
 
     def stop_typing(self, field: Widget) -> None:
@@ -470,10 +469,9 @@ class OptionForm(VerticalScroll, can_focus=True):
         event.stop()
         self.stop_typing(event.input)
         try:
-            options = self.field.taken(self._base(), event.value)
+            options = self.field.taken(self._base, event.value)
         except OptionError as error:
-            self.attempt = Attempt(self.field, event.value or "-", None)
-            self._refuse(error_text(error))
+            self.attempt = Attempt(self.field, event.value or "-", None, error_text(error))
             self._draw()
         else:
             self._try(options, at_once=True)

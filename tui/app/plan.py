@@ -40,7 +40,7 @@ from tui.app.planning import decisions_file, failure_words, options_with_overrid
 from tui.app.results import ResultsScreen
 from tui.app.state import Session, decisions
 from tui.app.view import Page, PaneText, ViewScreen, findings_toned
-from tui.app.widgets import Chart, ListingRows, Rows, Soon, titled
+from tui.app.widgets import Chart, ListingTable, Rows, Soon, titled
 from tui.app.widgets import Words as WordsBelow
 from tui.charts.quantities import count
 from tui.options.choices import PlanList
@@ -95,7 +95,7 @@ class PlanScreen(ViewScreen):
         self._form = OptionForm(self.session.options, self._soon.ask, self._explain_option)
         self._figures, self._help = PlanFigures(), WordsBelow(id="option-help")
         self._chart, self._binding = Chart(id="trade-off"), BindingList(self._take_options)
-        contents = self._chart, ListingRows(), ListingRows(), Page(self._findings), self._binding
+        contents = self._chart, ListingTable(), ListingTable(), Page(self._findings), self._binding
         self._contents: dict[PlanPane, Widget] = dict(zip(DETAILS, contents, strict=True))
         self._prompt = PlanPrompt(self._write, self._note_written)
         self._budget = BudgetPrompt(self.work_on, self._take_options)
@@ -171,8 +171,8 @@ class PlanScreen(ViewScreen):
         else:
             self._chart.show(details.trade_off.chart)
         for pane, rows in self._contents.items():
-            if isinstance(rows, ListingRows) and (pane in details.listings or pane in self._problems):
-                rows.show(details.listings.get(pane), self._problems.get(pane, ""))
+            if isinstance(rows, ListingTable) and (pane in details.listings or pane in self._problems):
+                rows.show_listing(details.listings.get(pane), self._problems.get(pane, ""))
         self._show_titles()
 
     @on(Rows.Moved)

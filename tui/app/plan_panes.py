@@ -28,7 +28,7 @@ from tui.app.planning import failure_words, in_words, start
 from tui.app.prompt import Answer, AnswerInput, Prompt
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
-from tui.app.widgets import Line, ListingRows, Runs, fitting, toned_segments
+from tui.app.widgets import Line, ListingTable, Runs, Written, fitting, toned_segments
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
 from tui.engine.planning import budget_of, study_that_fits
@@ -77,7 +77,7 @@ def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions
     return field.taken(options, value if isinstance(value, str) else repr(value))
 
 
-class BindingList(ListingRows):
+class BindingList(ListingTable):
     """Options that bind, a row each, with a cursor; a text in their place while there are none."""
 
     app: SessionApp
@@ -87,26 +87,26 @@ class BindingList(ListingRows):
         super().__init__()
         self._take = take
         self._steps: tuple[Relaxation, ...] = ()
-        self._heading, self._lines = "", [""]
 
     def follow(self, session: Session) -> None:
         """Show the steps that raise the speedup; without any, why there are none."""
         study, found = session.study, session.binding
-        self._steps, self._heading = found or (), ""
-        self._lines = ["plans with each option a step looser are being made"]
+        words = "plans with each option a step looser are being made"
+        lines, self._steps = [""], found or ()
         if study is not None and found:
             columns = binding_columns(found, study.counts.total_duration_ns, session.options.slowdown)
-            self._heading, *self._lines = table(columns).split("\n")
+            lines = table(columns).split("\n")
         elif study is not None and found is not None:
-            self._lines = [why_none(study.design)]
-        self.fill(len(self._steps), self.cursor, " ".join(self._lines))
+            words = why_none(study.design)
 
-    def heading(self, width: int) -> str:
-        return fitted(f"  {self._heading}", width)
+        def write(width: int) -> Written:
+            def row(row: int) -> Runs:
+                # Marked where the cursor is.
+                return [(fitted(f"{'>' if row == self.cursor else ' '} {lines[row + 1]}", width), PLAIN)]
 
-    def runs(self, row: int, width: int) -> Runs:
-        """One option, marked where the cursor is."""
-        return [(fitted(f"{'>' if row == self.cursor else ' '} {self._lines[row]}", width), PLAIN)]
+            return fitted(f"  {lines[0]}", width), row
+
+        self.show(range(len(self._steps)), write, self.cursor, words)
 
     def action_take(self) -> None:
         if self._steps:

@@ -30,7 +30,7 @@ from tui.app.planning import failure_words, in_words, printed_options, start
 from tui.app.prompt import Answer, Prompt
 from tui.app.state import Session
 from tui.app.view import Page, PaneText, ViewScreen
-from tui.app.widgets import ListingRows, Rows, titled
+from tui.app.widgets import ListingTable, Rows, titled
 from tui.charts import quantities
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
@@ -245,7 +245,7 @@ class ResultsScreen(ViewScreen):
     SUMMARY = "the workload's total from a simulator's results of the plan"
     SCOPES = (APP, RESULTS, LIST, VIEW)
     BINDINGS = bindings(APP, RESULTS, VIEW)
-    AUTO_FOCUS = "ListingRows"
+    AUTO_FOCUS = "ListingTable"
     ABOUT: ClassVar[str] = (
         "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
         "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns sets the one "
@@ -278,7 +278,7 @@ class ResultsScreen(ViewScreen):
         if saved is not None:
             self.answers["plan"] = str(saved)
         self._is_read_now = before is None and opened is not None and bool(opened.results)
-        self._page, self._rows, self._form = Page(self._totals), ListingRows(), ResultsForm()
+        self._page, self._rows, self._form = Page(self._totals), ListingTable(), ResultsForm()
         self._prompt = PlanPrompt(self._write, self._note_written)
         #: What the lower pane shows.
         self._table = ResultsPane.GROUPS
@@ -324,7 +324,7 @@ class ResultsScreen(ViewScreen):
 
     def _show(self) -> None:
         self._page.write_anew()
-        self._rows.show(*table_of(self._table, self.known))
+        self._rows.show_listing(*table_of(self._table, self.known))
         self._show_titles_soon()
 
     @on(Rows.Moved)

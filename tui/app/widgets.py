@@ -392,29 +392,84 @@ class Rows(Widget, can_focus=True):
         return strip_of(runs, width, style)
 
 
-class ListingRows(Rows):
+Key = TypeVar("Key")
+Written = tuple[str, Callable[[int], Runs]]
+"""The heading of a table of a width, and what writes one of its rows."""
+
+
+class Table(Rows, Generic[Key]):
+    """Rows with a key each; the cursor stays on its key when others are shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: Sequence[Key] = ()
+        self._write: Callable[[int], Written] = lambda _: ("", lambda _: [])
+        self._written: tuple[int, Written] | None = None
+
+    @property
+    def key(self) -> Key | None:
+        """The key of the row at the cursor; None in an empty table."""
+        return self.keys[self.cursor] if self.row_count else None
+
+    def show(
+        self,
+        keys: Sequence[Key],
+        write: Callable[[int], Written],
+        at: Key | None = None,
+        words: str = "",
+    ) -> None:
+        """Show other rows, the cursor on the key `at`, or else at the top; without any, the words.
+
+        `write`: is asked once for every width, and lays the columns out.
+        """
+        self.keys, self._write, self._written = keys, write, None
+        self.fill(len(keys), keys.index(at) if at is not None and at in keys else 0, words)
+
+    def go_to(self, key: Key | None) -> None:
+        """Go to a key, if it is there, and tell nobody."""
+        if key is not None and key in self.keys and key != self.key:
+            self.fill(self.row_count, self.keys.index(key))
+
+    def _at(self, width: int) -> Written:
+        if self._written is None or self._written[0] != width:
+            self._written = width, self._write(width)
+        return self._written[1]
+
+    def heading(self, width: int) -> str:
+        return self._at(width)[0]
+
+    def runs(self, row: int, width: int) -> Runs:
+        return self._at(width)[1](row)
+
+
+class ListingTable(Table[int]):
     """A listing, of millions of rows too; its cursor is seen where it has the focus."""
 
     BINDINGS = bindings(LIST)
     DEFAULT_CSS = """
-    ListingRows > .rows--cursor { text-style: none; }
-    ListingRows:focus > .rows--cursor { text-style: reverse; }
+    ListingTable > .rows--cursor { text-style: none; }
+    ListingTable:focus > .rows--cursor { text-style: reverse; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._listing = Listing((), "", lambda *_: "")
-
-    def show(self, listing: Listing | None, words: str = "") -> None:
+    def show_listing(self, listing: Listing | None, words: str = "") -> None:
         """Show another table from its start, or without one a text in its place."""
-        self._listing = listing or Listing((), "", lambda *_: "")
-        self.fill(len(self._listing), words=words)
 
-    def heading(self, width: int) -> str:
-        return self._listing.head(width)
+        def write(width: int) -> Written:
+            return ("", lambda _: []) if listing is None else written(listing, width)
 
-    def runs(self, row: int, width: int) -> Runs:
-        return [(self._listing.row(row, width), PLAIN)]
+        self.show(range(0 if listing is None else len(listing)), write, words=words)
+
+
+def written(listing: Listing, width: int, mark: Callable[[int], tuple[str, int]] | None = None) -> Written:
+    """Return the heading and what writes the rows of a listing so wide, each behind a mark of two cells."""
+    if mark is None:
+        return listing.head(width), lambda row: [(listing.row(row, width), PLAIN)]
+
+    def marked_row(row: int) -> Runs:
+        text, style = mark(row)
+        return [(f"{text} {listing.row(row, width - 2)}", style)]
+
+    return f"  {listing.head(width - 2)}", marked_row
 
 
 def mark_of(*, falls: bool) -> str:
