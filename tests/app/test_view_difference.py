@@ -178,4 +178,4 @@ async def test_reading_is_cancelled(before: str, after: str, monkeypatch: pytest
         await pilot.pause()
         assert "Nothing is compared yet" in screen_text(app)
         await pilot.press("Y")
-        assert "nothing is compared yet" in screen_text(app)
+        await wait_for(pilot, lambda: "nothing is compared yet" in screen_text(app), "why there is none")
