@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from rich.segment import Segment
-from rich.style import Style
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -25,9 +23,9 @@ from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
 from tui.app.planning import in_words, options_with_overrides, start
 from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
-from tui.app.widgets import Chart, Line, Rows, titled
+from tui.app.widgets import Chart, Line, Rows, strip_of, titled
 from tui.charts import quantities
-from tui.charts.grid import Grid, blank, style_name
+from tui.charts.grid import Grid, blank
 from tui.charts.grid import runs as grid_runs
 from tui.charts.timeline import LEFT, RIGHT, RunAxis
 from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
@@ -116,15 +114,14 @@ class RangeTree(Rows):
         self.forest = None
         self.fill(0, words=words)
 
-    def show(self, forest: RangeForest) -> None:
-        """Show other ranges, the cursor on the first."""
+    def show(
+        self, forest: RangeForest, axis_of: Callable[[int], RunAxis | None], in_force: int | None
+    ) -> None:
+        """Show ranges, the cursor on the first of other ones; bars on an axis of a width; mark the region."""
+        self._axis_of, self._in_force = axis_of, in_force
         if self.forest is not forest:
             self.forest, self._opened = forest, set(forest.opened_at_first())
             self._walk(forest)
-
-    def show_axis(self, axis_of: Callable[[int], RunAxis | None], in_force: int | None) -> None:
-        """Draw bars on this axis, which is of a width, and mark the region in force."""
-        self._axis_of, self._in_force = axis_of, in_force
         self.refresh()
 
     @property
@@ -161,8 +158,7 @@ class RangeTree(Rows):
     def on_focus(self) -> None:
         self.refresh()
 
-    def on_blur(self) -> None:
-        self.refresh()
+    on_blur = on_focus
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw all that is in sight at once: columns are as wide as what they have there."""
@@ -176,10 +172,8 @@ class RangeTree(Rows):
     def render_line(self, y: int) -> Strip:
         if self.forest is None:
             return super().render_line(y)
-        base = self.rich_style
         drawn = grid_runs(self._grid, y) if y < self._grid.height else ()
-        segments = [Segment(words, base + Style.parse(style_name(style))) for words, style in drawn]
-        return Strip(segments).adjust_cell_length(self.size.width, base)
+        return strip_of(drawn, self.size.width, self.rich_style)
 
 
 class TimelineScreen(ViewScreen):
@@ -213,9 +207,10 @@ class TimelineScreen(ViewScreen):
         #: What stands above the chart, by region; None while it is read.
         self._above: dict[LaunchRegion, RangeForest | str | None] = {}
         self._choice: RegionChoice | None = None
+        self._tree, self._chart = RangeTree(), Chart(id="timeline")
 
     def compose_panes(self) -> ComposeResult:
-        yield Container(titled("ranges", RangeTree()), titled("timeline", Chart(id="timeline")), id="panes")
+        yield Container(titled("ranges", self._tree), titled("timeline", self._chart), id="panes")
         yield Line(id="course")
 
     def follow(self, shown: Session | None, session: Session) -> None:
@@ -227,7 +222,7 @@ class TimelineScreen(ViewScreen):
             self._wanted = self._timeline = None
             self.entitle("timeline", "[6] no kernel group")
             self.query_one("#course", Line).show([""])
-            self.query_one(Chart).say("no kernel group is in focus: choose one in view 1")
+            self._chart.say("no kernel group is in focus: choose one in view 1")
         elif self._wanted != (study, group):
             self._wanted = (study, group)
             self._read(study, group, session.options.seed)
@@ -257,7 +252,7 @@ class TimelineScreen(ViewScreen):
         def say(words: str) -> None:
             # What is shown stays until there is something else to show.
             if self._timeline is None:
-                self.query_one(Chart).say(words)
+                self._chart.say(words)
 
         say("reading launches")
         start(self, read, self._take, in_words(say), group="timeline")
@@ -286,7 +281,7 @@ class TimelineScreen(ViewScreen):
 
         def say(words: str) -> None:
             if self._shown_above is None:
-                self.query_one(RangeTree).say(words)
+                self._tree.say(words)
 
         def take(above: RangeForest | str) -> None:
             self._above[region] = above
@@ -320,23 +315,21 @@ class TimelineScreen(ViewScreen):
         return self._above.get(region_of(self._base))
 
     def _show_ranges(self) -> None:
-        above, tree, choice = self._shown_above, self.query_one(RangeTree), self._in_force
+        above, choice = self._shown_above, self._in_force
         if isinstance(above, RangeForest):
-            tree.show(above)
+            self._tree.show(above, self._axis, None if choice is None else choice.path)
         elif above is not None:
-            tree.say(above)
+            self._tree.say(above)
         self.query_one("#ranges-pane").set_class(isinstance(above, str), "-none")
-        tree.show_axis(self._axis, None if choice is None else choice.path)
         self._name_range()
 
     @on(Rows.Moved)
     def _name_range(self) -> None:
-        tree = self.query_one(RangeTree)
-        if tree.forest is None or tree.path is None:
+        forest, path = self._tree.forest, self._tree.path
+        if forest is None or path is None:
             self.entitle("ranges", "[tab] Ranges and iterations")
         else:
-            name = range_words(tree.forest, tree.path)
-            self.entitle("ranges", f"[tab] {name}", "enter zooms, space: region")
+            self.entitle("ranges", f"[tab] {range_words(forest, path)}", "enter zooms, space: region")
 
     def _in_part(self, timeline: GroupTimeline) -> GroupTimeline:
         return timeline.part(self._part.first, self._part.stop, self._by)
@@ -364,18 +357,18 @@ class TimelineScreen(ViewScreen):
             left = left_of(width, has_ranges=has_ranges)
             return group_timeline(part, width, height, log=session.log, left=left)
 
-        self.query_one(Chart).show(draw)
+        self._chart.show(draw)
         self.query_one("#course", Line).show(course_forms(part))
         self._show_ranges()
 
     # Keys.
 
     def _asked_range(self) -> tuple[RangeForest, int] | None:
-        tree = self.query_one(RangeTree)
-        if tree.forest is None or tree.path is None:
+        forest, path = self._tree.forest, self._tree.path
+        if forest is None or path is None:
             self.app.say("there are no ranges to choose from here", failed=True)
             return None
-        return tree.forest, tree.path
+        return forest, path
 
     def action_zoom_to(self) -> None:
         asked, timeline = self._asked_range(), self._timeline
@@ -457,7 +450,7 @@ class TimelineScreen(ViewScreen):
         timeline, session = self._timeline, self.session
         if timeline is None:
             return PaneText("kernelpoint-timeline", "")
-        width, height = self.query_one(Chart).printed_size
+        width, height = self._chart.printed_size
         canvas = Canvas(width, color=False)
         # The command lists the ranges of the region that is in force.
         above = self._above.get(timeline.study.counts.region) or ""
@@ -469,7 +462,7 @@ class TimelineScreen(ViewScreen):
         if self._timeline is None:
             return "kernelpoint timeline"
         session, part = self.app.planned, self._in_part(self._timeline)
-        ids, (width, height) = part.launches.id, self.query_one(Chart).printed_size
+        ids, (width, height) = part.launches.id, self._chart.printed_size
         options = options_of(
             TimelineOptions,
             options_with_overrides(session),
