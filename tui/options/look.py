@@ -9,30 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from sampling.errors import OptionError
+from tui.options import field, shared
 from tui.options.choices import DifferenceSort, GroupSort, RangeSort, TimelineBy
-from tui.options.field import (
-    MOST_COLUMNS,
-    OUTPUT_PANEL,
-    argument,
-    height_option,
-    option,
-    output_option,
-    width_option,
-)
+from tui.options.field import MOST_COLUMNS, argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, PartOfFile, Product
-from tui.options.shared import (
-    PLAN_PANEL,
-    AppOptions,
-    BudgetOptions,
-    MethodOptions,
-    PlanningOptions,
-    ProfileOptions,
-    RegionOptions,
-    SlowdownOptions,
-    details_option,
-    kernel_option,
-    overrides_option,
-)
+from tui.options.shared import BudgetOptions, MethodOptions, PlanningOptions, ProfileOptions, SlowdownOptions
 from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
 
@@ -47,10 +28,10 @@ class InfoOptions(PlanningOptions, ProfileOptions):
 
 
 class SummaryOptions(BudgetOptions, ProfileOptions):
-    details: bool = details_option()
+    details: bool = shared.DETAILS
 
 
-class OpenOptions(AppOptions, SlowdownOptions, ProfileOptions):
+class OpenOptions(shared.AppOptions, SlowdownOptions, ProfileOptions):
     profiles: tuple[PartOfFile, ...] = argument(
         (), "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
     )
@@ -61,12 +42,12 @@ class OpenOptions(AppOptions, SlowdownOptions, ProfileOptions):
     plan: InputFile | None = option(
         None,
         "Show this plan on the profile: its options, filters and decisions; PLAN alone finds its profile.",
-        panel=PLAN_PANEL,
+        panel=shared.PLAN_PANEL,
         metavar="PLAN",
     )
 
 
-class DemoOptions(AppOptions, SlowdownOptions):
+class DemoOptions(shared.AppOptions, SlowdownOptions):
     """`demo`."""
 
 
@@ -79,14 +60,14 @@ class GroupsOptions(MethodOptions, ProfileOptions):
 
 class HistogramOptions(MethodOptions, ProfileOptions):
     all: bool = option(False, "A linear axis to the longest launch, whatever room the last few take.")
-    kernel: str | None = kernel_option()
+    kernel: str | None = shared.KERNEL
     log: bool = option(False, "A logarithmic duration axis.")
     width: int | None = width_option("Columns; bins in data formats.")
     height: int | None = height_option("Rows.")
 
 
 class TimelineOptions(MethodOptions, ProfileOptions):
-    kernel: str | None = kernel_option()
+    kernel: str | None = shared.KERNEL
     by: TimelineBy = option(TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.")
     window: str | None = option(None, "Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
     bins: int | None = option(None, "Bins in data formats (60).", least=1, most=MOST_COLUMNS)
@@ -96,9 +77,9 @@ class TimelineOptions(MethodOptions, ProfileOptions):
 
 
 class TreeOptions(PlanningOptions, ProfileOptions):
-    kernel: str | None = kernel_option()
+    kernel: str | None = shared.KERNEL
     method: str = option("root", "Whose rule grows the tree.", "-m")
-    overrides: InputFile | None = overrides_option()
+    overrides: InputFile | None = shared.OVERRIDES
     max_depth: int | None = option(None, "Draw no deeper than this.", least=0)
     decisions: int | None = option(None, "Only the first N decisions; the next is proposed.", least=0)
     node: str | None = option(None, "Show this node: root, or L or R a step.", metavar="PATH")
@@ -121,7 +102,7 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
         None,
         "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
         "A .md report then shows these files.",
-        panel=OUTPUT_PANEL,
+        panel=field.OUTPUT_PANEL,
         metavar="FOLDER",
     )
     top: int = option(20, "List the N largest kernel groups.", "-n", least=1)
@@ -139,7 +120,7 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     )
 
 
-class DifferenceOptions(RegionOptions):
+class DifferenceOptions(shared.RegionOptions):
     before: PartOfFile = argument(
         "",
         "A profile, whole or a part of it: @TEXT is an NVTX or annotation range as --range takes it, @A:B "
@@ -169,7 +150,7 @@ class DifferenceOptions(RegionOptions):
     )
 
 
-Options = TypeVar("Options", bound=RegionOptions)
+Options = TypeVar("Options", bound=shared.RegionOptions)
 
 _LAUNCH_IDS = re.compile(r"\d+:\d*|:\d+")
 

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
+from tui.options import shared
 from tui.options.choices import AlignBy, CompareSort, ErrorMean, NumberLocale, PlanList
 from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
-from tui.options.shared import (
-    PLAN_PANEL,
-    BudgetOptions,
-    OutputOptions,
-    PlanningOptions,
-    ProfileOptions,
-    SlowdownOptions,
-    columns_option,
-    details_option,
-)
-
-
-def _binding_option() -> Any:
-    text = "Say what each option alone, relaxed one step, would give; makes several plans."
-    return option(False, text, panel=PLAN_PANEL)
+from tui.options.shared import BudgetOptions, OutputOptions, PlanningOptions, ProfileOptions, SlowdownOptions
 
 
 class SampleOptions(BudgetOptions, ProfileOptions):
     output: Annotated[str | None, Product.PLAN] = output_option("Where the plan goes; `-` is stdout.", "PLAN")
     judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
     list: PlanList | None = option(None, "List these instead of the plan's figures.")
-    details: bool = details_option()
-    binding: bool = _binding_option()
+    details: bool = shared.DETAILS
+    binding: bool = shared.BINDING
 
 
 class TradeOffOptions(SlowdownOptions, ProfileOptions):
     epsilons: str | None = option(
         None,
         "Only these; round ones from a tenth of --epsilon to ten times of it if not given.",
-        panel=PLAN_PANEL,
+        panel=shared.PLAN_PANEL,
         metavar="X,Y",
     )
-    binding: bool = _binding_option()
+    binding: bool = shared.BINDING
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows of the chart.")
 
@@ -78,12 +65,12 @@ class JudgeOptions(OutputOptions):
         parameter="names_may_differ",
         typed=f"--align {AlignBy.ORDER}",
     )
-    columns: str | None = columns_option()
+    columns: str | None = shared.COLUMNS
     repeats: int = option(100, "Draws.", metavar="R", least=1)
     fail_above: float | None = option(
         None, "Exit 4 if the plan's error is above this fraction.", fraction=True
     )
-    details: bool = details_option()
+    details: bool = shared.DETAILS
 
 
 class MethodsOptions(OutputOptions):

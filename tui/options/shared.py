@@ -5,7 +5,7 @@ One field is one option, see `tui.options.field`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from sampling.reduction import GroupBy
 from tui.options.choices import ColorMode, NumberLocale, OutputFormat
@@ -17,31 +17,20 @@ Texts = tuple[str, ...]
 PLAN_PANEL = "Plan"
 
 
-def columns_option() -> Any:
-    """Return the field of ``--columns``."""
-    return option(
-        None,
-        "CSV and Parquet: which columns hold what; a time's unit may follow, :us. Also grid, block or their "
-        "axes, start_ns, stream, device, process.",
-        "--columns",
-        panel=_REGION,
-        metavar="name=A,duration_ns=B",
-    )
-
-
-def details_option() -> Any:
-    """Return the field of ``--details``."""
-    return option(False, "Tell every figure, not only the answer.", "--details", panel=OUTPUT_PANEL)
-
-
-def kernel_option() -> Any:
-    """Return the field of ``--kernel`` of commands on a profile."""
-    return option(None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
-
-
-def overrides_option() -> Any:
-    """Return the field of ``--overrides``."""
-    return option(None, "Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
+# Options of several commands, each below another class.
+COLUMNS = option(
+    None,
+    "CSV and Parquet: which columns hold what; a time's unit may follow, :us. Also grid, block or their "
+    "axes, start_ns, stream, device, process.",
+    panel=_REGION,
+    metavar="name=A,duration_ns=B",
+)
+DETAILS = option(False, "Tell every figure, not only the answer.", panel=OUTPUT_PANEL)
+KERNEL = option(None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
+OVERRIDES = option(None, "Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
+BINDING = option(
+    False, "Say what each option alone, relaxed one step, would give; makes several plans.", panel=PLAN_PANEL
+)
 
 
 class OutputOptions(CommandOptions, panel=OUTPUT_PANEL):
@@ -99,7 +88,7 @@ class RegionOptions(OutputOptions, panel=_REGION):
         least=1,
         parameter="min_duration_ns",
     )
-    columns: str | None = columns_option()
+    columns: str | None = COLUMNS
 
 
 class ProfileOptions(RegionOptions):
@@ -136,7 +125,7 @@ class MethodOptions(PlanningOptions, panel=PLAN_PANEL):
         "What simulating a launch costs in place of its time: instructions, or another metric of --features.",
         metavar="METRIC",
     )
-    overrides: InputFile | None = overrides_option()
+    overrides: InputFile | None = OVERRIDES
 
 
 class SlowdownOptions(MethodOptions, panel=PLAN_PANEL):

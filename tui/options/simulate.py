@@ -6,7 +6,7 @@ from typing import Annotated
 
 from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
-from tui.options.shared import OutputOptions, Texts, details_option
+from tui.options.shared import DETAILS, OutputOptions, Texts
 
 RESULTS_PANEL = "Results"
 InputFiles = tuple[InputFile, ...]
@@ -140,7 +140,7 @@ class EstimateOptions(ResultsOptions):
     results: InputFiles = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
     confidence: float | None = option(None, "Of the intervals; the plan's if not given.", fraction=True)
     groups: bool = option(False, "List every kernel group's own total.")
-    details: bool = details_option()
+    details: bool = DETAILS
     top_up: Annotated[str | None, Product.PLAN] = option(
         None, "Write the larger plan here while --target is not met.", metavar="PLAN"
     )
