@@ -42,11 +42,6 @@ def batches() -> Recording:
     return record(passes, weight_bytes=gpt2_like.WEIGHT_BYTES, seed=7)
 
 
-def copies_alone(recording: Recording) -> Recording:
-    """Return a recording without its launches."""
-    return Recording([*recording.copies], recording.pass_spans_ns)
-
-
 def nsys_sqlite(
     folder: Path, version: str, recording: Recording | None = None, *, calls_lost: int = 0
 ) -> Path:

@@ -13,13 +13,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parent.parent
 
 SCREEN = {"tui", "textual", "rich", "typer"}
-HEAVY = {
-    "pandas",
-    "sklearn",
-    "scipy",
-    "pyarrow",
-    "dask",
-}
+HEAVY = {"pandas", "sklearn", "scipy", "pyarrow", "dask"}
 
 # Imports modules one after the other and notes with which of them each top-level package came.
 _NOTE_IMPORTS = """

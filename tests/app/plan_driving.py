@@ -12,17 +12,7 @@ import pytest
 from textual.widget import Widget
 
 from sampling.splitting.tree import Overrides
-from tests.app.driving import (
-    App,
-    Running,
-    drawn,
-    opened,
-    planned,
-    printed,
-    screen_text,
-    study_in,
-    wait_for,
-)
+from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, study_in, wait_for
 from tui.app import plan_details, planning
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.plan import PlanScreen

@@ -17,17 +17,7 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.plan.findings import Finding
 from sampling.plan.study import Study
-from tests.app.driving import (
-    SIZES,
-    App,
-    Running,
-    drawn,
-    opened,
-    resized,
-    screen_text,
-    study_in,
-    wait_for,
-)
+from tests.app.driving import SIZES, App, Running, drawn, opened, resized, screen_text, study_in, wait_for
 from tests.drawing import in_ascii
 from tui.app import groups, planning, wording
 from tui.app.actions import actions_of

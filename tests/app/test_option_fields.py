@@ -74,12 +74,7 @@ def test_choices_go_round() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [
-        ("group_epsilon", "0.25"),
-        ("min_samples", "1"),
-        ("noise_floor", ".05"),
-        ("kernel_spread", "0.3"),
-    ],
+    [("group_epsilon", "0.25"), ("min_samples", "1"), ("noise_floor", ".05"), ("kernel_spread", "0.3")],
 )
 def test_a_default_is_not_given(name: str, text: str) -> None:
     other = field(name).stepped(SampleOptions(), 1)

@@ -15,10 +15,7 @@ from sampling.errors import OptionError
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app import plan_panes as panes
-from tui.app.plan_panes import (
-    BudgetPrompt,
-    options_asked,
-)
+from tui.app.plan_panes import BudgetPrompt, options_asked
 from tui.app.prompt import AnswerInput
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions

@@ -14,17 +14,7 @@ import pytest
 from textual.widgets import Input
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from tests.app.driving import (
-    SIZES,
-    App,
-    Running,
-    drawn,
-    opened,
-    printed,
-    resized,
-    screen_text,
-    wait_for,
-)
+from tests.app.driving import SIZES, App, Running, drawn, opened, printed, resized, screen_text, wait_for
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
 from tui.app.groups import GroupsScreen

@@ -103,12 +103,7 @@ def test_sizes_stand_at_their_logarithms() -> None:
     assert len(ticks) == 4
     assert np.ptp(np.diff(ticks)) <= 1, "8, 16, 32 and 64 are as far from each other"
     uneven = size_chart(
-        "",
-        [Mark(8, 1, "o", 0), Mark(80, 1, "o", 0)],
-        [(8, "8"), (10, "10"), (80, "80")],
-        "SMs",
-        80,
-        10,
+        "", [Mark(8, 1, "o", 0), Mark(80, 1, "o", 0)], [(8, "8"), (10, "10"), (80, "80")], "SMs", 80, 10
     )
     first, second, third = np.flatnonzero(uneven.glyph[plot_of(uneven)[0]] == "┬").tolist()
     assert (second - first) / (third - first) == pytest.approx(math.log(10 / 8) / math.log(10), abs=0.01)

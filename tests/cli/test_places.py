@@ -348,11 +348,7 @@ WRITING = {
 
 @pytest.mark.parametrize("command", WRITING)
 def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
-    kernelpoint: Kernelpoint,
-    resnet: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     target = tmp_path / "result"
     target.write_text("old")

@@ -12,13 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling import arrays
-from sampling.arrays import (
-    dense_codes,
-    first_true,
-    nulls_as,
-    to_arrow,
-    to_numpy,
-)
+from sampling.arrays import dense_codes, first_true, nulls_as, to_arrow, to_numpy
 
 DTYPES = ["int8", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64"]
 

@@ -90,11 +90,7 @@ def test_kernels_that_another_demangler_wrote_are_the_same(part: Callable[..., P
     for kernel in found.kernels:
         of_status[kernel.status].add(kernel.name)
     # Overloads of what is no template are kernels of their own, and nothing is guessed.
-    assert of_status == {
-        "both": set(before[:2]),
-        "vanished": set(before[2:]),
-        "appeared": set(after[2:]),
-    }
+    assert of_status == {"both": set(before[:2]), "vanished": set(before[2:]), "appeared": set(after[2:])}
     assert all(kernel.key.startswith(f"{kernel.name} <<<8x1x1") for kernel in found.kernels)
 
 

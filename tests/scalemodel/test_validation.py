@@ -121,10 +121,7 @@ def test_by_hand(ctas: int, small: float, large: float, target: int, cycles: flo
 
 
 @given(
-    ctas=st.integers(1, 10**6),
-    small=st.floats(1, 1e12),
-    ratio=st.floats(0.1, 3),
-    doublings=st.integers(1, 4),
+    ctas=st.integers(1, 10**6), small=st.floats(1, 1e12), ratio=st.floats(0.1, 3), doublings=st.integers(1, 4)
 )
 def test_no_launch_gets_longer_or_gains_more_than_its_waves(
     ctas: int, small: float, ratio: float, doublings: int

@@ -76,8 +76,7 @@ def test_no_colour_no_mouse_or_no_unicode_is_written_where_none_is_wanted(
 
 
 @pytest.mark.parametrize(
-    ("content", "arguments", "code"),
-    [("no profile", (), 3), ("", ("--launches", "x"), 2)],
+    ("content", "arguments", "code"), [("no profile", (), 3), ("", ("--launches", "x"), 2)]
 )
 def test_failures_are_one_line_after_the_terminal_is_restored(
     tmp_path: Path, content: str, arguments: tuple[str, ...], code: int

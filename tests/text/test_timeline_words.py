@@ -11,15 +11,7 @@ from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tests.drawing import in_ascii
 from tui.charts.grid import plain
-from tui.text.timeline import (
-    NONE,
-    TOO_MANY,
-    RangeForest,
-    TreeMarks,
-    above_chart,
-    left_of,
-    tree_grid,
-)
+from tui.text.timeline import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
 
 
 @pytest.fixture(scope="module")

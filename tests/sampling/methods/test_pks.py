@@ -160,10 +160,7 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("metrics", "complete"),
-    [
-        ({LOADS: [1, 2, NAN, 4], STORES: [1, NAN, NAN, float("inf")]}, [0]),
-        ({"other": [1, 2]}, []),
-    ],
+    [({LOADS: [1, 2, NAN, 4], STORES: [1, NAN, NAN, float("inf")]}, [0]), ({"other": [1, 2]}, [])],
 )
 def test_a_launch_is_complete_with_all_published_that_any_has(
     metrics: dict[str, list[float]], complete: list[int]

@@ -89,10 +89,7 @@ def test_every_process_and_device_has_its_own_iteration() -> None:
     assert picks.notes[-1] == "2 of 4 processes and devices have no such iteration"
 
 
-@given(
-    lengths=st.lists(st.integers(1, 12), min_size=1, max_size=4),
-    data=st.data(),
-)
+@given(lengths=st.lists(st.integers(1, 12), min_size=1, max_size=4), data=st.data())
 def test_ordinals_are_placed_among_the_launches_selected(lengths: list[int], data: st.DataObject) -> None:
     """Whatever is selected: the launches of the range that are among them are found."""
     starts = np.cumsum([0, *lengths[:-1]])

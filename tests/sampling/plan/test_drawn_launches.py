@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
-from sampling.plan.drawn_launches import (
-    find_drawn_launches,
-    find_launches_by_id,
-)
+from sampling.plan.drawn_launches import find_drawn_launches, find_launches_by_id
 from sampling.profile import launch_table
 from sampling.profile.identity import fingerprints
 from sampling.profile.profile import Profile

@@ -22,11 +22,7 @@ from msgspec import structs
 from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.judge import (
-    PlanJudgement,
-    durations_by_rank,
-    judge_plan,
-)
+from sampling.plan.judge import PlanJudgement, durations_by_rank, judge_plan
 from sampling.plan.other_recording import align, made_from
 from sampling.plan.plan_file import PlanFile, PlannedFile, PlannedLaunch, read_plan
 from sampling.profile.identity import fingerprints

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.profile import (
-    Device,
-    KernelTable,
-    Profile,
-    RecordingFacts,
-    joined_profiles,
-)
+from sampling.profile.profile import Device, KernelTable, Profile, RecordingFacts, joined_profiles
 
 Build = Callable[..., Profile]
 

@@ -88,10 +88,9 @@ def built(launch_table: Callable[..., Profile]) -> Callable[[list[Launch]], Prof
 
 def expected_key(launch: Launch, grouping: Grouping) -> str:
     """Return the key of a launch's group, as the specification of keys says."""
-    name = {
-        GroupBy.SHORT_NAME: short_name(launch.name),
-        GroupBy.STEM_SCRIPT: launch.name.split("(")[0],
-    }.get(grouping.by, launch.name)
+    name = {GroupBy.SHORT_NAME: short_name(launch.name), GroupBy.STEM_SCRIPT: launch.name.split("(")[0]}.get(
+        grouping.by, launch.name
+    )
     if grouping.by is GroupBy.LAUNCH:
         shape = f"{launch.grid_x}x1x1" if launch.grid_x else "?"
         name += f" <<<{shape}, {shape}>>>"
@@ -219,10 +218,7 @@ def test_the_spread_of_long_launches_does_not_cancel(counts_of: Callable[..., Du
     ),
 )
 def test_counted_launches_come_with_their_groups(
-    launches: list[Launch],
-    grouping: Grouping,
-    region: Region,
-    built: Callable[[list[Launch]], Profile],
+    launches: list[Launch], grouping: Grouping, region: Region, built: Callable[[list[Launch]], Profile]
 ) -> None:
     profile = built(launches)
     kept = [

@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 from sampling.errors import EmptySelectionError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import (
-    ColumnsInMemory,
-)
-from sampling.profile.profile import (
-    KernelTable,
-    Part,
-    Profile,
-)
+from sampling.profile.launch_table import ColumnsInMemory
+from sampling.profile.profile import KernelTable, Part, Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -243,10 +237,7 @@ ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=1
 
 @given(rows=ROWS, least=st.integers(1, 9), include=st.sampled_from([(), ("a",), ("a", "b")]))
 def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
-    launch_table: Callable[..., Profile],
-    rows: list[tuple[str, int]],
-    least: int,
-    include: tuple[str, ...],
+    launch_table: Callable[..., Profile], rows: list[tuple[str, int]], least: int, include: tuple[str, ...]
 ) -> None:
     profile = launch_table([name for name, _ in rows], [duration for _, duration in rows])
     named = [

@@ -15,13 +15,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction import run_order as run_order_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.iterations import (
-    BLOCKS,
-    Iterations,
-    Windows,
-    find_iterations,
-    stretches_within,
-)
+from sampling.reduction.iterations import BLOCKS, Iterations, Windows, find_iterations, stretches_within
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import Drift, RunOrder, rank_trend, run_order
 

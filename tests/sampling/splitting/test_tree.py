@@ -143,9 +143,7 @@ def test_an_override_of_no_node_and_a_split_of_equal_durations_are_refused(
 
 
 @pytest.mark.parametrize("name", RULES)
-@given(
-    groups=st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=80), min_size=1, max_size=4),
-)
+@given(groups=st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=80), min_size=1, max_size=4))
 def test_groups_split_at_once_are_split_as_one_by_one(
     name: str, groups: list[list[int]], counts_of: CountsOf
 ) -> None:

@@ -70,10 +70,7 @@ def test_gpus_of_exports(shared_data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [
-        ("nsys-api-rows-but-no-kernels", "no kernel launches"),
-        ("nsys-six-tables", "no CUDA tables at all"),
-    ],
+    [("nsys-api-rows-but-no-kernels", "no kernel launches"), ("nsys-six-tables", "no CUDA tables at all")],
 )
 def test_exports_without_kernels(name: str, reason: str, shared_data: Path) -> None:
     with pytest.raises(ProfileError, match=reason) as caught:
