@@ -4,8 +4,10 @@
 versions count all launches of a function, newer ones those of each grid, block and shared memory; with
 ``--filter-mode per-launch-config`` every version counts the latter, as a plan's occurrences do. It takes one
 kernel name, so that the program is run once a name, and takes the numbers in every size that the kernel has.
-``--launch-skip`` and ``--launch-count`` with ``--filter-mode per-gpu`` count all launches of a device, as a
-plan's ordinals do: no name need agree, but the program is run once a range.
+ncu 2025.3 spells C++ names otherwise than the CUDA libraries do (``f<(int)4>(float *)``, ``[lambda(float)
+(instance 1)]``), so only names without types are looked for. ``--launch-skip`` and ``--launch-count`` with
+``--filter-mode per-gpu`` count all launches of a device, as a plan's ordinals do: no name need agree, but the
+program is run once a range.
 
 **rocprofv3.** ``--kernel-include-regex`` is searched for in the demangled name; ``--kernel-iteration-range``
 counts the launches of each kernel it matches from 1, whatever their grids and blocks: ``[2],[5-8]``. One
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TypeVar
 
@@ -73,27 +75,35 @@ def _profiled(template: str, comment: str, runs: Sequence[str]) -> str:
     )
 
 
+def positions(ordinals: Iterable[int]) -> list[str]:
+    """Return the options of ncu for each run by position."""
+    return [
+        f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
+        for first, last in merged(ordinals)
+    ]
+
+
 def kernel_ids(shard: Shard) -> list[str]:
-    """Return the options of ncu for each run by kernel, in the order of the shard."""
+    """Return the options of ncu for each run: by kernel, then by position where it spells names otherwise."""
     runs: list[str] = []
+    others: list[int] = []
     for name, launches in _of_names(shard).items():
+        if not re.fullmatch(r"\w+", name, re.ASCII):
+            others += [launch.ordinal for launch in launches]
+            continue
         base = "mangled" if name.startswith("_Z") else "demangled"
         for some in _in_pieces(sorted({launch.occurrence + 1 for launch in launches})):
             kernel_id = f"::regex:{name_pattern(name)}:^({'|'.join(map(str, some))})$"
             options = f"--filter-mode per-launch-config --kernel-name-base {base}"
             runs.append(f"{options} --kernel-id {quote(kernel_id)}")
-    return runs
+    return [*runs, *positions(others)] if others else runs
 
 
 def _for_ncu(to: Handover) -> None:
     for suffix, shard in to.part.files():
-        by_position = [
-            f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
-            for first, last in merged(step.ordinal for step in shard)
-        ]
         for name, report, runs in (
             (f"run{suffix}.sh", f"kernel{suffix}", kernel_ids(shard)),
-            (f"run-by-position{suffix}.sh", f"range{suffix}", by_position),
+            (f"run-by-position{suffix}.sh", f"range{suffix}", positions(step.ordinal for step in shard)),
         ):
             comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
             options = [f"{report}-{at} --devices {to.part.device} {run}" for at, run in enumerate(runs, 1)]
@@ -106,7 +116,7 @@ NCU = Exporter(
     "ncu",
     "Nsight Compute",
     "--kernel-id counts the launches of a kernel, grid and block on a device from 1: occurrence + 1; "
-    "--launch-skip is the ordinal, from 0; written from the tool's grammar, not run against it",
+    "--launch-skip is the ordinal, from 0; both were run with ncu 2025.3 on an H100",
     _TAKES,
     _for_ncu,
     runs_program=True,
