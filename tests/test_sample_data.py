@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import sampling
+from sampling.difference import ProfilePart, difference_between
 from sampling.features.join import with_features
 from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.features.reading import read_features
@@ -26,6 +28,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
 from sampling.simulators.registry import read_interval_logs
 
 SQLITE = "resnet50-like.sqlite"
@@ -331,3 +334,40 @@ def test_the_interval_log_has_one_kernel_of_each_kind(sample_data: Path) -> None
     assert cut.total_cycles is None
     assert cut.projected_cycles is not None
     assert cut.projected_cycles > int(logs[2].cycle[-1]) == 24_000
+
+
+RECORDED = {
+    "h100-gpt.json.gz": (1368, 8.94),
+    "h200-gpt.json.gz": (1368, 8.54),
+    "h100-gpt-ranks": (1176, 8.93),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_what_was_recorded_is_what_its_page_says(name: str, sample_data: Path) -> None:
+    profile = read_profile([str(sample_data / "recorded" / name)])
+    total_ms = profile.load(("duration_ns",))["duration_ns"].sum() / 1e6
+    assert (profile.launches, round(float(total_ms), 2)) == RECORDED[name]
+    gpus = {device.name for device in profile.facts.devices}
+    assert gpus == {"NVIDIA H200" if name.startswith("h200") else "NVIDIA H100 80GB HBM3"}
+
+
+def test_four_recorded_ranks_take_hardly_more_launches_than_one(sample_data: Path) -> None:
+    folder = sample_data / "recorded" / "h100-gpt-ranks"
+    one, four = (
+        sampling.make_plan(sampling.read_profile(path)) for path in (folder / "rank0.json.gz", folder)
+    )
+    assert [each.process for each in four.study.profile.sequences] == [0, 1, 2, 3]
+    assert four.launches == 4 * one.launches
+    assert four.samples <= 1.2 * one.samples
+
+
+def test_almost_all_of_the_time_on_two_gpus_is_matched(sample_data: Path) -> None:
+    here, there = (
+        ProfilePart(read_profile([str(sample_data / "recorded" / f"{gpu}-gpt.json.gz")]), Region())
+        for gpu in ("h100", "h200")
+    )
+    found = difference_between(here, there)
+    before_ns, after_ns = found.before.total_ns, found.after.total_ns
+    left_ns = before_ns[after_ns == 0].sum() + after_ns[before_ns == 0].sum()
+    assert 0 < left_ns < 0.03 * (found.total_before_ns + found.total_after_ns)
