@@ -73,6 +73,9 @@ class RecordingFacts:
     hidden_graph_replays: int = 0
     #: The recording tool and its version, where the file names them.
     product: str | None = None
+    #: Which process of a distributed run this is, and of how many.
+    rank: int | None = None
+    world_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,16 +341,21 @@ class Profile:
         return table
 
 
-def joined_profiles(profiles: Sequence[Profile]) -> Profile:
+def joined_profiles(profiles: Sequence[Profile], ranks: Sequence[int | None] = ()) -> Profile:
     """Return profiles that were read with one kernel table as one; their launches follow each other.
 
-    Process numbers stay as recorded where they differ from file to file; where two files record the same one
-    (or none), processes are numbered 0, 1, 2... in the order of the files. Each file's GPUs are told for each
-    of its processes: one number may mean another GPU in another file.
+    ``ranks`` are what each profile is of a distributed run, None where that is not known. Processes are
+    numbered by rank where every profile has one process and a rank of its own. Else their numbers stay as
+    recorded where they differ from file to file; where two files record the same one (or none), processes are
+    numbered 0, 1, 2... in the order of the files. Each file's GPUs are told for each of its processes: one
+    number may mean another GPU in another file.
     """
     recorded = dict.fromkeys((at, each.process) for at, one in enumerate(profiles) for each in one.sequences)
     are_distinct = len({process for _, process in recorded}) == len(recorded)
     numbers = {place: place[1] if are_distinct else number for number, place in enumerate(recorded)}
+    known = {rank for rank in ranks if rank is not None}
+    if len(recorded) == len(profiles) == len(known):
+        numbers = dict(zip(recorded, (rank for rank in ranks if rank is not None), strict=True))
     sequences: list[LaunchSequence] = []
     parts: list[Part] = []
     clocks: list[int] = []

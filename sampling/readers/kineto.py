@@ -126,7 +126,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     grids[in_items] = -(-grids[in_items] // np.maximum(blocks[in_items], 1))
     is_graph = np.array(["GraphLaunch" in name for name in names])[call_name]
     # The rank of a distributed run tells its processes apart.
-    rank = trace.distributed.get("rank") if isinstance(trace.distributed, dict) else None
+    distributed = trace.distributed if isinstance(trace.distributed, dict) else {}
+    rank, world_size = distributed.get("rank"), distributed.get("world_size")
     is_rank = isinstance(rank, int) and 0 <= rank <= _LARGEST_RANK
     builder = LaunchTableBuilder(file.path, kernels)
     builder.append(
@@ -151,6 +152,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         api_rows_missing=int(np.count_nonzero(place < 0)),
         hidden_graph_replays=int(np.count_nonzero(_places_of(call[is_graph], correlation) < 0)),
         product="".join(["PyTorch profiler", *told[:1]]),
+        rank=rank if is_rank else None,
+        world_size=world_size if isinstance(world_size, int) else None,
     )
 
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:

@@ -9,7 +9,8 @@ has_columns(file): whether those of a launch are there, by file.columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -50,6 +51,12 @@ _FORMS = (
 )
 
 
+# In a folder of more files it takes minutes to look for profiles: it was hardly meant.
+_MOST_FILES = 20_000
+# Where the name of a file or of a folder around it says a rank: rank3, rank-3, rank_3, rank[3], worker3.
+_RANK = re.compile(r"(?:rank|worker)[-_\[=]?([0-9]{1,9})(?![0-9])", re.IGNORECASE)
+
+
 def reader_of(file: InputFile) -> ModuleType | None:
     """Return the first reader that recognises a file or folder, None where there is none."""
     return next((reader for reader in map(import_module, MODULES) if reader.recognise(file)), None)
@@ -79,12 +86,34 @@ def read_profile(
             notes += left_out
         profiles += [_read_one(each, kernels, columns, progress) for each in several]
     notes += [note for each in profiles for note in each.notes]
-    profile = profiles[0] if len(profiles) == 1 else joined_profiles(profiles)
+    profile = profiles[0]
+    if len(profiles) > 1:
+        ranks = [_rank_of(each) for each in profiles]
+        profile = joined_profiles(profiles, ranks)
+        notes += _missing_ranks({each for each in ranks if each is not None}, profiles)
     profile.notes = tuple(notes)
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
     if columns is not None and needs_table:
         refuse_unused_columns([profile])
     return profile
+
+
+def _rank_of(profile: Profile) -> int | None:
+    """Return which process of a distributed run a profile is: as it says itself, else as its path says."""
+    if profile.facts.rank is not None:
+        return profile.facts.rank
+    named = _RANK.findall(profile.files[0].path)
+    return int(named[-1]) if named else None
+
+
+def _missing_ranks(ranks: AbstractSet[int], profiles: Sequence[Profile]) -> list[str]:
+    """Return a note on the ranks of the run of which no profile was given, if any."""
+    sizes = {each.facts.world_size for each in profiles}
+    size = sizes.pop() if len(sizes) == 1 else None
+    if size is None or not ranks or len(ranks) >= size:
+        return []
+    few = listed([str(rank) for rank in sorted(ranks)])
+    return [f"{counted(len(ranks), 'rank is', 'ranks are')} read of a run of {size:,}: {few}"]
 
 
 def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
@@ -104,24 +133,22 @@ def _profiles_of(
 
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
     there in several forms, such as a report beside its export: one form of it is read. Folders within are
-    read where they are exports, and no deeper.
+    profiles where they are exports, else what is in them counts too.
     """
     with open_input(path) as folder, folder.damage_reported():
         if reader_of(folder) is not None:
             return [path], []
-        entries = sorted(
-            (entry for entry in folder.location.iterdir() if not entry.name.startswith(".")),
-            key=lambda entry: _natural_order(entry.name),
-        )
-        # Traces of a simulator are thousands of files, and none is a profile.
-        is_simulation = any(entry.name.startswith("kernelslist") for entry in entries)
-        # Its recording and the place of its form, by the name of a file
-        recognised: dict[str, tuple[str, int]] = {}
-        for number, entry in enumerate([] if is_simulation else entries):
+        # Its recording and the place of its form, by the name of a file; None where it is no profile
+        seen: dict[str, tuple[str, int] | None] = {}
+        for entry, is_profile in _entries(folder.location, columns):
             if progress is not None:
-                progress(number, len(entries), f"looking into {path}")
-            if (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns):
-                recognised[entry.name] = _recording_and_form(entry.name)
+                progress(len(seen), 0, f"looking into {path}")
+            name = str(entry.relative_to(folder.location))
+            seen[name] = _recording_and_form(name) if is_profile else None
+            if len(seen) > _MOST_FILES:
+                what, remedy = f"a folder of more than {_MOST_FILES:,} files", "name the profiles in it"
+                raise ProfileError(what, path=path, remedy=remedy)
+        recognised = {name: form for name, form in seen.items() if form is not None}
         if not recognised:
             what = "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
             remedy = "give a profile, or the folder that `nsys export --type parquetdir` writes"
@@ -131,9 +158,27 @@ def _profiles_of(
         best.setdefault(recording, name)
     kept = [name for name, (recording, _) in recognised.items() if best[recording] == name]
     what = counted(len(kept), "profile is read", "profiles are read as one workload")
-    others = [entry.name for entry in entries if entry.name not in {*kept}]
+    others = [name for name in seen if name not in {*kept}]
     left_out = f"{path}: {what}; left out: {listed(others)} (no profiles, or other forms of these)"
     return [str(Path(path) / name) for name in kept], [left_out] if others else []
+
+
+def _entries(folder: Path, columns: ColumnMap | None) -> Iterator[tuple[Path, bool]]:
+    """Yield the files of a folder and of those within, as a person counts them; whether each is a profile.
+
+    A folder that is an export counts as a file, and so does one of a simulator's traces: thousands of files,
+    none of which is a profile.
+    """
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    if any(entry.name.startswith("kernelslist") for entry in entries):
+        yield folder, False
+        return
+    for entry in sorted(entries, key=lambda entry: _natural_order(entry.name)):
+        is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns)
+        if entry.is_dir() and not entry.is_symlink() and not is_profile:
+            yield from _entries(entry, columns)
+        else:
+            yield entry, is_profile
 
 
 def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:

@@ -66,9 +66,9 @@ def test_several_files_are_one_workload_kept_apart(
         assert both[name] == first[name] + second[name]
     assert both["processes"] == 2
     twice = results(kernelpoint, "info", resnet, resnet)
-    assert twice["kernel_groups"] == 2 * first["kernel_groups"]
-    pooled = results(kernelpoint, "info", resnet, resnet, "--pool-devices")
-    assert pooled["kernel_groups"] == first["kernel_groups"]
+    assert twice["kernel_groups"] == first["kernel_groups"]
+    apart = results(kernelpoint, "info", resnet, resnet, "--each-rank")
+    assert apart["kernel_groups"] == 2 * first["kernel_groups"]
     # Ids run through the files in the order given.
     words = ("sample", "--format", "jsonl", "--judge", "0")
     alone = kernelpoint(*words, gpt2).jsonl

@@ -140,7 +140,7 @@ def test_each_file_is_a_process_and_they_are_counted_as_people_count(tmp_path: P
         table(tmp_path, f"rank{rank}.csv", rank)
     profile = read_profile([str(tmp_path)])
     assert names(profile) == ["rank1.csv", "rank2.csv", "rank10.csv"]
-    assert [(each.process, each.launches) for each in profile.sequences] == [(0, 1), (1, 2), (2, 10)]
+    assert [(each.process, each.launches) for each in profile.sequences] == [(1, 1), (2, 2), (10, 10)]
     assert profile.notes == ()
     # As if each had been given by name.
     given = read_profile([str(tmp_path / name) for name in names(profile)])
@@ -155,13 +155,34 @@ def test_what_is_no_profile_is_left_out_and_told(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     (tmp_path / ".hidden.csv").write_text("name,duration_ns\nk,5\n")
     (tmp_path / "gone").symlink_to("nowhere")
-    deeper = tmp_path / "deeper"
-    deeper.mkdir()
-    table(deeper, "rank2.csv")
+    simulated = tmp_path / "traces"
+    simulated.mkdir()
+    (simulated / "kernelslist.g").touch()
+    table(simulated, "rank2.csv")
     profile = read_profile([str(tmp_path)])
     assert names(profile) == ["rank0.csv", "rank1.csv"]
     (note,) = profile.notes
-    assert "2 profiles are read as one workload; left out: deeper, gone, job.log, other.csv (" in note
+    assert "2 profiles are read as one workload; left out: gone, job.log, other.csv, traces (" in note
+
+
+def test_folders_within_are_looked_into_and_say_ranks_too(tmp_path: Path) -> None:
+    for node, rank in ((1, 5), (0, 12)):
+        folder = tmp_path / f"node{node}" / f"Rank-{rank}"
+        folder.mkdir(parents=True)
+        table(folder, "trace.csv", rank)
+    profile = read_profile([str(tmp_path)])
+    assert [(each.process, each.launches) for each in profile.sequences] == [(12, 12), (5, 5)]
+    # Two files of one rank do not say which process is which.
+    table(folder, "another.csv")
+    assert [each.process for each in read_profile([str(tmp_path)]).sequences] == [0, 1, 2]
+
+
+def test_ranks_that_a_run_has_and_nobody_gave_are_told(sample_data: Path) -> None:
+    some = [str(sample_data / "recorded" / "h100-gpt-ranks" / f"rank{rank}.json.gz") for rank in (3, 1)]
+    profile = read_profile(some)
+    assert [each.process for each in profile.sequences] == [3, 1]
+    assert profile.notes == ("2 ranks are read of a run of 4: 1, 3",)
+    assert read_profile([str(sample_data / "recorded" / "h100-gpt-ranks")]).notes == ()
 
 
 def test_one_recording_counts_once(tmp_path: Path) -> None:
