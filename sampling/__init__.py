@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sampling.plan.judge import PlanJudgement, judge_plan
     from sampling.plan.plan_file import PlanFile, read_plan
     from sampling.profile.profile import Profile
+    from sampling.reduction.ranks import rank_times
     from sampling.reduction.region import Region
     from sampling.simulators.export import ExportChoices
     from sampling.simulators.registry import export_plan
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "ExportChoices", "MadePlan", "PlanEstimate", "PlanFile", "PlanJudgement", "Profile"]
 __all__ += ["ProfilePart", "Region", "SamplingError", "difference_between", "estimate_plan", "export_plan"]
-__all__ += ["judge_plan", "make_plan", "method_names", "read_plan", "read_profile", "read_result_files"]
-__all__ += ["top_up", "write_plan"]
+__all__ += ["judge_plan", "make_plan", "method_names", "rank_times", "read_plan", "read_profile"]
+__all__ += ["read_result_files", "top_up", "write_plan"]
 
 _NAMES = {
     "api": ("MadePlan", "make_plan", "read_profile", "write_plan"),
@@ -39,6 +40,7 @@ _NAMES = {
     "plan.judge": ("PlanJudgement", "judge_plan"),
     "plan.plan_file": ("PlanFile", "read_plan"),
     "profile.profile": ("Profile",),
+    "reduction.ranks": ("rank_times",),
     "reduction.region": ("Region",),
     "simulators.export": ("ExportChoices",),
     "simulators.registry": ("export_plan",),

@@ -20,6 +20,8 @@ from sampling.text import Wording
 COMMUNICATION = "communication"
 Window = tuple[int | None, int | None]
 _NAMES_SHOWN = 5
+# No rank or device has a number so high; a window of numbers ends here.
+_HIGHEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +89,20 @@ def written_region(
 ) -> Region:
     """Return the region of filters as the command line and a plan file write them.
 
-    Numbers are one a text, or several by commas; windows A:B, A: or :B. `OptionError` for what is no number,
-    or no `Region`.
+    Numbers are one a text, or several by commas, A:B for A up to, not with, B; windows A:B, A: or :B.
+    `OptionError` for what is no number, or no `Region`.
     """
 
     def numbers(parameter: str, texts: tuple[str, ...]) -> tuple[int, ...]:
-        try:
-            return tuple(int(part) for text in texts for part in text.split(","))
-        except ValueError as error:
-            raise OptionError(Wording(f"`{parameter}={{}}`: numbers are meant", " ".join(texts))) from error
+        chosen: list[int] = []
+        for part in (part for text in texts for part in text.split(",")):
+            first, colon, stop = part.partition(":")
+            try:
+                chosen += range(int(first), min(int(stop), _HIGHEST) if colon else int(first) + 1)
+            except ValueError as error:
+                wording = f"`{parameter}={{}}`: numbers are meant, or A:B for A up to, not with, B"
+                raise OptionError(Wording(wording, " ".join(texts))) from error
+        return tuple(chosen)
 
     return Region(
         devices=numbers("devices", device),

@@ -243,6 +243,7 @@ def command_lines(
         "info": ("info", resnet),
         "groups": ("groups", resnet),
         "ranges": ("ranges", resnet),
+        "ranks": ("ranks", resnet),
         "histogram": ("histogram", resnet, "--kernel", "#9"),
         "timeline": ("timeline", resnet, "--kernel", "#9", "--bins", "5"),
         "tree": ("tree", resnet, "--kernel", "#9"),

@@ -145,6 +145,15 @@ RESULTS: dict[str, Schema] = {
     ),
     "groups": _list(GROUP, 1),
     "ranges": _list(RANGE),
+    "ranks": _list(
+        _object(
+            "process device: index, launches: count, kernel_ns compute_ns communication_ns: ns, "
+            "waiting_ns: ns?, compute_over_median: number?, busy_share overlap_share: fraction?, "
+            "error_by_kernel: number",
+            error_for_all={"type": "number"},
+        ),
+        1,
+    ),
     "histogram": _object(
         "counts: index+",
         edges_ns=_list(TYPES["number"], 2),

@@ -243,13 +243,36 @@ def test_no_ranges_at_all_are_an_empty_list_and_a_note(kernelpoint: Kernelpoint,
     assert kernelpoint("ranges", path, "--quiet", "--format", "csv").stderr == b""
 
 
+# -- The ranks of a run --------------------------------------------------------------------------------------
+
+
+def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    durations = {0: (1000, 50), 1: (1100, 20), 7: (1010, 45)}
+    for rank, (compute, reduce) in durations.items():
+        names = ["gemm", "ncclDevKernel_AllReduce_Sum"]
+        table = {"name": names, "duration_ns": [compute, reduce], "start_ns": [0, compute]}
+        pq.write_table(pa.table(table), tmp_path / f"rank{rank}.parquet")
+    shown = " ".join(kernelpoint("ranks", tmp_path).out.split())
+    assert shown.startswith("3 ranks. Rank 1 gpu 0 computes longest, 8.9 % above the middle one.")
+    assert "Waiting for other ranks in collective communication takes 0.0 % to 2.9 % of their" in shown
+    assert "Rank 7 gpu 0 stands best for all: 3 times its time is -1.9 % from the total" in shown
+    assert f"Next: kernelpoint sample {tmp_path} --process 7 -o plan.json" in shown
+    rows = results(kernelpoint, "ranks", tmp_path, "--rank", "0:2,7")
+    assert [(row["process"], row["waiting_ns"]) for row in rows] == [(0, 30), (1, 0), (7, 25)]
+    assert kernelpoint("ranks", tmp_path, "--rank", "1:7").out.startswith("Selection: 2 of 6 launches")
+    refused = kernelpoint("ranks", tmp_path, "--rank", "1:")
+    assert refused.err.strip().endswith("--process 1:: numbers are meant, or A:B for A up to, not with, B")
+
+
 # -- Which launches count: the filters, the plans they make, and what is said of what they leav -------------
 
 
 LEAST = ("--min-duration", "5000")
 #: Every command that reads a profile, with what makes it quick or writes.
 OF_A_PROFILE: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("info", "groups", "ranges", "histogram", "timeline", "tree"), ()),
+    **dict.fromkeys(("info", "groups", "ranges", "ranks", "histogram", "timeline", "tree"), ()),
     **dict.fromkeys(("open", "summary"), ("--method", "root")),
     "sample": ("--judge", "5"),
     "trade-off": ("--epsilons", "0.05"),

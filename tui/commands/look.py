@@ -10,7 +10,16 @@ from sampling.methods.registry import split_trees_of
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import chosen_kernel, progress_of, study_as_asked, target_of
+from tui.engine.studies import (
+    chosen_kernel,
+    columns_of,
+    note_what_is_read,
+    open_profile,
+    progress_of,
+    region_of,
+    study_as_asked,
+    target_of,
+)
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
@@ -148,6 +157,18 @@ def run_ranges(options: look.RangesOptions) -> None:
     if not len(found.listed):
         note(NO_RANGES, quiet=options.quiet)
     emit(ranges_answer(found, options), options)
+
+
+def run_ranks(options: look.RanksOptions) -> None:
+    """Read, look at the ranks beside each other, show."""
+    from sampling.reduction.ranks import rank_times
+    from tui.text.ranks import ranks_answer
+
+    with progress_of(options) as progress:
+        profile = open_profile(options.profiles, progress, columns_of(options))
+        note_what_is_read(profile, quiet=options.quiet)
+        found = rank_times(profile, region_of(options), progress)
+    emit(ranks_answer(profile, found, options), options)
 
 
 def run_tree(options: look.TreeOptions) -> None:

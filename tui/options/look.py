@@ -94,6 +94,10 @@ class RangesOptions(ProfileOptions):
     sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.")
 
 
+class RanksOptions(ProfileOptions):
+    """`ranks`."""
+
+
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     output: Annotated[str | None, Product.REPORT] = output_option(
         "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE"

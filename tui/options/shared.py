@@ -68,7 +68,14 @@ class RegionOptions(OutputOptions, panel=_REGION):
     pool_devices: bool = option(False, "Let a kernel group span all processes and devices.")
     each_rank: bool = option(False, "Keep processes and devices apart that issue the same launches.")
     device: Texts = option((), "Only these devices (repeat, or 0,1).", metavar="N", parameter="devices")
-    process: Texts = option((), "Only these processes (repeat, or 7,8).", metavar="N", parameter="processes")
+    process: Texts = option(
+        (),
+        "Only these processes, or ranks (repeat, or 0,8:16, which is 0 and 8 to 15).",
+        "--process",
+        "--rank",
+        metavar="N",
+        parameter="processes",
+    )
     include: Texts = option((), "Only kernels whose full name matches.", metavar="REGEX")
     exclude: Texts = option((), "Not these kernels; `communication` stands for collectives.", metavar="REGEX")
     launches: str | None = option(None, "Only launch ids A up to, not with, B.", metavar="A:B")

@@ -1,0 +1,120 @@
+"""What is said of the ranks of a run: who computes longest, who waits, and which one stands for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampling.profile.profile import Profile
+from sampling.reduction.ranks import RankTime, RankTimes
+from sampling.text import counted
+from tui.charts.quantities import count, duration, share
+from tui.options.command_line import command_line, options_of
+from tui.options.look import RanksOptions
+from tui.options.plan import SampleOptions
+from tui.output.blocks import Listing, Said, Typed
+from tui.output.writer import Answer
+from tui.terminal.printable import Column
+from tui.text.profile import part_of, stated
+
+# A rank that computes this much longer than the middle one is worth naming.
+_WORTH_SAYING = 0.01
+# A rank whose kernels are no more than this off stands for all.
+_STANDS = 0.05
+PLAN_NAME = "plan.json"
+
+
+def ranks_answer(profile: Profile, found: RankTimes, options: RanksOptions) -> Answer:
+    """Return the answer in every form."""
+    rows = [rank_row(rank, found) for rank in found.ranks]
+    blocks = tuple(_blocks(found, options))
+    return stated(Answer("ranks", rows, lambda _: blocks), part_of(profile, found.counts))
+
+
+def rank_row(rank: RankTime, found: RankTimes) -> dict[str, Any]:
+    """Return a rank as the contract's `ranks` lists it."""
+    names = ("launches", "kernel_ns", "compute_ns", "communication_ns", "waiting_ns")
+    return {
+        "process": rank.sequence.process,
+        "device": rank.sequence.device,
+        **{name: getattr(rank, name) for name in names},
+        "compute_over_median": rank.compute_ns / found.median_compute_ns if found.median_compute_ns else None,
+        "busy_share": rank.busy_share,
+        "overlap_share": rank.overlap_share,
+        "error_for_all": rank.error,
+        "error_by_kernel": rank.error_by_kernel,
+    }
+
+
+def rank_name(rank: RankTime) -> str:
+    """Return what a rank is called: ``rank 7 gpu 1``."""
+    return f"rank {rank.sequence.process} gpu {rank.sequence.device}"
+
+
+def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:
+    ranks = found.ranks
+    if len(ranks) == 1:
+        yield "There is one rank: several files, or a folder of them, are looked at beside each other."
+    else:
+        yield f"{counted(len(ranks), 'rank')}. {_slowest(found)} {_waiting(found)}".rstrip()
+        yield _stands(found)
+    yield ""
+    yield _table(found)
+    if len(ranks) > 1 and found.best.error_by_kernel <= _STANDS:
+        yield ""
+        chosen = {"profiles": options.profiles, "output": PLAN_NAME}
+        chosen |= {"process": (str(found.best.sequence.process),)}
+        if sum(rank.sequence.process == found.best.sequence.process for rank in ranks) > 1:
+            chosen |= {"device": (str(found.best.sequence.device),)}
+        yield Typed(command_line("sample", options_of(SampleOptions, options, **chosen)))
+
+
+def _slowest(found: RankTimes) -> str:
+    slowest, median_ns = found.slowest, found.median_compute_ns
+    over = slowest.compute_ns / median_ns - 1 if median_ns else 0.0
+    if over < _WORTH_SAYING:
+        return f"All compute equally long, to {share(_WORTH_SAYING)}."
+    return f"{rank_name(slowest).capitalize()} computes longest, {share(over)} above the middle one."
+
+
+def _waiting(found: RankTimes) -> str:
+    """Return how much of their time the ranks wait for others; "" where that is not known."""
+    if not found.matched_share:
+        return ""
+    shares = [(rank.waiting_ns or 0) / max(rank.kernel_ns, 1) for rank in found.ranks]
+    ends = " to ".join(dict.fromkeys((share(min(shares)), share(max(shares)))))
+    which = (
+        "" if found.matched_share > 1 - 5e-4 else f" ({share(found.matched_share)} of it could be matched)"
+    )
+    return f"Waiting for other ranks in collective communication{which} takes {ends} of their kernel time."
+
+
+def _stands(found: RankTimes) -> str:
+    best, ranks = found.best, len(found.ranks)
+    off = f"{ranks} times its time is {_signed(best.error)} from the total, and no choice of kernels is off"
+    name = rank_name(best).capitalize()
+    return f"{name} stands best for all: {off} by more than {share(best.error_by_kernel)} of it."
+
+
+def _table(found: RankTimes) -> Listing:
+    ranks, median_ns = found.ranks, found.median_compute_ns or 1.0
+    communicates = any(rank.communication_ns for rank in ranks)
+    of_talk = [
+        Column("communicates", [share(rank.communication_ns / max(rank.kernel_ns, 1)) for rank in ranks]),
+        Column("waits", [duration(rank.waiting_ns) for rank in ranks]),
+        Column("hidden", [share(rank.overlap_share) for rank in ranks]),
+    ]
+    figures = [
+        Column("time", [duration(rank.kernel_ns) for rank in ranks]),
+        Column("computes", [duration(rank.compute_ns) for rank in ranks]),
+        Column("to middle", [_signed(rank.compute_ns / median_ns - 1) for rank in ranks]),
+        *(of_talk if communicates else ()),
+        Column("busy", [share(rank.busy_share) for rank in ranks]),
+        Column("for all", [_signed(rank.error) for rank in ranks]),
+        Column("launches", [count(rank.launches) for rank in ranks]),
+    ]
+    return Listing(figures, "rank", lambda row, _: rank_name(ranks[row]))
+
+
+def _signed(fraction: float) -> str:
+    return f"{100 * fraction:+.1f} %"
