@@ -92,21 +92,23 @@ class RangeSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JoinedRanges:
-    """The ranges of several recordings (None: it has none), each with the number of its sequences."""
+    """The ranges of several recordings (None: it has none), each with the place of its first sequence.
 
-    parts: tuple[tuple[RangeSource | None, int], ...]
+    And with the number of launches that stand before its own in that sequence.
+    """
+
+    parts: tuple[tuple[RangeSource | None, int, int], ...]
 
     def holding(self, text: str) -> RangeRuns:
         """Return those of one recording after those of the one before."""
         codes: dict[str, int] = {}
         columns: list[tuple[IntArray, ...]] = []
-        sequences = opened = 0
-        for source, own_sequences in self.parts:
+        opened = 0
+        for source, sequence, before in self.parts:
             runs = NO_RANGES if source is None else source.holding(text)
             code = np.array([codes.setdefault(name, len(codes)) for name in runs.texts], dtype=np.int64)
-            place = (runs.sequence + sequences, runs.first_ordinal, runs.stop_ordinal)
+            place = (runs.sequence + sequence, runs.first_ordinal + before, runs.stop_ordinal + before)
             columns.append((code[runs.text], *place, runs.opened + opened))
-            sequences += own_sequences
             opened += int(runs.opened.max(initial=-1)) + 1
         return RangeRuns(tuple(codes), *map(np.concatenate, zip(*columns, strict=True)))
 

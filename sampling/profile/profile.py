@@ -12,6 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -341,32 +342,41 @@ class Profile:
         return table
 
 
-def joined_profiles(profiles: Sequence[Profile], ranks: Sequence[int | None] = ()) -> Profile:
+def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | None] = ()) -> Profile:
     """Return profiles that were read with one kernel table as one; their launches follow each other.
 
-    ``ranks`` are what each profile is of a distributed run, None where that is not known. Processes are
-    numbered by rank where every profile has one process and a rank of its own. Else their numbers stay as
-    recorded where they differ from file to file; where two files record the same one (or none), processes are
-    numbered 0, 1, 2... in the order of the files. Each file's GPUs are told for each of its processes: one
-    number may mean another GPU in another file.
+    ``owners`` are the processes that each profile is of: a rank of a distributed run, or a name; None where
+    that is not known. Recordings of one owner after another are one run of it. Processes are numbered by rank
+    where every profile has one process and a known rank. Else their numbers stay as recorded where they
+    differ from file to file; where two files record the same one (or none), processes are numbered 0, 1, 2...
+    in the order of the files. Each file's GPUs are told for each of its processes: one number may mean
+    another GPU in another file.
     """
-    recorded = dict.fromkeys((at, each.process) for at, one in enumerate(profiles) for each in one.sequences)
+    profiles, owners, continues = _in_turn(profiles, owners or [None] * len(profiles))
+    begun = [at for at, goes_on in enumerate(continues) if not goes_on]
+    recorded = dict.fromkeys((at, each.process) for at in begun for each in profiles[at].sequences)
     are_distinct = len({process for _, process in recorded}) == len(recorded)
     numbers = {place: place[1] if are_distinct else number for number, place in enumerate(recorded)}
-    known = {rank for rank in ranks if rank is not None}
-    if len(recorded) == len(profiles) == len(known):
-        numbers = dict(zip(recorded, (rank for rank in ranks if rank is not None), strict=True))
+    ranks = [rank for at in begun if isinstance(rank := owners[at], int)]
+    if len(recorded) == len(begun) == len({*ranks}):
+        numbers = dict(zip(recorded, ranks, strict=True))
     sequences: list[LaunchSequence] = []
     parts: list[Part] = []
     clocks: list[int] = []
     devices: list[Device] = []
+    ranges: list[tuple[RangeSource | None, int, int]] = []
     first_id = 0
     for index, profile in enumerate(profiles):
-        before = len(sequences)
+        before = len(sequences) - continues[index]
+        # Its launches are counted from here in the sequence that it goes on with.
+        ranges.append((profile.ranges, before, sequences[-1].launches if continues[index] else 0))
         for part in profile.parts:
             place, first = before + part.sequence, first_id + part.first_id
             parts.append(replace(part, sequence=place, first_id=first))
-        for own in profile.sequences:
+        if continues[index]:
+            longer = sequences[-1].launches + profile.launches
+            sequences[-1] = replace(sequences[-1], launches=longer)
+        for own in () if continues[index] else profile.sequences:
             process = numbers[index, own.process]
             sequences.append(replace(own, process=process, first_id=first_id + own.first_id))
             clocks.append(index)
@@ -378,8 +388,7 @@ def joined_profiles(profiles: Sequence[Profile], ranks: Sequence[int | None] = (
         first_id += profile.launches
     facts = [profile.facts for profile in profiles]
     weakest_first = ("file", "gpu-start", "correlation", "api-start")
-    ranges = tuple((profile.ranges, len(profile.sequences)) for profile in profiles)
-    have_ranges = [each is not None for each, _ in ranges]
+    have_ranges = [profile.ranges is not None for profile in profiles]
     return Profile(
         format="+".join(dict.fromkeys(profile.format for profile in profiles)),
         files=tuple(file for profile in profiles for file in profile.files),
@@ -395,7 +404,38 @@ def joined_profiles(profiles: Sequence[Profile], ranks: Sequence[int | None] = (
             product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
         ),
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
-        ranges=JoinedRanges(ranges) if any(have_ranges) else None,
+        ranges=JoinedRanges(tuple(ranges)) if any(have_ranges) else None,
         lacks_ranges=not all(have_ranges),
         clocks=tuple(clocks),
     )
+
+
+def _in_turn(
+    profiles: Sequence[Profile], owners: Sequence[int | str | None]
+) -> tuple[Sequence[Profile], Sequence[int | str | None], list[bool]]:
+    """Return profiles with those of one owner after each other, and which go on where the last one ended.
+
+    Two recordings are one run where they are of one process on one device, and the first one's launches
+    started before the second one's. Profiles of several processes stay as they are given.
+    """
+    alone = [False] * len(profiles)
+    if None in owners or len({*owners}) == len(owners) or any(len(each.sequences) > 1 for each in profiles):
+        return profiles, owners, alone
+    starts_ns = [_first_and_last_start(profile) for profile in profiles]
+    place = {owner: at for at, owner in reversed([*enumerate(owners)])}
+    order = sorted(range(len(profiles)), key=lambda at: (place[owners[at]], starts_ns[at]))
+    continues = [False]
+    for before, after in pairwise(order):
+        continues.append(owners[before] == owners[after])
+        devices = {profiles[at].sequences[0].device for at in (before, after)}
+        if continues[-1] and (len(devices) > 1 or starts_ns[before][1] > starts_ns[after][0]):
+            return profiles, owners, alone
+    return [profiles[at] for at in order], [owners[at] for at in order], continues
+
+
+def _first_and_last_start(profile: Profile) -> tuple[int, int]:
+    """Return when the first and the last launch start, nanoseconds; 0 where that is not recorded."""
+    if "start_ns" not in profile.columns:
+        return 0, 0
+    starts = [part.load(("start_ns",))["start_ns"] for part in profile.parts]
+    return min(int(each.min()) for each in starts), max(int(each.max()) for each in starts)

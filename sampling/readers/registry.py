@@ -8,11 +8,13 @@ has_columns(file): whether those of a launch are there, by file.columns.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -55,6 +57,8 @@ _FORMS = (
 _MOST_FILES = 20_000
 # Where the name of a file or of a folder around it says a rank: rank3, rank-3, rank_3, rank[3], worker3.
 _RANK = re.compile(r"(?:rank|worker)[-_\[=]?([0-9]{1,9})(?![0-9])", re.IGNORECASE)
+# The PyTorch profiler's own names, HOST_PID.TIME.pt.trace.json: one process writes a file a cycle.
+_WORKER = re.compile(r"(.+_[0-9]+)\.[0-9]+\.pt\.trace\.json(?:\.gz)?")
 
 
 def reader_of(file: InputFile) -> ModuleType | None:
@@ -71,7 +75,8 @@ def read_profile(
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
-    A folder that is no export is the profiles in it. Columns are of the files that are tables.
+    A folder that is no export is the profiles in it, and a pattern such as ``run/**/rank*.json`` what it
+    finds, where no file has that name. Columns are of the files that are tables.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
     there are columns and no file is a table, where that is needed.
@@ -79,7 +84,7 @@ def read_profile(
     kernels = KernelTable()
     profiles: list[Profile] = []
     notes: list[str] = []
-    for path in paths:
+    for path in chain.from_iterable(map(_found, paths)):
         several = [path]
         if Path(path).is_dir():
             several, left_out = _profiles_of(path, columns, progress)
@@ -88,9 +93,12 @@ def read_profile(
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0]
     if len(profiles) > 1:
-        ranks = [_rank_of(each) for each in profiles]
-        profile = joined_profiles(profiles, ranks)
-        notes += _missing_ranks({each for each in ranks if each is not None}, profiles)
+        owners = [_owner_of(each) for each in profiles]
+        profile = joined_profiles(profiles, owners)
+        notes += _missing_ranks({each for each in owners if isinstance(each, int)}, profiles)
+        if len(profile.clocks) < sum(len(each.sequences) for each in profiles):
+            what = counted(len(profile.sequences), "process goes", "processes go")
+            notes.append(f"{what} on from file to file: {len(profiles)} recordings, one after another")
     profile.notes = tuple(notes)
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
     if columns is not None and needs_table:
@@ -98,12 +106,22 @@ def read_profile(
     return profile
 
 
-def _rank_of(profile: Profile) -> int | None:
+def _found(path: str) -> list[str]:
+    """Return what a pattern finds, as a person counts; a path itself, also one of a pattern of nothing."""
+    if not glob.has_magic(path) or Path(path).exists():
+        return [path]
+    found = glob.glob(path, recursive=True)  # noqa: PTH207 - a pattern may be absolute
+    return sorted(found, key=_natural_order) or [path]
+
+
+def _owner_of(profile: Profile) -> int | str | None:
     """Return which process of a distributed run a profile is: as it says itself, else as its path says."""
     if profile.facts.rank is not None:
         return profile.facts.rank
-    named = _RANK.findall(profile.files[0].path)
-    return int(named[-1]) if named else None
+    if named := _RANK.findall(profile.files[0].path):
+        return int(named[-1])
+    worker = _WORKER.fullmatch(Path(profile.files[0].path).name)
+    return worker[1] if worker else None
 
 
 def _missing_ranks(ranks: AbstractSet[int], profiles: Sequence[Profile]) -> list[str]:

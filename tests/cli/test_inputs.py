@@ -206,6 +206,8 @@ def test_a_folder_is_one_workload_and_in_plans_file_by_file(
     assert run.results["processes"] == 2
     assert f"kernelpoint: {ranks}: 2 profiles are read as one workload; left out: job.log" in run.err
     assert kernelpoint("info", ranks, "--quiet").err == ""
+    found = results(kernelpoint, "info", f"{tmp_path}/**/rank*.csv")["files"]
+    assert [file["path"] for file in found] == list(map(str, files)), "as a pattern finds them"
     plans = [tmp_path / name for name in ("folder.json", "files.json")]
     for given, plan in zip(([ranks], files), plans, strict=True):
         assert kernelpoint("sample", *given, "--judge", "0", "-o", plan).code == 0

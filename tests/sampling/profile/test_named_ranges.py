@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,6 +127,47 @@ def test_the_ranges_of_several_files_are_those_of_each() -> None:
     assert workload.range_names(3) == ("x", "step 1", "y")
     assert workload.clocks == (0, 0, 1)
     assert first.clocks == (0, 0)
+
+
+CYCLES = ([("a", 1, 3)], [("b", 12, 14)], [("c", 21, 23)])
+
+
+@pytest.mark.parametrize(
+    ("owners", "merged"),
+    [
+        ([3, 3, 5], [(3, 4), (5, 2)]),  # both ranks, one of two cycles
+        (["pid 3", "pid 3", "pid 5"], [(0, 4), (1, 2)]),
+        ([5, 3, 5], [(5, 4), (3, 2)]),  # those of one rank are put together
+        ([3, 4, 5], [(3, 2), (4, 2), (5, 2)]),
+        ([3, None, 3], [(0, 2), (1, 2), (2, 2)]),
+    ],
+)
+def test_recordings_of_one_process_after_another_are_one_run(
+    owners: list[int | str | None], merged: list[tuple[int, int]]
+) -> None:
+    kernels = KernelTable()
+    files = [
+        profile_with_ranges([begin, begin + 1], named, start_ns=[begin, begin + 1], kernels=kernels)
+        for begin, named in zip((1, 11, 21), CYCLES, strict=True)
+    ]
+    workload = joined_profiles(files, owners)
+    assert [(each.process, each.launches) for each in workload.sequences] == merged
+    # Every launch lasts as long as the number of its call: each range still holds the launches it held.
+    durations = workload.load(("duration_ns",))["duration_ns"]
+    held = {
+        name: durations[
+            workload.sequences[place].first_id + first : workload.sequences[place].first_id + stop
+        ]
+        for text in "abc"
+        for name, place, first, stop in workload.named_ranges(text) or ()
+    }
+    assert {name: each.tolist() for name, each in held.items()} == {"a": [1, 2], "b": [12], "c": [21, 22]}
+
+
+def test_recordings_of_one_process_whose_times_cross_stay_apart() -> None:
+    kernels = KernelTable()
+    files = [profile_with_ranges([5, 9], None, start_ns=[5, 9], kernels=kernels) for _ in range(2)]
+    assert [each.launches for each in joined_profiles(files, [1, 1]).sequences] == [2, 2]
 
 
 def test_named_ranges_are_operators_those_of_aten_first() -> None:
