@@ -39,7 +39,7 @@ _PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*")
 _FLAGS_OF_OTHERS = {
     *("--csv", "--trace", "--type", "--cuda-graph-trace", "--print-gpu-trace", "--disable-pip-version-check"),
     *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
-    *("--help", "--version", "--install-completion"),
+    *("--help", "--version", "--install-completion", "--constraints", "--venv"),
 }
 _NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")
 
