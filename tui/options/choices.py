@@ -1,18 +1,36 @@
-"""What the value of an option may be, where it is one of a few words."""
+"""What the value of an option may be, where it is one of a few words; they are typed in lower case."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+#: How results are written; never chosen by what stdout is.
+OutputFormat = StrEnum("OutputFormat", "TABLE CSV JSON JSONL MARKDOWN")
 
-class OutputFormat(StrEnum):
-    """How results are written; never chosen by what stdout is."""
+#: What `groups` is sorted by; all but name largest first.
+GroupSort = StrEnum("GroupSort", "TOTAL LAUNCHES MEAN COV STRATA DRAWN NAME")
 
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    JSONL = "jsonl"
-    MARKDOWN = "markdown"
+#: What `compare` is sorted by: the columns of its table, the better figure first. Best are those that bound
+#: the simulated total by epsilon, by speedup; then those that bound it by more, by that; then those that do
+#: not bound it, by mean error.
+CompareSort = StrEnum(
+    "CompareSort", "BEST SPEEDUP MEAN DRAWN STRATA SIMULATED BOUND GROUP P95 MAX WITHIN METHOD"
+)
+
+#: What `difference` is sorted by; all but kernel largest first, changes whatever their sign.
+DifferenceSort = StrEnum("DifferenceSort", "CHANGE BEFORE AFTER LAUNCHES MEAN KERNEL")
+
+#: What the ranges of one level are sorted by: where they begin, or their time, largest first.
+RangeSort = StrEnum("RangeSort", "START TIME")
+
+#: What `sample` lists instead of the plan's figures.
+PlanList = StrEnum("PlanList", "STRATA LAUNCHES")
+
+#: How launches of another recording match a plan's: by name, grid and block, or by order alone.
+AlignBy = StrEnum("AlignBy", "NAMES ORDER")
+
+#: How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5.
+NumberLocale = StrEnum("NumberLocale", {"C": "C", "EN_US": "en_US", "DE_DE": "de_DE"})
 
 
 class ColorMode(StrEnum):
@@ -23,57 +41,6 @@ class ColorMode(StrEnum):
     NEVER = "never"
 
 
-class GroupSort(StrEnum):
-    """What `groups` is sorted by; all but name largest first."""
-
-    TOTAL = "total"
-    LAUNCHES = "launches"
-    MEAN = "mean"
-    COV = "cov"
-    STRATA = "strata"
-    DRAWN = "drawn"
-    NAME = "name"
-
-
-class CompareSort(StrEnum):
-    """What `compare` is sorted by: the columns of its table, the better figure first.
-
-    ``best``: those that bound the simulated total by epsilon, by speedup; those that bound it by more, by
-    that; those that do not bound it, by mean error.
-    """
-
-    BEST = "best"
-    SPEEDUP = "speedup"
-    MEAN = "mean"
-    DRAWN = "drawn"
-    STRATA = "strata"
-    SIMULATED = "simulated"
-    BOUND = "bound"
-    GROUP = "group"
-    P95 = "p95"
-    MAX = "max"
-    WITHIN = "within"
-    METHOD = "method"
-
-
-class DifferenceSort(StrEnum):
-    """What `difference` is sorted by; all but kernel largest first, changes whatever their sign."""
-
-    CHANGE = "change"
-    BEFORE = "before"
-    AFTER = "after"
-    LAUNCHES = "launches"
-    MEAN = "mean"
-    KERNEL = "kernel"
-
-
-class RangeSort(StrEnum):
-    """What the ranges of one level are sorted by: where they begin, or their time, largest first."""
-
-    START = "start"
-    TIME = "time"
-
-
 class TimelineBy(StrEnum):
     """What a timeline goes by."""
 
@@ -81,33 +48,11 @@ class TimelineBy(StrEnum):
     TIME = "time"
 
 
-class PlanList(StrEnum):
-    """What `sample` lists instead of the plan's figures."""
-
-    STRATA = "strata"
-    LAUNCHES = "launches"
-
-
-class AlignBy(StrEnum):
-    """How launches of another recording match a plan's: by name, grid and block, or by order alone."""
-
-    NAMES = "names"
-    ORDER = "order"
-
-
-class NumberLocale(StrEnum):
-    """How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5."""
-
-    C = "C"
-    EN_US = "en_US"
-    DE_DE = "de_DE"
-
-
 class ErrorMean(StrEnum):
     """How `compare` sums up several profiles.
 
-    ``arithmetic``: harmonic mean of the speedups, arithmetic mean of the errors (STEM+ROOT section V-A).
-    ``geometric``: geometric means of both (Allegro).
+    By the harmonic mean of the speedups and the arithmetic mean of the errors (STEM+ROOT section V-A), or by
+    geometric means of both (Allegro).
     """
 
     ARITHMETIC = "arithmetic"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import Field, dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from inspect import get_annotations
 from typing import Any, dataclass_transform
 
@@ -38,12 +38,20 @@ MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
 """What a chart is drawn for at most: larger than any screen, and small beside the memory of a profile."""
 # What stands for a value in the help, where an option does not say it, by its type.
 _METAVARS = {"InputFile": "FILE", "float": "X", "int": "N"}
+# What an option or argument is that is not given, by its type; of any other type there may be several.
+_OF_TYPE = {"bool": False, "str": "", "InputFile": "", "PartOfFile": ""}
+_UNSAID: dict[str, Any] = {
+    **dict.fromkeys(("panel", "metavar", "least", "most", "parameter", "typed", "product")),
+    "fraction": False,
+    "kind": NumberKind.FRACTION,
+}
 
 
-def option(default: Any, text: str, *flags: str, **about: Any) -> Any:
-    """Return a field that is an option: its default, its help, and flags besides `--name-of-the-field`.
+def option(text: str, *flags: str, default: Any = ..., **about: Any) -> Any:
+    """Return a field that is an option: its help, and flags besides `--name-of-the-field`.
 
-    Without a long one among the flags, the field's own name is the first. `about` may say
+    Without a long one among the flags, the field's own name is the first. Without a default of its own it is
+    None where the type allows that, False for a flag, and () for what may be repeated. `about` may say
 
     - panel: the heading of the help that it stands below; that of its class if not given.
     - metavar: what stands for the value in the help.
@@ -51,10 +59,15 @@ def option(default: Any, text: str, *flags: str, **about: Any) -> Any:
     - kind: what a number with a point counts, for what is said where it is typed in per cent.
     - parameter, typed: the engine's parameter that it sets, and what is typed for it; by default the field's
       name and its flag.
+    - product: what is written to the place that it names.
     """
-    unsaid: dict[str, Any] = dict.fromkeys(("panel", "metavar", "least", "most", "parameter", "typed"))
-    unsaid |= {"fraction": False, "kind": NumberKind.FRACTION}
-    return field(default=default, metadata=unsaid | {"help": text, "flags": flags} | about)
+    return field(default=default, metadata=_UNSAID | {"help": text, "flags": flags} | about)
+
+
+def argument(text: str, metavar: str, *, required: bool = True) -> Any:
+    """Return a field that is an argument: its help and the name it has in the help."""
+    about = {"help": text, "argument": True, "metavar": metavar, "required": required}
+    return field(default=..., metadata=about)
 
 
 @dataclass_transform(frozen_default=True)
@@ -67,33 +80,30 @@ class CommandOptions:
     def __init_subclass__(cls, panel: str = "Options") -> None:
         for name, kind in get_annotations(cls).items():
             given = cls.__dict__.get(name)
-            if isinstance(given, Field) and not given.metadata.get("argument"):
-                about = dict(given.metadata)
+            if not isinstance(given, Field):
+                continue
+            about, default = dict(given.metadata), given.default
+            if default is ...:
+                default = None if "None" in kind else _OF_TYPE.get(kind, ())
+            if not about.get("argument"):
                 if not any(flag.startswith("--") for flag in about["flags"]):
                     about["flags"] = (f"--{name.replace('_', '-')}", *about["flags"])
-                about["panel"] = about["panel"] or panel
                 shown = next((word for part, word in _METAVARS.items() if part in kind), None)
-                about["metavar"] = about["metavar"] or shown
-                setattr(cls, name, field(default=given.default, metadata=about))
+                about |= {"panel": about["panel"] or panel, "metavar": about["metavar"] or shown}
+            setattr(cls, name, field(default=default, metadata=about))
         dataclass(frozen=True)(cls)
 
 
-def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
-    """Return a field that is an argument: its default, its help and the name it has in the help."""
-    about = {"help": text, "argument": True, "metavar": metavar, "required": required}
-    return field(default=default, metadata=about)
-
-
-def output_option(text: str, metavar: str) -> Any:
+def output_option(text: str, metavar: str, product: Enum) -> Any:
     """Return the field of ``-o``."""
-    return option(None, text, "-o", "--output", panel=OUTPUT_PANEL, metavar=metavar)
+    return option(text, "-o", "--output", panel=OUTPUT_PANEL, metavar=metavar, product=product)
 
 
 def width_option(text: str, **about: Any) -> Any:
     """Return the field of ``--width``; the help says what it counts."""
-    return option(None, f"{text} At most {MOST_COLUMNS:,}.", least=1, most=MOST_COLUMNS, **about)
+    return option(f"{text} At most {MOST_COLUMNS:,}.", least=1, most=MOST_COLUMNS, **about)
 
 
 def height_option(text: str, **about: Any) -> Any:
     """Return the field of ``--height``; the help says what it counts."""
-    return option(None, f"{text} At most {MOST_ROWS:,}.", least=1, most=MOST_ROWS, **about)
+    return option(f"{text} At most {MOST_ROWS:,}.", least=1, most=MOST_ROWS, **about)

@@ -147,10 +147,8 @@ def check_places(options: Any) -> None:
     Raises OptionError: what lies there is not replaced unasked, or see `check_file` and `check_folder`;
     OSError: nothing can be written there.
     """
-    hints = get_type_hints(type(options), include_extras=True)
     for option in fields(options):
-        marks, place = getattr(hints[option.name], "__metadata__", ()), getattr(options, option.name)
-        product = next((mark for mark in marks if isinstance(mark, Product)), None)
+        product, place = option.metadata.get("product"), getattr(options, option.name)
         if product is None or place in {None, _STDOUT}:
             continue
         path, named = Path(place), f"{option.metadata['flags'][0]} {place}"

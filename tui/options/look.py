@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from sampling.errors import OptionError
 from tui.options import field, shared
@@ -18,9 +18,7 @@ from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
 
 class ConvertOptions(ProfileOptions):
-    output: Annotated[str | None, Product.PROFILE] = output_option(
-        "Where the Parquet goes; `-` is stdout.", "FILE"
-    )
+    output: str | None = output_option("Where the Parquet goes; `-` is stdout.", "FILE", Product.PROFILE)
 
 
 class InfoOptions(PlanningOptions, ProfileOptions):
@@ -33,14 +31,12 @@ class SummaryOptions(BudgetOptions, ProfileOptions):
 
 class OpenOptions(shared.AppOptions, SlowdownOptions, ProfileOptions):
     profiles: tuple[PartOfFile, ...] = argument(
-        (), "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
+        "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
     )
     difference: bool = option(
-        False,
-        "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE.",
+        "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE."
     )
     plan: InputFile | None = option(
-        None,
         "Show this plan on the profile: its options, filters and decisions; PLAN alone finds its profile.",
         panel=shared.PLAN_PANEL,
         metavar="PLAN",
@@ -52,46 +48,48 @@ class DemoOptions(shared.AppOptions, SlowdownOptions):
 
 
 class GroupsOptions(MethodOptions, ProfileOptions):
-    top: int | None = option(None, "Only the first N.", "-n", least=1)
-    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.")
-    reverse: bool = option(False, "The other way round.")
-    filter: str | None = option(None, "Only groups whose key contains this, in any case.", metavar="TEXT")
+    top: int | None = option("Only the first N.", "-n", least=1)
+    sort: GroupSort = option("What to sort by.", default=GroupSort.TOTAL)
+    reverse: bool = option("The other way round.")
+    filter: str | None = option("Only groups whose key contains this, in any case.", metavar="TEXT")
 
 
 class HistogramOptions(MethodOptions, ProfileOptions):
-    all: bool = option(False, "A linear axis to the longest launch, whatever room the last few take.")
+    all: bool = option("A linear axis to the longest launch, whatever room the last few take.")
     kernel: str | None = shared.KERNEL
-    log: bool = option(False, "A logarithmic duration axis.")
+    log: bool = option("A logarithmic duration axis.")
     width: int | None = width_option("Columns; bins in data formats.")
     height: int | None = height_option("Rows.")
 
 
 class TimelineOptions(MethodOptions, ProfileOptions):
     kernel: str | None = shared.KERNEL
-    by: TimelineBy = option(TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.")
-    window: str | None = option(None, "Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
-    bins: int | None = option(None, "Bins in data formats (60).", least=1, most=MOST_COLUMNS)
-    log: bool = option(False, "A logarithmic duration axis.")
+    by: TimelineBy = option(
+        "Go by the order of the launches, or by when they started.", default=TimelineBy.LAUNCH
+    )
+    window: str | None = option("Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
+    bins: int | None = option("Bins in data formats (60).", least=1, most=MOST_COLUMNS)
+    log: bool = option("A logarithmic duration axis.")
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows.")
 
 
 class TreeOptions(PlanningOptions, ProfileOptions):
     kernel: str | None = shared.KERNEL
-    method: str = option("root", "Whose rule grows the tree.", "-m")
+    method: str = option("Whose rule grows the tree.", "-m", default="root")
     overrides: InputFile | None = shared.OVERRIDES
-    max_depth: int | None = option(None, "Draw no deeper than this.", least=0)
-    decisions: int | None = option(None, "Only the first N decisions; the next is proposed.", least=0)
-    node: str | None = option(None, "Show this node: root, or L or R a step.", metavar="PATH")
-    log: bool = option(False, "A logarithmic duration axis.")
+    max_depth: int | None = option("Draw no deeper than this.", least=0)
+    decisions: int | None = option("Only the first N decisions; the next is proposed.", least=0)
+    node: str | None = option("Show this node: root, or L or R a step.", metavar="PATH")
+    log: bool = option("A logarithmic duration axis.")
 
 
 class RangesOptions(ProfileOptions):
     top: int | None = option(
-        None, "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
+        "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
     )
-    depth: int | None = option(None, "No deeper: 0 lists those that lie in no other.", least=0)
-    sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.")
+    depth: int | None = option("No deeper: 0 lists those that lie in no other.", least=0)
+    sort: RangeSort = option("What those of one level are sorted by.", default=RangeSort.START)
 
 
 class RanksOptions(ProfileOptions):
@@ -99,25 +97,24 @@ class RanksOptions(ProfileOptions):
 
 
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
-    output: Annotated[str | None, Product.REPORT] = output_option(
-        "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE"
+    output: str | None = output_option(
+        "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE", Product.REPORT
     )
-    svg: Annotated[str | None, Product.FOLDER] = option(
-        None,
+    svg: str | None = option(
         "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
         "A .md report then shows these files.",
         panel=field.OUTPUT_PANEL,
         metavar="FOLDER",
+        product=Product.FOLDER,
     )
-    top: int = option(20, "List the N largest kernel groups.", "-n", least=1)
-    charts: int = option(4, "Draw the durations of the N largest kernel groups.", least=0, most=100)
-    judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
-    compare: bool = option(False, "Compare all methods too; that takes longer.")
+    top: int = option("List the N largest kernel groups.", "-n", default=20, least=1)
+    charts: int = option("Draw the durations of the N largest kernel groups.", default=4, least=0, most=100)
+    judge: int = option("Draw the plan so often to see its error; 0: not.", default=200, metavar="R", least=0)
+    compare: bool = option("Compare all methods too; that takes longer.")
     results: tuple[InputFile, ...] = option(
-        (), "What a simulator wrote of the plan's launches, as for `estimate` (repeat).", panel=RESULTS_PANEL
+        "What a simulator wrote of the plan's launches, as for `estimate` (repeat).", panel=RESULTS_PANEL
     )
     plan: InputFile | None = option(
-        None,
         "The plan file of --results, where these options do not make it, as one that was topped up.",
         panel=RESULTS_PANEL,
         metavar="PLAN",
@@ -126,29 +123,25 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
 
 class DifferenceOptions(shared.RegionOptions):
     before: PartOfFile = argument(
-        "",
         "A profile, whole or a part of it: @TEXT is an NVTX or annotation range as --range takes it, @A:B "
         "launch ids as --launches takes them. A file whose own name is all of this is that file.",
         "A[@RANGE]",
     )
-    after: PartOfFile = argument("", "What it is compared with; it may be the same file.", "B[@RANGE]")
+    after: PartOfFile = argument("What it is compared with; it may be the same file.", "B[@RANGE]")
     top: int | None = option(
-        None,
         "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
         "20 where it is not given.",
         "-n",
         least=1,
     )
-    sort: DifferenceSort = option(DifferenceSort.CHANGE, "What to sort by.")
-    reverse: bool = option(False, "The other way round.")
-    confidence: float = option(0.95, "Of the intervals of the ratios.", fraction=True)
+    sort: DifferenceSort = option("What to sort by.", default=DifferenceSort.CHANGE)
+    reverse: bool = option("The other way round.")
+    confidence: float = option("Of the intervals of the ratios.", default=0.95, fraction=True)
     fail_above: float | None = option(
-        None,
         "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's.",
         fraction=True,
     )
     fail_kernel_above: float | None = option(
-        None,
         "Exit 4 if the interval of a kernel's mean duration lies above that of A by more than this fraction.",
         fraction=True,
     )

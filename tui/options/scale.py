@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated
 
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
@@ -29,19 +28,21 @@ class ScaleOptions(OutputOptions):
     """What a prediction and its validation take."""
 
     scaling: Scaling | None = option(
-        None, "What grows with the system; strong if nothing says it.", panel=_MEASURED
+        "What grows with the system; strong if nothing says it.", panel=_MEASURED
     )
     simulated: tuple[str, ...] = option(
-        (), "Sizes of the scale models, by commas.", panel=_MEASURED, metavar="SIZES"
+        "Sizes of the scale models, by commas.", panel=_MEASURED, metavar="SIZES"
     )
     mpki_unit: MpkiUnit | None = option(
-        None, "Whose thousand instructions the MPKI counts; thread if nothing says it.", panel=_MEASURED
+        "Whose thousand instructions the MPKI counts; thread if nothing says it.", panel=_MEASURED
     )
     rule: tuple[str, ...] = option(
-        (), "Scale rules, by commas (or repeat), or all.", "-r", panel=_RULES, metavar="RULE"
+        "Scale rules, by commas (or repeat), or all.", "-r", panel=_RULES, metavar="RULE"
     )
-    confidence: float = option(0.9, "Of the intervals: 0.8, 0.9 or 0.95.", panel=_RULES, metavar="LEVEL")
-    assume_f_mem: bool = option(False, "Assume f_mem 0.5 where it is needed and not known.", panel=_RULES)
+    confidence: float = option(
+        "Of the intervals: 0.8, 0.9 or 0.95.", default=0.9, panel=_RULES, metavar="LEVEL"
+    )
+    assume_f_mem: bool = option("Assume f_mem 0.5 where it is needed and not known.", panel=_RULES)
     width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
     height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
 
@@ -50,7 +51,6 @@ class ScalePredictOptions(ScaleOptions, panel=_MEASURED):
     """`scale predict`."""
 
     files: tuple[InputFile, ...] = argument(
-        (),
         "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit, whose two smallest sizes are the scale "
         "models; or TOML: tables [ipc] and [mpki] of SIZE = VALUE, above them f_mem, simulated = [8, 16], "
         "targets = [32], name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc.",
@@ -58,34 +58,31 @@ class ScalePredictOptions(ScaleOptions, panel=_MEASURED):
         required=False,
     )
     run: tuple[FeatureFile, ...] = option(
-        (),
         "What GPGPU-Sim or Accel-Sim printed on a GPU of so many SMs, or a table of its launches, with name, "
         "grid and cycles (repeat): predicts cycles launch by launch; with --rule the IPC of the whole. A log "
         "that prints its configuration needs no SIZE.",
         metavar="[SIZE=]LOG",
     )
     plan: InputFile | None = option(
-        None, "With --run: the plan whose drawn launches the runs are of.", metavar="PLAN"
+        "With --run: the plan whose drawn launches the runs are of.", metavar="PLAN"
     )
-    kernels: bool = option(False, "With --run: a row a kernel, with what limits it.", panel=OUTPUT_PANEL)
-    benchmark: str | None = option(None, "Only this one of a CSV, drawn.", "-b", metavar="NAME")
-    ipc: tuple[str, ...] = option((), "IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
+    kernels: bool = option("With --run: a row a kernel, with what limits it.", panel=OUTPUT_PANEL)
+    benchmark: str | None = option("Only this one of a CSV, drawn.", "-b", metavar="NAME")
+    ipc: tuple[str, ...] = option("IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
     mpki: tuple[str, ...] = option(
-        (), "MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE"
+        "MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE"
     )
     mpki_from: InputFile | None = option(
-        None, "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`, in which a cliff must be steeper."
+        "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`, in which a cliff must be steeper."
     )
     f_mem: float | None = option(
-        None,
-        "Share of cycles in which all of an SM wait for memory, of the largest scale model.",
-        fraction=True,
+        "Share of cycles in which all of an SM wait for memory, of the largest scale model.", fraction=True
     )
     peak_ipc_per_sm: float | None = option(
-        None, "The most an SM can do: bounds a cliff's gain.", kind=NumberKind.OTHER
+        "The most an SM can do: bounds a cliff's gain.", kind=NumberKind.OTHER
     )
     target: tuple[str, ...] = option(
-        (), "Sizes to predict, by commas (or repeat).", "-t", panel=_RULES, metavar="SIZES"
+        "Sizes to predict, by commas (or repeat).", "-t", panel=_RULES, metavar="SIZES"
     )
 
 
@@ -93,7 +90,6 @@ class ScaleOpenOptions(WindowOptions):
     """`scale open`."""
 
     files: tuple[InputFile, ...] = argument(
-        (),
         "CSV or TOML as `scale predict` reads them, or the logs of runs; made-up numbers if none.",
         "FILE",
         required=False,
@@ -104,7 +100,6 @@ class ScaleValidateOptions(ScaleOptions):
     """`scale validate`."""
 
     files: tuple[FeatureFile, ...] = argument(
-        (),
         "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit: the two smallest sizes of each are its "
         "scale models, all larger ones are predicted and compared. Or what simulators printed, as LOG, "
         "SIZE=LOG or folders of logs: launch by launch too, each program by its two smallest runs.",
@@ -115,26 +110,24 @@ class ScaleValidateOptions(ScaleOptions):
 class ScaleDeriveOptions(OutputOptions):
     """`scale derive`."""
 
-    output: Annotated[str | None, Product.FOLDER] = output_option(
+    output: str | None = output_option(
         "The folder to write to, one in it for each scale model; `-` is stdout. Else nothing is written.",
         "FOLDER",
+        Product.FOLDER,
     )
     file: InputFile = argument(
-        "",
         "The target: a gpgpusim.config, or a TOML with a table [gpu] of sms, llc_mib, llc_slices, "
         "memory_controllers and, where known, noc_gb_per_s, dram_gb_per_s; for chiplets, of one of them, and "
         "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
         "FILE",
     )
     factor: tuple[str, ...] = option(
-        (),
         "How many times smaller, by commas (or repeat). If none is given those that leave 8 and 16 SMs, or 4 "
         "and 8 chiplets, as published, or the two sizes next to these, a doubling apart, that divide.",
         "-f",
         metavar="F",
     )
     simulator_log: InputFile | None = option(
-        None,
         "What the simulator at hand prints: options of the target that it does not print are named, for it "
         "stops at them.",
         metavar="LOG",
@@ -145,30 +138,29 @@ class ScaleMrcOptions(OutputOptions):
     """`scale mrc`."""
 
     traces: tuple[InputFile, ...] = argument(
-        (),
         "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, its kernelslist.g, a folder "
         "with either, or binary, little-endian addresses of 64 bits, or of 32, which --from must name.",
         "TRACE",
     )
     capacity: tuple[str, ...] = option(
-        (),
         "Cache capacities, as 2MiB, or with the system size they belong to, as 8=2MiB (repeat, or by "
         "commas); 64KiB doubled to 128MiB if none.",
         "-c",
         metavar="[SIZE=]BYTES",
     )
-    exact: bool = option(False, "Count every miss; so it is without --rate and --statstack.")
-    rate: float | None = option(None, "Look at this share of the cache lines only (SHARDS).")
-    statstack: bool = option(False, "Estimate from reuse distances, without an error.")
-    mpki_unit: MpkiUnit = option(MpkiUnit.THREAD, "Whose thousand instructions to count misses in.")
+    exact: bool = option("Count every miss; so it is without --rate and --statstack.")
+    rate: float | None = option("Look at this share of the cache lines only (SHARDS).")
+    statstack: bool = option("Estimate from reuse distances, without an error.")
+    mpki_unit: MpkiUnit = option("Whose thousand instructions to count misses in.", default=MpkiUnit.THREAD)
     instructions: int | None = option(
-        None, "Instructions of that unit; only where the trace does not state them itself.", least=1
+        "Instructions of that unit; only where the trace does not state them itself.", least=1
     )
     line_bytes: int = option(
-        128, "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.", panel=_TRACE
+        "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.",
+        default=128,
+        panel=_TRACE,
     )
     source: TraceFormat | None = option(
-        None,
         "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "
         "must be named.",
         "--from",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
 from tui.options.shared import DETAILS, OutputOptions, Texts
@@ -13,95 +11,96 @@ InputFiles = tuple[InputFile, ...]
 
 
 class AlignOptions(OutputOptions):
-    plan: InputFile = argument("", "A plan file; its profile is read where it lay.", "PLAN")
+    plan: InputFile = argument("A plan file; its profile is read where it lay.", "PLAN")
     trace: InputFile = argument(
-        "", "The folder of the traces, or stats.csv, kernelslist or kernel_names.txt.", "TRACE"
+        "The folder of the traces, or stats.csv, kernelslist or kernel_names.txt.", "TRACE"
     )
-    process: int | None = option(None, "The traced process of the profile; that of the plan if not given.")
-    device: int | None = option(None, "The traced device of the profile; that of the plan if not given.")
+    process: int | None = option("The traced process of the profile; that of the plan if not given.")
+    device: int | None = option("The traced device of the profile; that of the plan if not given.")
 
 
 class ExportOptions(OutputOptions):
-    output: Annotated[str | None, Product.FOLDER] = output_option(
-        "The folder to write to; `-` is stdout.", "FOLDER"
+    output: str | None = output_option("The folder to write to; `-` is stdout.", "FOLDER", Product.FOLDER)
+    plan: InputFile = argument("A plan file.", "PLAN")
+    to: str = option(
+        "accel-sim, csv, macsim, mgpusim, ncu, nvbit or rocprofv3.", default="csv", metavar="TARGET"
     )
-    plan: InputFile = argument("", "A plan file.", "PLAN")
-    to: str = option("csv", "accel-sim, csv, macsim, mgpusim, ncu, nvbit or rocprofv3.", metavar="TARGET")
-    shards: int = option(1, "Share the launches out over so many machines, by sampled time.", least=1)
+    shards: int = option("Share the launches out over so many machines, by sampled time.", default=1, least=1)
     traces: InputFile | None = option(
-        None, "accel-sim, macsim, mgpusim: the traces to check the launches against.", metavar="DIR"
+        "accel-sim, macsim, mgpusim: the traces to check the launches against.", metavar="DIR"
     )
     caches: str | None = option(
-        None,
         "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
         " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
         " for accel-sim with --traces.",
         metavar="HOW",
     )
     cold_check: int = option(
-        0,
         "Launches start cold, and R of them run once more after the 16 before each: `estimate` corrects the"
         " total by these.",
+        default=0,
         metavar="R",
         least=0,
     )
-    config: InputFile | None = option(None, "accel-sim: the gpgpusim.config, for the size of its L2.")
-    trace_before: int = option(16, "accel-sim: record so many launches before each too.", least=0)
-    drop_copies: bool = option(False, "accel-sim, mgpusim: leave out the memory copies that the traces list.")
+    config: InputFile | None = option("accel-sim: the gpgpusim.config, for the size of its L2.")
+    trace_before: int = option("accel-sim: record so many launches before each too.", default=16, least=0)
+    drop_copies: bool = option("accel-sim, mgpusim: leave out the memory copies that the traces list.")
 
 
 class RunOptions(OutputOptions):
-    output: Annotated[str | None, Product.FOLDER] = output_option(
-        "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER"
+    output: str | None = output_option(
+        "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER", Product.FOLDER
     )
-    plan: InputFile = argument("", "A plan file, or the folder of a run.", "PLAN")
-    to: str = option("accel-sim", "accel-sim, macsim, or csv, any that is told an id.", metavar="TARGET")
+    plan: InputFile = argument("A plan file, or the folder of a run.", "PLAN")
+    to: str = option(
+        "accel-sim, macsim, or csv, any that is told an id.", default="accel-sim", metavar="TARGET"
+    )
     simulator: str = option(
-        "",
         "Its command line. Of each launch, {list} is what accel-sim runs, {id} its id, {folder} where it "
         "runs; csv: it prints a number of cycles last, or writes it to {out}.",
         metavar="COMMAND",
     )
-    traces: InputFile | None = option(None, "accel-sim, macsim: the traces.", metavar="DIR")
-    caches: str | None = option(None, "What launches find in the caches, as for `export`.", metavar="STATE")
-    cold_check: int = option(0, "So many launches run once more, as for `export`.", metavar="R", least=0)
-    config: InputFile | None = option(None, "accel-sim: gpgpusim.config, for the size of L2.")
-    accept_cold: bool = option(False, "A total of launches that started cold may keep --target.")
+    traces: InputFile | None = option("accel-sim, macsim: the traces.", metavar="DIR")
+    caches: str | None = option("What launches find in the caches, as for `export`.", metavar="STATE")
+    cold_check: int = option(
+        "So many launches run once more, as for `export`.", default=0, metavar="R", least=0
+    )
+    config: InputFile | None = option("accel-sim: gpgpusim.config, for the size of L2.")
+    accept_cold: bool = option("A total of launches that started cold may keep --target.")
     target: float | None = option(
-        None,
         "Stop when the total's interval reaches this fraction to either side, draw more until it does; "
         "exit 4 if it cannot.",
         fraction=True,
     )
-    jobs: int = option(1, "So many launches at once.", "-j", least=1)
+    jobs: int = option("So many launches at once.", "-j", default=1, least=1)
     timeout: str | None = option(
-        None, "Give a launch up after this long: 90m, 24h; another takes its place.", metavar="TIME"
+        "Give a launch up after this long: 90m, 24h; another takes its place.", metavar="TIME"
     )
-    slurm: bool = option(False, "Run nothing: take what is finished, and write a job array for the rest.")
+    slurm: bool = option("Run nothing: take what is finished, and write a job array for the rest.")
 
 
 class ProjectOptions(OutputOptions):
     logs: InputFiles = argument(
-        (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
+        "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
     )
-    source: str | None = option(None, "accel-sim or csv; by content if not given.", "--from", metavar="NAME")
+    source: str | None = option("accel-sim or csv; by content if not given.", "--from", metavar="NAME")
     stability: float = option(
-        0.25,
         "Steady below this deviation of the IPC, in per cent, as published.",
+        default=0.25,
         kind=NumberKind.PERCENT,
         metavar="PERCENT",
     )
-    window: int = option(3000, "Cycles over which it is taken.", metavar="CYCLES", least=1)
-    artifact: bool = option(False, "The rule of the published artifact.")
-    ctas_per_sm: Texts = option((), "CTAs that an SM holds at once.", metavar="[KERNEL=]N")
-    sms: int | None = option(None, "SMs of the simulated GPU.", least=1)
-    instructions: Texts = option((), "Instructions of the whole kernel.", metavar="[KERNEL=]N")
+    window: int = option("Cycles over which it is taken.", default=3000, metavar="CYCLES", least=1)
+    artifact: bool = option("The rule of the published artifact.")
+    ctas_per_sm: Texts = option("CTAs that an SM holds at once.", metavar="[KERNEL=]N")
+    sms: int | None = option("SMs of the simulated GPU.", least=1)
+    instructions: Texts = option("Instructions of the whole kernel.", metavar="[KERNEL=]N")
     instructions_from: InputFile | None = option(
-        None, "Instructions of kernels not simulated whole, at most: the tracer's stats.csv."
+        "Instructions of kernels not simulated whole, at most: the tracer's stats.csv."
     )
-    ctas: Texts = option((), "CTAs of the whole kernel.", metavar="[KERNEL=]N")
+    ctas: Texts = option("CTAs of the whole kernel.", metavar="[KERNEL=]N")
     kernel: str | None = option(
-        None, "#NUMBER as listed, or part of the name: whose chart to draw.", "-k", metavar="KERNEL"
+        "#NUMBER as listed, or part of the name: whose chart to draw.", "-k", metavar="KERNEL"
     )
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows of the chart.")
@@ -111,36 +110,35 @@ class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
     """How a simulator's results are read, and what is asked of the total."""
 
     source: str | None = option(
-        None, "accel-sim, gpgpu-sim, macsim or csv; by content if not given.", "--from", metavar="SIMULATOR"
+        "accel-sim, gpgpu-sim, macsim or csv; by content if not given.", "--from", metavar="SIMULATOR"
     )
     metrics: Texts = option(
-        (), "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
+        "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
     )
     ratios: Texts = option(
-        (), "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
+        "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
-    manifests: InputFiles = option((), "The manifest.csv of the export that was run (repeat).", "--manifest")
-    against: InputFiles = option((), "Results of another configuration: the speedup over it (repeat).")
-    accept_cold: bool = option(False, "A total of launches that started cold may keep --target.")
+    manifests: InputFiles = option("The manifest.csv of the export that was run (repeat).", "--manifest")
+    against: InputFiles = option("Results of another configuration: the speedup over it (repeat).")
+    accept_cold: bool = option("A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
-        None,
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
         fraction=True,
     )
     scale_error: float | None = option(
-        None, "The half-width of a scale model's interval, where cycles are its predictions.", fraction=True
+        "The half-width of a scale model's interval, where cycles are its predictions.", fraction=True
     )
     target: float | None = option(
-        None, "Exit 4 while the total's interval is wider than this fraction to either side.", fraction=True
+        "Exit 4 while the total's interval is wider than this fraction to either side.", fraction=True
     )
 
 
 class EstimateOptions(ResultsOptions):
-    plan: InputFile = argument("", "A plan file.", "PLAN")
-    results: InputFiles = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
-    confidence: float | None = option(None, "Of the intervals; the plan's if not given.", fraction=True)
-    groups: bool = option(False, "List every kernel group's own total.")
+    plan: InputFile = argument("A plan file.", "PLAN")
+    results: InputFiles = argument("What a simulator wrote of the plan's launches.", "RESULTS")
+    confidence: float | None = option("Of the intervals; the plan's if not given.", fraction=True)
+    groups: bool = option("List every kernel group's own total.")
     details: bool = DETAILS
-    top_up: Annotated[str | None, Product.PLAN] = option(
-        None, "Write the larger plan here while --target is not met.", metavar="PLAN"
+    top_up: str | None = option(
+        "Write the larger plan here while --target is not met.", metavar="PLAN", product=Product.PLAN
     )
