@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
-from sampling.errors import NotApplicableError, OptionError, SamplingError
+from sampling.arrays import IntArray
+from sampling.errors import NotApplicableError, SamplingError
 from sampling.features.names import bare_spelling, common_spelling
+from sampling.mean_ratios import Durations, MeanRatios, durations_in_order, mean_ratios, total_interval
 from sampling.parallel import Progress
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
@@ -21,10 +22,6 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping, KernelGroup, group_key
 from sampling.reduction.region import Region, selected_parts, selected_sequences
-from sampling.text import Wording
-
-#: With fewer launches on a side a kernel has no interval.
-LEAST_LAUNCHES = 10
 
 
 class Status(StrEnum):
@@ -63,36 +60,6 @@ class MatchedKernel(KernelGroup):
     #: How many kernel groups it is on either side: one where it is matched by all that groups share.
     shapes_before: int
     shapes_after: int
-
-
-class Durations(NamedTuple):
-    """The durations of some kernels in one recording; all (k,)."""
-
-    #: 0 for a kernel that the recording lacks.
-    launches: IntArray
-    total_ns: IntArray
-    #: The population variance of durations over the square of their mean; 0 where that is 0.
-    variance: FloatArray
-
-    @property
-    def mean_ns(self) -> FloatArray:
-        """(k,) NaN for a kernel without launches."""
-        mean = np.full(len(self.launches), np.nan)
-        np.divide(self.total_ns, self.launches, out=mean, where=self.launches > 0)
-        return mean
-
-    @property
-    def share(self) -> FloatArray:
-        """(k,) of the total duration; 0 where that is 0."""
-        return np.asarray(self.total_ns / max(int(self.total_ns.sum()), 1))
-
-
-class MeanRatios(NamedTuple):
-    """Mean durations after over before with the ends of their intervals; (k,), NaN where there is none."""
-
-    ratio: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,8 +135,16 @@ class Difference:
                 found[kernel.matched_by] = before + old, after + new
         return found
 
+    @property
+    def total_interval(self) -> tuple[float, float] | None:
+        """The ends of the interval of the total's ratio; None where no kernel tells a spread."""
+        return total_interval(self.before, self.after, self.confidence)
+
     def is_above(self, growth: float) -> bool:
-        """Return whether the total grew by more than this fraction of what it was before."""
+        """Return whether the total grew by more than this fraction: all of its interval, if it has one."""
+        interval = self.total_interval
+        if interval is not None:
+            return interval[0] > 1 + growth
         return self.total_after_ns - self.total_before_ns > growth * self.total_before_ns
 
     def distinct(self, kernel: int) -> list[tuple[IntArray, IntArray]]:
@@ -192,8 +167,8 @@ class Difference:
         return replace(
             self,
             kernels=tuple(self.kernels[index] for index in order.tolist()),
-            before=Durations(before.launches[order], before.total_ns[order], before.variance[order]),
-            after=Durations(after.launches[order], after.total_ns[order], after.variance[order]),
+            before=Durations(before.launches[order], before.block_ns[order]),
+            after=Durations(after.launches[order], after.block_ns[order]),
             ratios=MeanRatios(ratios.ratio[order], ratios.low[order], ratios.high[order]),
             of_kernel=(place[self.of_kernel[0]], place[self.of_kernel[1]]),
         )
@@ -236,7 +211,10 @@ def difference_between(
             reductions.append(count_durations(profile, grouping, region, progress, some))
     counts = _split_by_operator((reductions[0], reductions[1]), (before, after))
     kernels, of_kernel = _matched(counts[0], counts[1])
-    there, here = (_durations(each, of, len(kernels)) for each, of in zip(counts, of_kernel, strict=True))
+    there, here = (
+        durations_in_order(part.profile, each, of, len(kernels), progress)
+        for part, each, of in zip((before, after), counts, of_kernel, strict=True)
+    )
     found = Difference(
         grouping=grouping,
         without_places=without_places,
@@ -264,46 +242,6 @@ def _said_of(which: str) -> Iterator[None]:
     except SamplingError as error:
         error.add_note(f"this is said of the {which} profile")
         raise
-
-
-def _durations(counts: DurationCounts, of_kernel: IntArray, kernels: int) -> Durations:
-    """Return the durations of the kernels, each of one or several of the reduction's groups."""
-    launches, total_ns = np.zeros((2, kernels), dtype=np.int64)
-    np.add.at(launches, of_kernel, counts.group_launches)
-    np.add.at(total_ns, of_kernel, counts.group_duration_ns)
-    mean_ns = np.divide(total_ns, launches, out=np.zeros(kernels), where=launches > 0)
-    # Deviations within the groups and of their means from the kernel's: no cancellation.
-    off_ns = counts.group_duration_ns / counts.group_launches - mean_ns[of_kernel]
-    squares = np.zeros(kernels)
-    np.add.at(squares, of_kernel, counts.group_launches * (counts.group_std_ns**2 + off_ns**2))
-    scale = launches * mean_ns**2
-    return Durations(launches, total_ns, np.divide(squares, scale, out=np.zeros(kernels), where=scale > 0))
-
-
-def mean_ratios(before: Durations, after: Durations, confidence: float) -> MeanRatios:
-    """Return the ratio of each kernel's mean durations, with an interval where both sides tell a spread.
-
-    The interval is of the logarithm of the ratio, by the delta method and Welch's degrees of freedom; the
-    larger of the two relative variances counts for both sides, because a side of few launches may by chance
-    show none of the slow ones. It takes launches as independent of each other.
-    """
-    if not 0 < confidence < 1:
-        raise OptionError(Wording("`confidence` is a fraction between 0 and 1, not {:g}", confidence))
-    from scipy.special import stdtrit
-
-    ratio, low, high = np.full((3, len(before.launches)), np.nan)
-    np.divide(after.mean_ns, before.mean_ns, out=ratio, where=before.mean_ns > 0)
-    n, m = before.launches.astype(np.float64), after.launches.astype(np.float64)
-    enough = (np.minimum(n, m) >= LEAST_LAUNCHES) & (ratio > 0)
-    # Without any spread nothing tells how far the means may be off: no interval, never +- 0.
-    known = np.flatnonzero(enough & ((before.variance > 0) | (after.variance > 0)))
-    n, m = n[known], m[known]
-    larger = np.maximum(before.variance[known] * n / (n - 1), after.variance[known] * m / (m - 1))
-    variance = larger / n + larger / m
-    freedom = variance**2 / ((larger / n) ** 2 / (n - 1) + (larger / m) ** 2 / (m - 1))
-    reach = stdtrit(freedom, 0.5 + confidence / 2) * np.sqrt(variance)
-    low[known], high[known] = ratio[known] * np.exp(-reach), ratio[known] * np.exp(reach)
-    return MeanRatios(ratio, low, high)
 
 
 def _of_alike(

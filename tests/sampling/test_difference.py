@@ -7,6 +7,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from sampling.difference import (
-    LEAST_LAUNCHES,
-    Difference,
-    Durations,
-    ProfilePart,
-    difference_between,
-    mean_ratios,
-)
+from sampling.difference import Difference, ProfilePart, difference_between
+from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations, mean_ratios, total_interval
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction.grouping import Grouping
@@ -253,30 +248,60 @@ def test_several_kernels_of_a_function_are_not_matched_by_it(part: Callable[...,
 
 
 def durations(kernels: Sequence[Sequence[float]]) -> Durations:
-    """The durations of kernels, a list each."""
-    totals = [int(sum(kernel)) for kernel in kernels]
-    means = [statistics.fmean(kernel) if kernel else 0.0 for kernel in kernels]
-    variance = [
-        statistics.pvariance(kernel) / mean**2 if mean else 0.0
-        for kernel, mean in zip(kernels, means, strict=True)
+    """The durations of kernels, a list each, in blocks."""
+    block_ns = np.zeros((len(kernels), BLOCKS), dtype=np.int64)
+    for row, kernel in enumerate(kernels):
+        for place, ns in enumerate(kernel):
+            block_ns[row, place * BLOCKS // len(kernel)] += int(ns)
+    return Durations(np.array([len(kernel) for kernel in kernels]), block_ns)
+
+
+def relative_variance(launches: list[int]) -> float:
+    """The variance of a mean by batch means, relative to its square, times the launches: of one launch."""
+    edges = [-(-block * len(launches) // BLOCKS) for block in range(BLOCKS + 1)]
+    mean = statistics.fmean(launches)
+    squares = [
+        (stop - start) * (statistics.fmean(launches[start:stop]) - mean) ** 2
+        for start, stop in pairwise(edges)
     ]
-    return Durations(np.array([len(kernel) for kernel in kernels]), np.array(totals), np.array(variance))
+    return sum(squares) / (BLOCKS - 1) / mean**2
 
 
 def test_the_interval_by_hand() -> None:
-    """Sample variances, the larger relative one for both, Welch's degrees of freedom, on the log scale."""
+    """Means of successive blocks, the larger relative variance for both, t of few degrees of freedom."""
     before = [100, 104, 96, 101, 99, 103, 97, 100, 102, 98]
     after = [150, 180, 120, 165, 135, 150, 160, 140, 155, 145, 150, 150]
-    spread = statistics.variance(after) / statistics.mean(after) ** 2
-    assert spread > statistics.variance(before) / statistics.mean(before) ** 2
-    parts = (spread / 10, spread / 12)
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 9 + parts[1] ** 2 / 11)
-    reach = t.ppf(0.95, freedom) * math.sqrt(sum(parts))
+    spread = relative_variance(after)
+    assert spread > relative_variance(before)
+    reach = t.ppf(0.95, BLOCKS - 1) * math.sqrt(spread / 10 + spread / 12)
     for sides, ratio in (((before, after), 1.5), ((after, before), 1 / 1.5)):
-        found = mean_ratios(durations([sides[0]]), durations([sides[1]]), 0.9)
+        there, here = durations([sides[0]]), durations([sides[1]])
+        found = mean_ratios(there, here, 0.9)
         assert found.ratio.tolist() == pytest.approx([ratio])
         assert found.low.tolist() == pytest.approx([ratio * math.exp(-reach)])
         assert found.high.tolist() == pytest.approx([ratio * math.exp(reach)])
+        # A kernel alone is the total too.
+        totals = there.total_ns[0], here.total_ns[0]
+        low, high = (totals[1] / totals[0] * math.exp(sign * reach) for sign in (-1, 1))
+        assert total_interval(there, here, 0.9) == pytest.approx((low, high))
+
+
+def test_the_total_counts_kernels_that_are_slow_together() -> None:
+    up, down, once = [10] * 20 + [30] * 20, [30] * 20 + [10] * 20, [7]
+    against = total_interval(durations([up, down, once]), durations([up, down, once]), 0.95)
+    assert against is None  # each makes up for the other: there is no spread
+    together = total_interval(durations([up, up, once]), durations([up, up, once]), 0.95)
+    of_one = mean_ratios(durations([up]), durations([up]), 0.95)
+    assert together == pytest.approx((of_one.low[0], of_one.high[0]))
+    assert total_interval(durations([once]), durations([once]), 0.95) is None
+
+
+def test_the_launches_of_a_kernel_are_parted_in_their_order(part: Callable[..., ProfilePart]) -> None:
+    rows = [(name, 1, 10 * nth + (name == "b")) for nth in range(1, 11) for name in ("a", "b")]
+    found = difference_between(part(rows), part(rows))
+    by_name = {kernel.name: row for row, kernel in enumerate(found.kernels)}
+    assert found.before.block_ns[by_name["a"]].tolist() == [60, 90, 210, 190]
+    assert found.before.block_ns[by_name["b"]].tolist() == [63, 92, 213, 192]
 
 
 def test_few_launches_and_no_spread_have_no_interval() -> None:
@@ -331,12 +356,10 @@ def test_the_interval_holds_as_often_as_it_says(kind: str, launches: tuple[int, 
     """Of independent launches whose true ratio is known; 4,000 pairs leave 0.34 points of chance."""
     rng, pairs, ratio = np.random.default_rng(5), 4000, 1.3
     before, after = (KINDS[kind](rng, (pairs, count)) * 1e6 for count in launches)
-    sides = [
-        Durations(
-            np.full(pairs, count), drawn.sum(axis=1).astype(np.int64), (drawn.std(1) / drawn.mean(1)) ** 2
-        )
-        for drawn, count in zip((before, after * ratio), launches, strict=True)
-    ]
+    sides = []
+    for drawn, count in zip((before, after * ratio), launches, strict=True):
+        first = -(-np.arange(BLOCKS) * count // BLOCKS)
+        sides.append(Durations(np.full(pairs, count), np.add.reduceat(drawn.astype(np.int64), first, axis=1)))
     found = mean_ratios(sides[0], sides[1], 0.95)
     held = np.mean((found.low <= ratio) & (ratio <= found.high))
-    assert held >= 0.93
+    assert held >= 0.97

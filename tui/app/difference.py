@@ -16,8 +16,9 @@ from textual.containers import Container
 from textual.widgets import Input
 from textual.worker import Worker
 
-from sampling.difference import Difference, Durations, Status
+from sampling.difference import Difference, Status
 from sampling.errors import OptionError, ProfileError, SamplingError
+from sampling.mean_ratios import Durations
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.text import counted
@@ -164,10 +165,10 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     ABOUT: ClassVar[str] = (
         "What is open is after; o asks for what is before, another recording or a part of this one. Kernels "
         "are matched by name, grid and block, and by name alone where the shapes changed. mean is the ratio "
-        "of mean durations, after over before, with its interval, which takes launches as independent; share "
-        "is a kernel's part of all changes, taken without their signs. A plus marks a kernel that appeared, "
-        "a minus one that vanished. Both histograms have the same axis of durations. Filters are of both "
-        "recordings; launch ids and a named range that are set for the open one are of it alone."
+        "of mean durations, after over before, with its interval, which assumes that either run goes on as "
+        "it did; share is a kernel's part of all changes, taken without their signs. A plus marks a kernel "
+        "that appeared, a minus one that vanished. Both histograms have the same axis of durations. Filters "
+        "are of both recordings; launch ids and a named range that are set for the open one are of it alone."
     )
 
     def __init__(self) -> None:

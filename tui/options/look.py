@@ -138,7 +138,8 @@ class DifferenceOptions(shared.RegionOptions):
     reverse: bool = option("The other way round.")
     confidence: float = option("Of the intervals of the ratios.", default=0.95, fraction=True)
     fail_above: float | None = option(
-        "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's.",
+        "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's, and all "
+        "of its interval is, if it has one.",
         fraction=True,
     )
     fail_kernel_above: float | None = option(

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference import LEAST_LAUNCHES, Cause, Difference, Durations, MatchedKernel, Status
+from sampling.difference import Cause, Difference, MatchedKernel, Status
+from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations
 from sampling.reduction import GroupBy
 from sampling.text import counted, finite
 from tui.charts.grid import fitted
@@ -60,6 +61,7 @@ def difference_answer(found: Difference, options: DifferenceOptions, *, followin
             "total_before_ns": found.total_before_ns,
             "total_after_ns": found.total_after_ns,
             "ratio": found.ratio,
+            **dict(zip(("low", "high"), found.total_interval or (None, None), strict=True)),
             "confidence": found.confidence,
             "matched_without_places": found.without_places,
             "causes": {cause.value: ns for cause, ns in found.causes.items()},
@@ -87,7 +89,8 @@ def growth_text(found: Difference, allowed: float) -> str:
     """Return in words that the total grew by more than is allowed."""
     change = _signed(found.total_after_ns - found.total_before_ns)
     by = "from 0" if found.ratio is None else f"by {share_above(found.ratio - 1, allowed)}"
-    return f"the total kernel time grew {by} ({change})"
+    ends = found.total_interval
+    return f"the total kernel time grew {by} ({f'{_interval(*ends)}, ' if ends else ''}{change})"
 
 
 def slower_text(found: Difference, allowed: float) -> str:
@@ -184,8 +187,9 @@ def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Can
         yield f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together"
     yield from () if canvas.is_page else place_lines(places)
     yield (
-        f"mean: ratio of mean durations; its {share(found.confidence)} interval takes launches as "
-        f"independent, and needs {LEAST_LAUNCHES} on both sides."
+        f"mean: ratio of mean durations. {share(found.confidence)} intervals are told by {BLOCKS} blocks of "
+        f"launches in their order and {LEAST_LAUNCHES} launches on both sides; they assume that either run "
+        "goes on as it did."
     )
 
 
@@ -228,9 +232,10 @@ def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
 
 
 def total_words(found: Difference) -> str:
-    """Return how the total changed: its ratio, and by how much."""
-    ratio_ = UNKNOWN if found.ratio is None else _ratio(found.ratio)
-    return f"{ratio_} ({_signed(found.total_after_ns - found.total_before_ns)})"
+    """Return how the total changed: its ratio, that one's interval if it has one, and by how much."""
+    ratio_, ends = UNKNOWN if found.ratio is None else _ratio(found.ratio), found.total_interval
+    interval = f"{_interval(*ends)}, " if ends else ""
+    return f"{ratio_} ({interval}{_signed(found.total_after_ns - found.total_before_ns)})"
 
 
 def figure_columns(found: Difference, most: int | None) -> list[Column]:
