@@ -285,26 +285,32 @@ def _matched(
 ) -> tuple[tuple[MatchedKernel, ...], tuple[IntArray, IntArray]]:
     """Return the kernels of both sides in no particular order, and which each side's groups belong to.
 
-    Groups are matched by their keys, and what is left over by name alone, then by operator, then by the name
-    of the function where either side has one kernel of it left.
+    Groups of the same operator are matched by their keys, then by name alone, then whatever the kernel. What
+    is left over is matched by key, then by name alone, then by the name of the function where either side has
+    one kernel of it left. (A kernel serves this operator on one GPU and that one on the next.)
     """
     by = before.grouping.by
     sides = (before.groups, _called_as_before(before.groups, after.groups))
-    stages = [by]
+    stages = [(by, False)]
     if by in _BY_KERNEL:
-        stages = list(dict.fromkeys((by, GroupBy.NAME, GroupBy.OPERATOR, GroupBy.SHORT_NAME)))
+        stages = [(by, True), (GroupBy.NAME, True), (GroupBy.OPERATOR, True)]
+        stages += [(by, False), (GroupBy.NAME, False), (GroupBy.SHORT_NAME, False)]
     left: list[list[int]] = [list(range(len(groups))) for groups in sides]
     places: list[dict[int, tuple[GroupBy | None, str]]] = [{}, {}]
-    for stage in stages:
+    for stage, of_operator in stages:
         keys = [
-            {row: key for row in rows if (key := _key_by(groups[row], stage, by))}
+            {
+                row: (key, groups[row].operator if of_operator else "")
+                for row in rows
+                if (key := _key_by(groups[row], stage, by))
+            }
             for groups, rows in zip(sides, left, strict=True)
         ]
         both = set(keys[0].values()) & set(keys[1].values())
         if stage is GroupBy.SHORT_NAME and stage is not by:
             both = {key for key in both if all(_is_one(*side, key) for side in zip(sides, keys, strict=True))}
         for side, of_side in enumerate(keys):
-            places[side] |= {row: (stage, key) for row, key in of_side.items() if key in both}
+            places[side] |= {row: (stage, key[0]) for row, key in of_side.items() if key in both}
             left[side] = [row for row in left[side] if row not in places[side]]
     for side, unmatched in enumerate(left):
         places[side] |= {row: (None, sides[side][row].key) for row in unmatched}
@@ -353,7 +359,7 @@ def _key_by(group: KernelGroup, stage: GroupBy, by: GroupBy) -> str:
     return name and group_key(name, Grouping(stage), None, None, group.process, group.device)
 
 
-def _is_one(groups: Sequence[KernelGroup], keys: Mapping[int, str], key: str) -> bool:
+def _is_one(groups: Sequence[KernelGroup], keys: Mapping[int, tuple[str, str]], key: tuple[str, str]) -> bool:
     """Return whether what one side has of a key is one kernel by its full name."""
     return len({groups[row].name for row, each in keys.items() if each == key}) == 1
 

@@ -229,6 +229,21 @@ def test_other_kernels_are_matched_by_operator_then_by_function(
     assert math.isnan(found.ratios.ratio[of_mm])
 
 
+def test_a_kernel_that_goes_to_another_operator_is_no_match(
+    traced: Callable[[str, Issued], ProfilePart],
+) -> None:
+    """A library chooses among its kernels anew: what was one operator's is now the next one's."""
+    before = [("aten::mm", "small", 10), ("aten::bmm", "large", 40), ("aten::bmm", "same", 5)]
+    after = [("aten::mm", "tiny", 8), ("aten::bmm", "small", 30), ("aten::bmm", "same", 5)]
+    found = difference_between(traced("before", before), traced("after", after))
+    place = " process 0 device 1"
+    assert rows(found) == {
+        "aten::mm [[8, 4]] float" + place: ("both", "operator", 1, 1, 10_000, 8_000),
+        "aten::bmm [[8, 4]] float" + place: ("both", "operator", 1, 1, 40_000, 30_000),
+        "same <<<?, ?>>>" + place: ("both", "launch", 1, 1, 5_000, 5_000),
+    }
+
+
 def test_without_operators_on_a_side_nothing_is_matched_by_them(
     traced: Callable[[str, Issued], ProfilePart],
 ) -> None:
