@@ -60,10 +60,12 @@ def joined_texts(separator: str, texts: Iterable[str]) -> str:
 def counted(count: int, one: str, several: str | None = None) -> str:
     """Return a count with its noun.
 
-    >>> counted(1, "row"), counted(1106, "row"), counted(2, "launch", "launches")
-    ('1 row', '1,106 rows', '2 launches')
+    >>> counted(1, "row"), counted(1106, "row"), counted(2, "launch"), counted(0, "launch is", "launches are")
+    ('1 row', '1,106 rows', '2 launches', '0 launches are')
     """
-    return f"1 {one}" if count == 1 else f"{count:,} {several or one + 's'}"
+    if several is None:
+        several = "strata" if one == "stratum" else f"{one}{'es' if one.endswith(('ch', 'ss')) else 's'}"
+    return f"1 {one}" if count == 1 else f"{count:,} {several}"
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

@@ -44,7 +44,7 @@ def run_convert(options: ConvertOptions) -> None:
             if target is None:
                 copy_to_stdout(path)
     results = {"launches": kept.launches, "bytes": written}
-    said = f"{counted(kept.launches, 'launch', 'launches')}, {quantities.count(written)} bytes"
+    said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
     emit(
         stated(Answer("convert", results, blocks=lambda _: [said]), part),

@@ -429,7 +429,7 @@ def _curve_blocks(
     if curve.confidence is not None:
         how = f"of {share(curve.rate)} of the lines, low to high is {100 * curve.confidence:.0f} %"
     yield (
-        f"Misses {unit}, {how}; {counted(curve.accesses, 'access', 'accesses')}, "
+        f"Misses {unit}, {how}; {counted(curve.accesses, 'access')}, "
         f"{curve.counts.cold:,.0f} of them the first to their "
         f"line; lines of {curve.line_bytes} bytes, least recently used, fully associative."
     )

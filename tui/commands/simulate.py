@@ -68,7 +68,7 @@ def run_export(options: ExportOptions) -> None:
 
 def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Said]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
-    said = f"{counted(found.launches, 'launch', 'launches')} for {options.to}"
+    said = f"{counted(found.launches, 'launch')} for {options.to}"
     if found.beside:
         said += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
     said += "." if found.speedup is None else f": {ratio(found.speedup)} less than the whole run."

@@ -232,7 +232,7 @@ def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     sampled_ns = sum(launch.duration_ns or 0 for launch in drawn)
     if (plan.samples, plan.sampled_duration_ns) == (len(drawn), sampled_ns):
         return ()
-    held, shown = counted(len(drawn), "launch", "launches"), counted(plan.samples, "launch", "launches")
+    held, shown = counted(len(drawn), "launch"), counted(plan.samples, "launch")
     why = "topped up after a simulation" if file.simulated else "made by another version, or edited"
     how = f"{opened.path} draws {held}, its options alone {shown}, as shown here"
     return (f"{how}: it was {why}; results (o) go by it",)

@@ -227,7 +227,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
     study, plan, first = facts.study, facts.plan, group_row(facts.study, 0)
     busy = profile_words.busy_sentence(study)
     numbers = study.counts.launches, first["launches"]
-    launches, those = (counted(number, "launch", "launches") for number in numbers)
+    launches, those = (counted(number, "launch") for number in numbers)
     said = [
         f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
@@ -332,15 +332,15 @@ def duration_figure(study: Study, group: int) -> Figure:
         data = replace(data, edges_ns=np.repeat(durations_ns, 2))
     row = group_row(study, group)
     legend = [
-        f"{duration_range(low, high)}: {counted(int(counts.sum()), 'launch', 'launches')}"
+        f"{duration_range(low, high)}: {counted(int(counts.sum()), 'launch')}"
         for (low, high), counts in zip(strata, data.cluster_counts, strict=True)
     ]
     shortest, longest, mean = (duration(row[name]) for name in ("min_ns", "max_ns", "mean_ns"))
     return Figure(
         f"durations-{group + 1}",
         _title(study, group),
-        f"Histogram of {counted(row['launches'], 'launch', 'launches')} that last {shortest} to {longest}, "
-        f"{mean} in the mean, in {counted(len(strata), 'stratum', 'strata')}.",
+        f"Histogram of {counted(row['launches'], 'launch')} that last {shortest} to {longest}, "
+        f"{mean} in the mean, in {counted(len(strata), 'stratum')}.",
         tuple(pictures.bars_of(data, log=log)),
         pictures.strata_legend(legend),
         _text_of(lambda width, height: group_words.group_histogram(study, group, width, height, log=log)),

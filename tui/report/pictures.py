@@ -152,7 +152,7 @@ def strata_legend(names: Sequence[str], *, has_drawn: bool = False) -> Legend:
         for stratum, name in enumerate(names[:_MOST_ENTRIES])
     ]
     more = len(names) - len(entries)
-    entries += [("", f"and {counted(more, 'stratum', 'strata')} more")] if more > 0 else []
+    entries += [("", f"and {counted(more, 'stratum')} more")] if more > 0 else []
     drawn = ('<circle class="drawn" cx="6" cy="6" r="4.5"/>', "drawn by the plan")
     return [*entries, drawn] if has_drawn else entries
 

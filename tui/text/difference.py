@@ -28,11 +28,7 @@ from tui.text.profile import Part
 
 _LEAST_LABEL = 12
 _EXACT_COUNT_BELOW = 100_000
-_MATCHED = {
-    GroupBy.LAUNCH: "name and sizes",
-    GroupBy.OPERATOR: "operator",
-    GroupBy.SHORT_NAME: "function",
-}
+_MATCHED = {GroupBy.LAUNCH: "name and sizes", GroupBy.OPERATOR: "operator", GroupBy.SHORT_NAME: "function"}
 _CAUSES = {
     Cause.NEW: ("new kernels", "new kernels"),
     Cause.GONE: ("kernels gone", "kernels gone"),

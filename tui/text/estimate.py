@@ -146,7 +146,7 @@ def estimate_blocks(
     if larger is not None:
         yield (
             f"next: {_launches_text(larger.to_run)}, {larger.added:,} of them new; the whole larger plan: "
-            f"{counted(larger.launches, 'launch', 'launches')}, {duration(larger.sampled_duration_ns)}"
+            f"{counted(larger.launches, 'launch')}, {duration(larger.sampled_duration_ns)}"
         )
     yield from _detail_lines(found) if options.details else ()
     if options.groups:
@@ -187,7 +187,7 @@ def _detail_lines(found: PlanEstimate) -> Iterator[str]:
 def total_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield each total and ratio with its interval; of the first, how many launches it is from."""
     simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(found.main)])
-    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch', 'launches')}"
+    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')}"
     for total in found.totals:
         if math.isnan(total.total):
             yield f"{total.metric} no total yet{of}"
@@ -266,7 +266,7 @@ def _refuted(found: PlanEstimate) -> Iterator[str]:
 def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
     """Return how many launches there are and how long they last."""
     total_ns = sum(launch.duration_ns or 0 for launch in launches)
-    number = counted(len(launches), "launch", "launches")
+    number = counted(len(launches), "launch")
     return f"{number}, {duration(total_ns)} of profile time" if total_ns else number
 
 
@@ -382,7 +382,7 @@ COLD = (
 
 def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
-    parts = [f"{now.done:,} of {counted(now.of, 'launch', 'launches')}"]
+    parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
     if now.total is not None and now.total.is_incomplete:
         parts.append(missing_text(now.total))
     elif now.total is not None:
@@ -404,7 +404,7 @@ def news_line(now: Now, target: float | None) -> str | None:
     if isinstance(now.news, Job):
         what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
     else:
-        what = f"{counted(now.news, 'launch', 'launches')} more drawn"
+        what = f"{counted(now.news, 'launch')} more drawn"
     return f"{what}; {progress_line(now, target)}"
 
 
@@ -439,7 +439,7 @@ def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
         yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
     if ran.job_array is not None:
         script, launches = ran.job_array
-        before = f"{counted(launches, 'launch', 'launches')} to simulate: "
+        before = f"{counted(launches, 'launch')} to simulate: "
         yield Typed(f"sbatch {shlex.quote(str(script))}", before)
     if ran.begun:
         begun = counted(len(ran.begun), "launch has", "launches have")

@@ -59,7 +59,7 @@ def _percent(fraction: float) -> str:
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
     """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
     of = design if plan is None else plan
-    whole = counted(launches, "launch", "launches")
+    whole = counted(launches, "launch")
     if of.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
     less = f": {ratio(of.speedup)} less GPU time" if of.speedup else ""
@@ -334,7 +334,7 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
     """Yield every figure of a plan."""
     design, pooled = plan.design, pooled_row(study)
     cost = f", {_share_of_cost(plan)}" if plan.cost is not None and plan.cost.decides else ""
-    strata = counted(design.strata_count, "stratum", "strata")
+    strata = counted(design.strata_count, "stratum")
     yield f"{design.method}: {strata}{cost}, {ratio(design.speedup)} expected"
     if pooled["groups"]:
         few = f"{pooled['groups']} of {counted(len(study.counts.groups), 'kernel group')}"
@@ -473,7 +473,7 @@ def summary_blocks(
     counts, design, name = study.counts, study.design, profile_words.device_name(study)
     total_ns, held = counts.total_duration_ns, profile_words.held_words(study)
     yield f"{', '.join(profiles)} ({study.profile.format}{'' if name is None else f', {name}'})"
-    launches, groups = counted(counts.launches, "launch", "launches"), len(counts.groups)
+    launches, groups = counted(counts.launches, "launch"), len(counts.groups)
     groups_of = counted(groups, "kernel group")
     yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{held and f'; {held}'}"
     yield f"By kind of work: {profile_words.kind_words(study)}"

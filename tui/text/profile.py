@@ -260,7 +260,7 @@ def heading_lines(part: Part, of_what: str = "") -> tuple[str, ...]:
     if part.is_whole:
         return ()
     whole = "" if part.of_launches is None else f"{count(part.launches)} of "
-    launches = counted(part.of_launches or part.launches, "launch", "launches")
+    launches = counted(part.of_launches or part.launches, "launch")
     return (f"Selection{of_what}: {whole}{launches}, by {part.typed}{left_out_words(part)}",)
 
 
@@ -278,7 +278,7 @@ def left_out_words(part: Part) -> str:
     """Return how much is left out for being short, in brackets; "" where nothing could be."""
     if part.left_out is None:
         return ""
-    launches = counted(part.left_out.launches, "launch", "launches")
+    launches = counted(part.left_out.launches, "launch")
     return f" (leaves out {launches}, {share(part.left_out.share_of(part.total_duration_ns))} of the time)"
 
 
@@ -297,7 +297,7 @@ def header_forms(study: Study) -> list[Words]:
     shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
     name, model = (f"{each}: " if each else "" for each in (device_name(study), _models(study)))
-    launches, filters = Phrase(counted(part.launches, "launch", "launches")), ""
+    launches, filters = Phrase(counted(part.launches, "launch")), ""
     if not part.is_whole:
         whole = "" if part.of_launches is None else f" of {count(part.of_launches)}"
         launches = Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART)

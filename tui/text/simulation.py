@@ -53,7 +53,7 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
         differing, renumbered = found.alignment.launches_differing, found.alignment.renumbered
         words = "all launches of the two have the same name, grid and block in the same order"
         if differing != 0:
-            many = "some launches" if differing is None else counted(differing, "launch", "launches")
+            many = "some launches" if differing is None else counted(differing, "launch")
             words = (
                 f"{many} of another name, grid or block here, matched by order alone; "
                 "`kernelpoint difference` shows the two kernel by kernel"
@@ -71,7 +71,7 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
 
 def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said]:
     """Yield how far off the plan is, and how far others like it."""
-    samples = counted(results["samples"], "launch", "launches")
+    samples = counted(results["samples"], "launch")
     estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
     off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
     yield f"This plan is {off} off: its {samples} stand for {estimate}, and the profile has {total}."
@@ -87,7 +87,7 @@ def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said
         bound = share(results["bound"])
         yield f"The plan's bound, {bound}, is that on its own profile; none covers this one."
     if details:
-        strata = counted(results["strata"], "stratum", "strata")
+        strata = counted(results["strata"], "stratum")
         speedup = ratio(results["speedup"])
         yield f"{results['method']}: {strata}, {speedup}; 95th percentile of the draws {p95}"
 
@@ -140,7 +140,7 @@ def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
     by = "by the trace's numbers" if found.by == "number" else "by the order of the launches"
     yield f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"
     if found.drawn:
-        drawn, missing = counted(found.drawn, "launch", "launches"), len(found.drawn_missing)
+        drawn, missing = counted(found.drawn, "launch"), len(found.drawn_missing)
         lacks = f"of the {drawn} that the plan draws the trace lacks {missing:,}"
         yield lacks if missing else f"the trace has the {drawn} that the plan draws"
     if found.first_difference is not None:
@@ -152,7 +152,7 @@ def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
     ):
         if len(numbers):
             more = f", the first {_SHOWN} of them" if len(numbers) > _SHOWN else ""
-            yield f"{what}: {counted(len(numbers), 'launch', 'launches')}{more}"
+            yield f"{what}: {counted(len(numbers), 'launch')}{more}"
             yield _launches([launch_of(each) for each in numbers[:_SHOWN].tolist()])
 
 

@@ -140,7 +140,7 @@ def course_forms(timeline: GroupTimeline) -> list[str]:
         over, part = duration(least_ns), share(gaps.total_ns / span_ns)
         many = f"{counted(len(gaps), 'gap')} over {over}: {part} of the time"
         said.append(many if len(gaps) else f"no idle gap over {over}")
-    launches = counted(len(timeline.launches), "launch", "launches")
+    launches = counted(len(timeline.launches), "launch")
     words = course(timeline.launches)
     forms = ([words], [launches, *words.split("; ")[1:]], [launches])
     return ["; ".join([*form, *said]) for form in forms] + [launches]
@@ -153,7 +153,7 @@ def course(launches: GroupLaunches) -> str:
         return f"1 launch, id {launches.id[0]:,}: {duration(float(launches.duration_ns[0]))}"
     tenths = launches.duration_ns[:tenth], launches.duration_ns[-tenth:]
     first, last = (duration(float(each.mean())) for each in tenths)
-    where = f"{counted(number, 'launch', 'launches')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
+    where = f"{counted(number, 'launch')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
     return f"{where}; mean of the first tenth {first}, of the last {last}"
 
 
@@ -385,6 +385,6 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
 def range_words(forest: RangeForest, path: int) -> str:
     """Return a range in a line: its path, launches and share."""
     (row,) = range_rows(forest.listed, [path])
-    launches, part = counted(row["launches"], "launch", "launches"), share(row["share"])
+    launches, part = counted(row["launches"], "launch"), share(row["share"])
     often = f", {counted(row['times'], 'time')}" if row["times"] > 1 else ""
     return f"{row['path']}: {launches}, {part}{often}"

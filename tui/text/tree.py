@@ -105,7 +105,7 @@ def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
 
 def place_line(stop: TreeStop) -> str:
     """Return how many decisions were taken on the group, and which comes next."""
-    taken = counted(len(stop.nodes), "decision", "decisions")
+    taken = counted(len(stop.nodes), "decision")
     return (
         f"after {taken}, next {node_name(stop.ahead.path)}" if stop.ahead else f"split to its end by {taken}"
     )
@@ -126,16 +126,16 @@ def card_lines(stop: TreeStop) -> list[str]:
         name, launches, mean_ns, std_ns = node_name(node.path), node.launches, node.mean_ns, node.std_ns
         ends = _range_ns(counts, node)
     cov = f"{std_ns / mean_ns:.3f}" if mean_ns > 0 else UNKNOWN
-    number = counted(launches, "launch", "launches")
+    number = counted(launches, "launch")
     first = f"{name}: {number}, mean {duration(mean_ns)}, CoV {cov}, {duration_range(*ends)}"
     if node is None:
         clusters = sum(node.verdict is Verdict.KEEP for node in stop.nodes)
-        return [first, f"{place_line(stop)}: {counted(clusters, 'cluster', 'clusters')}"]
+        return [first, f"{place_line(stop)}: {counted(clusters, 'cluster')}"]
     split = "split: not looked at"
     if node.samples_new is not None and node.tau_new_ns is not None and node.threshold_ns is not None:
         parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
         split = f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"
-    whole = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample', 'samples')}"
+    whole = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample')}"
     is_ahead = stop.ahead is not None and node.path == stop.ahead.path
     by = "proposed: " if is_ahead else "decided: "
     if node.overridden:
@@ -152,7 +152,7 @@ def running_lines(stop: TreeStop) -> list[str]:
     speedup, samples = ratio(running.speedup), counted(running.samples, "sample")
     total, worst, here = map(share, (running.bound, running.worst_group_bound, running.group_bound))
     head = "All groups split" if stop.is_plan else "If splitting ended here"
-    cost = f"speedup {speedup}, {samples} in {counted(running.strata, 'stratum', 'strata')}"
+    cost = f"speedup {speedup}, {samples} in {counted(running.strata, 'stratum')}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
