@@ -14,7 +14,7 @@ from typer.main import get_command
 from sampling.errors import OptionError
 from tui.options.field import NumberKind, why_no_number
 from tui.options.files import check_places, input_files, reading
-from tui.registry import COMMANDS, FAMILIES, Command
+from tui.registry import COMMANDS, FAMILIES, Command, versions
 from tui.terminal import interruption
 
 EXIT_CODES = (
@@ -78,8 +78,6 @@ def _without_command(
     ] = False,
 ) -> None:
     if version:
-        from tui.version import versions
-
         typer.echo(versions())
         raise typer.Exit
     if context.invoked_subcommand is None:

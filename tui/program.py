@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
 from tui.options.command_line import error_text
-from tui.registry import ALIASES, FIRST_WORDS, SECOND_WORDS, command_named
+from tui.registry import ALIASES, FIRST_WORDS, SECOND_WORDS, command_named, versions
 from tui.terminal import diagnostics, interruption
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode
@@ -150,7 +150,6 @@ def _dispatched(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         # Typer imports pydantic before it runs anything: a third of the time this takes.
         from tui.output.writer import write_stdout
-        from tui.version import versions
 
         write_stdout(f"{versions()}\n")
         return ExitCode.OK

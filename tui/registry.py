@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
+from tui import __version__
 from tui.options.shared import OutputOptions
 
 
@@ -94,3 +95,12 @@ def command_named(arguments: list[str]) -> str | None:
     """Return the command that these arguments begin with, by two words of them or by one; None if none."""
     names = (" ".join(arguments[:words]) for words in (2, 1))
     return next((name for name in names if name in COMMANDS), None)
+
+
+def versions() -> str:
+    """Return the versions of the tool, Python, numpy and Textual, without importing them."""
+    import platform
+    from importlib.metadata import version
+
+    python, of = platform.python_version(), {name: version(name) for name in ("numpy", "textual")}
+    return f"kernelpoint {__version__} (Python {python}, numpy {of['numpy']}, textual {of['textual']})"

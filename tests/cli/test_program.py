@@ -21,8 +21,7 @@ import pytest
 from sampling.methods.registry import method_names, method_options
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, PROJECT, Kernelpoint, environment
-from tui import cli
-from tui.version import __version__
+from tui import __version__, cli
 
 
 def test_it_starts_as_a_module(program: Kernelpoint, resnet: Path) -> None:

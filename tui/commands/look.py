@@ -23,8 +23,7 @@ from tui.engine.studies import (
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
-from tui.output.blocks import Laid, Said
-from tui.output.markdown import MOST_ROWS
+from tui.output.blocks import MOST_ROWS, Laid, Said
 from tui.output.writer import Answer, Canvas, Row, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text import groups as group_words
@@ -59,15 +58,13 @@ def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: s
 
     study = study_within_budget(profiles, options)
     costs = plan_costs(options, study, None, binding=True)
-    following = following_commands(profiles, options)
-    details, results = getattr(options, "details", False), summary_results(study, following, costs)
-    _show(
-        study,
-        options,
-        command,
-        results,
-        lambda _: summary_blocks(study, profiles, following, costs, details=details),
-    )
+    results = summary_results(study, following_commands(profiles, options), costs)
+    details = isinstance(options, look.SummaryOptions) and options.details
+
+    def blocks(_: Canvas) -> Iterable[Said]:
+        return summary_blocks(study, profiles, results, costs, details=details)
+
+    _show(study, options, command, results, blocks)
 
 
 def run_info(options: look.InfoOptions) -> None:

@@ -13,7 +13,7 @@ from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs import read_questions
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
-from scalemodel.validate import Score, Validation, validate
+from scalemodel.validate import Validation, validate
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.size_plot import error_chart
 from tui.options.command_line import options_of
@@ -30,7 +30,7 @@ from tui.options.scale import (
 )
 from tui.output.blocks import Said
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
+from tui.output.writer import STDOUT, Answer, Canvas, emit, named, write_stdout
 from tui.scale.answers import (
     LONGEST_NAME,
     outcome_object,
@@ -122,23 +122,7 @@ _HEIGHT = 18
 
 def run_validate(options: ScaleValidateOptions) -> None:
     """Read the benchmarks or the runs, predict every target that was simulated, compare."""
-    tell = partial(note, quiet=options.quiet)
-    benchmarks: Sequence[Measurements]
-    runs: Mapping[str, Sequence[Run]] | None = None
-    try:
-        questions = read_questions(
-            options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
-        )
-        benchmarks = [question.measurements for question in questions]
-    except InputError:
-        runs = _programs(options)
-        if runs is None:
-            raise
-        from scalemodel.from_logs import measurements_of_runs
-
-        benchmarks = [measurements_of_runs(name, of_one) for name, of_one in runs.items()]
-    if runs is None and len(options.files) > 1:
-        raise OptionError("one table is validated at a time", remedy="give one, or the logs of runs")
+    benchmarks, runs = _measured(options)
     validation = validate(
         benchmarks,
         simulated=sizes_of("--simulated", options.simulated) or None,
@@ -147,49 +131,57 @@ def run_validate(options: ScaleValidateOptions) -> None:
         assume_f_mem=options.assume_f_mem,
         runs=runs,
     )
-    results: dict[str, dict[str, Any]] = {}
-    rows = []
-    for method, target, score in _scores(validation):
-        row = score._asdict() | {"without": list(score.without)}
-        results.setdefault(method, {})[str(target)] = row
-        rows.append({"method": method, "target": target, **row})
+    results: dict[str, dict[str, Any]] = {
+        method: {
+            str(target): score._asdict() | {"without": list(score.without)} for target, score in each.items()
+        }
+        for method, each in validation.scores.items()
+    }
     scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
     findings = [each for findings in validation.findings.values() for each in findings]
     answer = Answer(
         "scale validate",
         results,
-        rows=rows,
+        rows=[
+            {"method": method, "target": int(target), **row}
+            for method, each in results.items()
+            for target, row in each.items()
+        ],
         blocks=lambda canvas: _validation_blocks(validation, scalings, options, canvas),
         warnings=tuple(dict.fromkeys(each.code for each in findings if each.severity == "warning")),
     )
     emit(answer, options)
 
 
-def _scores(validation: Validation) -> list[tuple[str, int, Score]]:
-    return [
-        (method, target, score)
-        for method, each in validation.scores.items()
-        for target, score in each.items()
-    ]
+def _measured(
+    options: ScaleValidateOptions,
+) -> tuple[Sequence[Measurements], Mapping[str, Sequence[Run]] | None]:
+    """Return the benchmarks of a table, or of the runs of each program and these runs.
 
-
-def _programs(options: ScaleValidateOptions) -> Mapping[str, Sequence[Run]] | None:
-    """Return the runs of each program; None where no log is given.
-
-    Raises OptionError: a table is given as well, or an option that is of tables.
+    Raises OptionError: a table is given beside another or beside logs, or an option of tables beside logs.
     """
-    from scalemodel.from_logs import programs_of
-    from tui.scale.runs import is_run, logs_in, read_run
+    try:
+        tell = partial(note, quiet=options.quiet)
+        questions = read_questions(
+            options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
+        )
+    except InputError:
+        from scalemodel.from_logs import measurements_of_runs, programs_of
+        from tui.scale.runs import is_run, logs_in, read_run
 
-    folders = [logs_in(text) if Path(text).is_dir() else [text] for text in options.files]
-    logs = [text for folder in folders for text in folder if is_run(text)]
-    if not logs:
-        return None
-    given = (options.scaling, options.mpki_unit, options.assume_f_mem, len(logs) < sum(map(len, folders)))
-    if any(given):
-        what = "runs are validated without tables, MPKI and cliffs"
-        raise OptionError(what, remedy="give logs alone, and no option of tables")
-    return programs_of([read_run(log)[0] for log in logs])
+        folders = [logs_in(text) if Path(text).is_dir() else [text] for text in options.files]
+        logs = [text for folder in folders for text in folder if is_run(text)]
+        if not logs:
+            raise
+        has_others = len(logs) < sum(map(len, folders))
+        if has_others or options.scaling or options.mpki_unit or options.assume_f_mem:
+            what = "runs are validated without tables, MPKI and cliffs"
+            raise OptionError(what, remedy="give logs alone, and no option of tables") from None
+        runs = programs_of([read_run(log)[0] for log in logs])
+        return [measurements_of_runs(name, of_one) for name, of_one in runs.items()], runs
+    if len(options.files) > 1:
+        raise OptionError("one table is validated at a time", remedy="give one, or the logs of runs")
+    return [question.measurements for question in questions], None
 
 
 def _validation_blocks(
@@ -202,20 +194,17 @@ def _validation_blocks(
         yield error_chart(validation, unit, options.width or canvas.width, options.height or _HEIGHT)
     yield ""
     # By target, so that the rules stand below each other.
-    scores = sorted(_scores(validation), key=lambda each: each[1])
-
-    def shares(key: str) -> list[str]:
-        values = [getattr(score, key) for *_, score in scores]
-        return [UNKNOWN if value is None else share(value) for value in values]
-
+    of_rules = [(method, *each) for method, scores in validation.scores.items() for each in scores.items()]
+    of_rules.sort(key=lambda each: each[1])
+    methods, targets, scores = zip(*of_rules, strict=True)
     yield [
-        Column(unit, [str(target) for _, target, _ in scores]),
-        Column("rule", [method for method, *_ in scores], to_right=False),
-        Column("mean", shares("mean")),
-        Column("max", shares("max")),
-        names("worst", [shortened(score.worst or UNKNOWN, LONGEST_NAME) for *_, score in scores]),
-        Column("n", [str(score.n) for *_, score in scores]),
-        Column("within", shares("within_interval")),
+        Column(unit, list(map(str, targets))),
+        Column("rule", methods, to_right=False),
+        Column("mean", [share(score.mean) for score in scores]),
+        Column("max", [share(score.max) for score in scores]),
+        names("worst", [shortened(score.worst or UNKNOWN, LONGEST_NAME) for score in scores]),
+        Column("n", [str(score.n) for score in scores]),
+        Column("within", [share(score.within_interval) for score in scores]),
     ]
     yield ""
     yield (
@@ -227,7 +216,7 @@ def _validation_blocks(
             "Some models, targets or efficiencies are beyond the calibrated range: the intervals were set "
             "from 8 and 16 SMs up to 128 and from 4 and 8 chiplets to 16."
         )
-    for method, target, score in scores:
+    for method, target, score in of_rules:
         if score.without:
             yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
     for name, found in validation.findings.items():
@@ -249,7 +238,8 @@ def run_derive(options: ScaleDeriveOptions) -> None:
         raise OptionError(what, remedy="give what GPGPU-Sim or Accel-Sim printed from its start on")
     target = read_target(options.file, known)
     models = derive(target, sizes_of("--factor", options.factor) or default_factors(target))
-    places = [f"{each.resources.size}-{each.resources.size_unit}/{target.name}" for each in models]
+    sizes = [f"{each.resources.size}-{each.resources.size_unit}" for each in models]
+    files = [(f"{size}/{target.name}", each.text) for size, each in zip(sizes, models, strict=True)]
     written: list[str] = []
     if options.output is None:
         note("nothing is written without -o FOLDER", quiet=options.quiet)
@@ -257,7 +247,6 @@ def run_derive(options: ScaleDeriveOptions) -> None:
         # The configuration may have files beside it read too.
         beside = [str(Path(options.file).parent / target.name)]
         with reading(beside if options.file != "-" else []):
-            files = [(place, model.text) for place, model in zip(places, models, strict=True)]
             written = write_folder(Path(options.output), files, force=options.force)
     elif len(models) == 1:
         write_stdout(models[0].text)
@@ -266,15 +255,14 @@ def run_derive(options: ScaleDeriveOptions) -> None:
     rows = [
         {
             "factor": model.factor,
-            "size": model.resources.size,
-            "size_unit": model.resources.size_unit,
+            **named(model.resources, "size", "size_unit"),
             **model.resources._asdict(),
             "changes": [{"file": target.name, **change._asdict()} for change in model.changes],
             "unchanged": dict(target.unchanged),
-            "files": [{"path": place, "content": model.text}],
+            "files": [{"path": place, "content": text}],
             "notes": [each._asdict() for each in model.notes],
         }
-        for place, model in zip(places, models, strict=True)
+        for (place, text), model in zip(files, models, strict=True)
     ]
     answer = Answer(
         "scale derive",
@@ -313,15 +301,13 @@ def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Seque
     ]
     for size, model in zip(sizes, models, strict=True):
         yield from ("", f"{size}: what changes")
-        if not model.changes:
-            yield "nothing"
-        else:
-            yield [
-                names("file", [target.name] * len(model.changes)),
-                names("option", [change.option for change in model.changes]),
-                Column("target", [change.old for change in model.changes]),
-                Column("here", [change.new for change in model.changes]),
-            ]
+        columns = [
+            names("file", [target.name] * len(model.changes)),
+            names("option", [change.option for change in model.changes]),
+            Column("target", [change.old for change in model.changes]),
+            Column("here", [change.new for change in model.changes]),
+        ]
+        yield columns if model.changes else "nothing"
         yield from (f"note: {each.sentence}" for each in model.notes)
     if target.unchanged:
         yield from ("", f"As in the target: {', '.join(name for name, _ in target.unchanged)}.")
@@ -362,31 +348,22 @@ def run_mrc(options: ScaleMrcOptions) -> None:
         instructions=options.instructions,
     )
     if curve.instructions is None:
-        note(
-            f"the trace does not say how many {curve.unit} instructions it was recorded over, so there is no "
-            "MPKI; give --instructions",
-            quiet=options.quiet,
-        )
-    lists: dict[str, list[Any]] = {"size": list(sizes), "capacity_bytes": list(capacities)}
-    for name in ("mpki", "low", "high", "miss_ratio"):
-        values = getattr(curve, name)
-        lists[name] = [None] * len(sizes) if values is None else values.tolist()
+        lacks = f"the trace does not say how many {curve.unit} instructions it was recorded over"
+        note(f"{lacks}, so there is no MPKI; give --instructions", quiet=options.quiet)
+    unknown = [None] * len(sizes)
+    lists: dict[str, Any] = {"size": sizes, "capacity_bytes": capacities}
+    for name, values in named(curve, "mpki", "low", "high", "miss_ratio").items():
+        lists[name] = unknown if values is None else values.tolist()
     how = {"unit": curve.unit.value, "method": curve.method.value, "rate": curve.rate}
-    counts = {
-        "confidence": curve.confidence,
-        "accesses": curve.accesses,
-        "cold_misses": curve.counts.cold,
-        "instructions": curve.instructions,
-        "line_bytes": curve.line_bytes,
-    }
-    rows = [
-        {**dict(zip(lists, values, strict=True)), **how, "line_bytes": curve.line_bytes}
-        for values in zip(*lists.values(), strict=True)
-    ]
+    counts = named(curve, "confidence", "accesses") | {"cold_misses": curve.counts.cold}
+    counts |= named(curve, "instructions", "line_bytes")
     answer = Answer(
         "scale mrc",
         {**lists, **how, **counts},
-        rows=rows,
+        rows=[
+            {**dict(zip(lists, values, strict=True)), **how, "line_bytes": curve.line_bytes}
+            for values in zip(*lists.values(), strict=True)
+        ],
         blocks=lambda canvas: _curve_blocks(curve, sizes, options.width or canvas.width, canvas),
         warnings=("instructions-unknown",) if curve.instructions is None else (),
     )
@@ -402,37 +379,32 @@ def _curve_blocks(
     values, what = (curve.miss_ratio, "miss ratio") if curve.mpki is None else (curve.mpki, "MPKI")
     columns = [] if sizes[0] is None else [Column("size", [str(size) for size in sizes])]
     columns.append(Column("capacity", [_capacity(int(each)) for each in curve.capacity_bytes]))
-    shown = {what: values} | ({"low": curve.low, "high": curve.high} if curve.confidence is not None else {})
-    columns += [
-        Column(name, [f"{value:.4g}" for value in each]) for name, each in shown.items() if each is not None
-    ]
+    ends = {} if curve.confidence is None else named(curve, "low", "high")
+    for name, each in ({what: values} | ends).items():
+        if each is not None:
+            columns.append(Column(name, [f"{value:.4g}" for value in each]))
     if not canvas.is_page:
         room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
         bar, most = "#" if is_ascii() else "\N{FULL BLOCK}", float(values.max()) or 1.0
         bars = [bar * round(float(value) / most * room) for value in values]
         columns.append(Column("", bars, to_right=False))
-    yield columns
-    yield ""
+    yield from (columns, "")
     order = np.argsort(curve.capacity_bytes, kind="stable")
     capacity, misses = curve.capacity_bytes[order], curve.counts.misses[order]
     if capacity.size > 1:
         step = int(np.argmax(misses[:-1] - misses[1:]))
         fallen = 1 - misses[step + 1] / misses[step] if misses[step] else 0.0
         if fallen > 0:
-            yield (
-                f"The largest fall is between {_capacity(int(capacity[step]))} and "
-                f"{_capacity(int(capacity[step + 1]))}, by {share(float(fallen))}: so much of the working "
-                "set comes to fit there."
-            )
+            between = " and ".join(_capacity(int(each)) for each in capacity[step : step + 2])
+            fits = "so much of the working set comes to fit there"
+            yield f"The largest fall is between {between}, by {share(float(fallen))}: {fits}."
     unit = f"per thousand {curve.unit} instructions" if curve.mpki is not None else "per access"
     how = "all counted" if curve.method == "exact" else "estimated from reuse distances"
     if curve.confidence is not None:
         how = f"of {share(curve.rate)} of the lines, low to high is {100 * curve.confidence:.0f} %"
-    yield (
-        f"Misses {unit}, {how}; {counted(curve.accesses, 'access')}, "
-        f"{curve.counts.cold:,.0f} of them the first to their "
-        f"line; lines of {curve.line_bytes} bytes, least recently used, fully associative."
-    )
+    first = f"{counted(curve.accesses, 'access')}, {curve.counts.cold:,.0f} of them the first to their line"
+    cache = f"lines of {curve.line_bytes} bytes, least recently used, fully associative"
+    yield f"Misses {unit}, {how}; {first}; {cache}."
 
 
 def _capacity(capacity: int) -> str:

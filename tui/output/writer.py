@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from sampling.text import finite, json_text
+from tui import __version__
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
 from tui.output.blocks import Said, lines_of, page_text
@@ -23,13 +24,17 @@ from tui.output.files import new_file, write_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 from tui.terminal.printable import ascii_within, data_for_terminal, printable_lines
-from tui.version import __version__
 
 SCHEMA = 1
 STDOUT = "-"
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
 Row = Mapping[str, Any]
+
+
+def named(of: object, *names: str) -> dict[str, Any]:
+    """Return attributes by their names, None where there is none of the name."""
+    return {name: getattr(of, name, None) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from sampling.plan.other_recording import made_from
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import Study
 from sampling.text import counted
+from tui import __version__
 from tui.charts.grid import Grid, plain
 from tui.charts.histogram import histogram_data, useful_bins
 from tui.charts.quantities import count, duration, duration_range, ratio, share
@@ -48,7 +49,6 @@ from tui.text.groups import clusters_of_group, group_row
 from tui.text.methods import Row, comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
-from tui.version import __version__
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp

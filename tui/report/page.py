@@ -12,14 +12,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from sampling.errors import OptionError
+from tui import __version__
 from tui.options.files import is_report
 from tui.options.look import ReportOptions
-from tui.output.blocks import Listing, Pairs, Said, Typed, page_text
+from tui.output.blocks import Listing, Pairs, Said, Typed, fenced, in_markdown, page_text
 from tui.output.files import new_file, write_folder
-from tui.output.markdown import fenced, in_markdown
 from tui.report.pictures import HEIGHT, STYLE, WIDTH, Figure, in_html, picture_text
 from tui.terminal.printable import Column
-from tui.version import __version__
 
 # Names in tables are cut at so many letters.
 _NAME_WIDTH = 48

@@ -15,11 +15,11 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.timeline import GroupLaunches
 from sampling.text import counted
+from tui import __version__
 from tui.charts.axis import multiples, round_step, time_labels
 from tui.charts.histogram import HistogramData
 from tui.charts.quantities import count, duration, ratio, share
 from tui.terminal.printable import printable
-from tui.version import __version__
 
 #: The picture and the part of it that the axes enclose.
 WIDTH, HEIGHT = 760, 300

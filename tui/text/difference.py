@@ -19,8 +19,7 @@ from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions
-from tui.output.blocks import Listing, Said, Typed
-from tui.output.markdown import MOST_ROWS
+from tui.output.blocks import MOST_ROWS, Listing, Said, Typed
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, shortened
 from tui.text.labels import KernelLabels, Place, place_lines, place_names

@@ -21,7 +21,7 @@ from tui.charts.quantities import UNKNOWN, count, duration, hours, share
 from tui.options.command_line import command_line
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing, Said, Typed
-from tui.output.writer import Answer
+from tui.output.writer import Answer, named
 from tui.terminal.printable import Column, shortened
 from tui.text.labels import Place, key_parts, labels_of, place_lines, place_names
 from tui.text.plan import launch_figures, sure_words
@@ -69,7 +69,7 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
             for total, missing in zip(found.totals, found.missing, strict=True)
         ],
         "ratios": [
-            _figures(ratio, "name", "ratio", "low", "high")
+            named(ratio, "name", "ratio", "low", "high")
             | {"confidence": main.confidence, "reason": ratio.reason, "incomplete": ratio.is_incomplete}
             for ratio in (*found.ratios, found.speedup)
             if ratio is not None
@@ -83,7 +83,7 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
             "state": caches.state,
             "shares": dict(caches.shares),
             "is_of_whole_run": caches.is_of_whole_run,
-            "cold_check": None if check is None else _figures(check, "ratio", "standard_error", "pairs"),
+            "cold_check": None if check is None else named(check, "ratio", "standard_error", "pairs"),
             "bracket": own and ends and {"own": own.total, "low": ends[0], "high": ends[1]},
         },
         "seen": None if main.seen is None else main.seen._asdict(),
@@ -91,14 +91,10 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
             "noise": None if declared is None else declared.noise_floor,
             "kernel_spread": None if declared is None else declared.kernel_spread,
         },
-        "parts": None if parts is None else _figures(parts, *_PARTS),
+        "parts": None if parts is None else named(parts, *_PARTS),
         "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
-
-
-def _figures(of: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in names}
 
 
 def _is_met(found: PlanEstimate, options: EstimateOptions) -> bool:
@@ -112,12 +108,12 @@ def _row(total: Estimate) -> dict[str, Any]:
     return {
         "metric": total.metric,
         "total": finite(total.total),
-        **_figures(total, "low", "high", "confidence"),
+        **named(total, "low", "high", "confidence"),
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
         "incomplete": total.is_incomplete,
-        **_figures(total, "share_missing", "launches_missing"),
+        **named(total, "share_missing", "launches_missing"),
     }
 
 
@@ -230,7 +226,7 @@ def _basis_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what the interval consists of, and what the results say of how cycles vary."""
     main, parts, seen = found.main, found.parts, found.main.seen
     if parts is not None:
-        widths = _figures(parts, *_PARTS).items()
+        widths = named(parts, *_PARTS).items()
         shares = (
             f"{kind.replace('_', ' ')} {'unknown' if width is None else share(width)}"
             for kind, width in widths

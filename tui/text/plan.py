@@ -26,7 +26,7 @@ from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.blocks import Listing, Said, Tone, Typed
-from tui.output.writer import Answer
+from tui.output.writer import Answer, named
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
 from tui.text.groups import devices_named, group_row, kernel_labels, places_of, short_group_listing
@@ -49,17 +49,12 @@ def verdict(design: Design) -> tuple[str, Tone]:
 
 def sure_words(confidence: float) -> str:
     """Return a confidence as people say it."""
-    return f"{_percent(confidence)} sure"
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.4g} %"
+    return f"{100 * confidence:.4g} % sure"
 
 
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
     """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
-    of = design if plan is None else plan
-    whole = counted(launches, "launch")
+    of, whole = plan or design, counted(launches, "launch")
     if of.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
     less = f": {ratio(of.speedup)} less GPU time" if of.speedup else ""
@@ -73,32 +68,25 @@ def known_sentence(design: Design) -> str:
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
     if design.bound_with_noise is None:
-        return (
-            f"The profile's own total is then known within {share(design.bound)} ({sure}); "
-            "nothing was declared of how simulated cycles vary."
-        )
-    asked = ""
-    if design.bound_with_noise > target.epsilon:
-        asked = f", more than the {_percent(target.epsilon)} asked for"
-    assumed = f"cycles per ns differ by at most {_percent(target.noise_floor)} within a stratum"
+        known = f"The profile's own total is then known within {share(design.bound)} ({sure})"
+        return f"{known}; nothing was declared of how simulated cycles vary."
+    asked = f", more than the {100 * target.epsilon:.4g} % asked for"
+    within = f"{share(design.bound_with_noise)} ({sure}){asked * (design.bound_with_noise > target.epsilon)}"
+    assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
     if target.kernel_spread:
-        assumed += f" and {_percent(target.kernel_spread)} between kernels"
-    return (
-        f"The whole run's cycles are then known within {share(design.bound_with_noise)} ({sure}){asked}, "
-        f"if {assumed}; `estimate` checks that."
-    )
+        assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
+    return f"The whole run's cycles are then known within {within}, if {assumed}; `estimate` checks that."
 
 
 def promise_words(design: Design) -> str:
     """Return the promise as the contract has it: its bound, its confidence and what is assumed."""
     if not design.random:
         return "nothing: the launches are not drawn at random"
-    confidence = share(design.target.confidence)
-    if design.bound_with_noise is None:
-        bound = share(design.bound)
-        return f"the profile's own total within {bound} at confidence {confidence}; the simulated one is open"
-    within = f"the simulated total within {share(design.bound_with_noise)}"
-    return f"{within} at confidence {confidence}, if {assumed_words(design)}"
+    known, assumed, bound = "the profile's own total", "; the simulated one is open", design.bound
+    if design.bound_with_noise is not None:
+        known, assumed = "the simulated total", f", if {assumed_words(design)}"
+        bound = design.bound_with_noise
+    return f"{known} within {share(bound)} at confidence {share(design.target.confidence)}{assumed}"
 
 
 def assumed_words(design: Design) -> str:
@@ -131,27 +119,26 @@ def pooled_row(study: Study) -> dict[str, Any]:
 
 
 def cost_rows(total_ns: int, costs: PlanCosts) -> dict[str, Any]:
-    """Return what is said of a plan beside its figures, null where it was not asked for."""
-    taken, found = costs.hours, costs.binding
+    """Return what is said of a plan beside its figures, null where it was not asked for.
+
+    `binding` are the options, each relaxed by itself.
+    """
+    taken, slowdown = costs.hours, costs.slowdown
+    binding = (
+        None
+        if costs.binding is None
+        else [
+            {"option": step.option, "from": step.before, "to": step.after}
+            | named(step, "speedup_before", "speedup")
+            | {"machine_hours": slowdown and machine_hours(total_ns / step.speedup, slowdown)}
+            for step in costs.binding
+        ]
+    )
     return {
-        "machine_hours": None if taken is None else taken.drawn,
-        "longest_launch_hours": None if taken is None else taken.longest_launch,
-        "binding": None if found is None else binding_rows(found, total_ns, costs.slowdown),
+        "machine_hours": taken and taken.drawn,
+        "longest_launch_hours": taken and taken.longest_launch,
+        "binding": binding,
     }
-
-
-def binding_rows(found: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[dict[str, Any]]:
-    """Return the options, each relaxed by itself, as the contract's `binding` lists them."""
-    return [
-        {
-            "option": step.option,
-            "from": step.before,
-            "to": step.after,
-            **_named(step, "speedup_before", "speedup"),
-            "machine_hours": None if slowdown is None else machine_hours(total_ns / step.speedup, slowdown),
-        }
-        for step in found
-    ]
 
 
 def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
@@ -232,52 +219,22 @@ def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float 
 # The whole plan.
 
 
-def _named(of: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in names}
-
-
 def design_row(study: Study) -> dict[str, Any]:
     """Return the figures of the design: what a plan costs and promises."""
     design = study.design
     return {
         "method": design.method,
-        **_named(design.target, "epsilon", "confidence"),
+        **named(design.target, "epsilon", "confidence"),
         "strata": design.strata_count,
-        **_named(design, "samples", "sampled_duration_ns"),
+        **named(design, "samples", "sampled_duration_ns"),
         "speedup": study.speedup,
-        **_named(design, "bound", "group_bound", "bound_with_noise"),
+        **named(design, "bound", "group_bound", "bound_with_noise"),
     }
 
 
-def judged_row(judgement: Judgement) -> dict[str, Any]:
-    """Return the errors of repeated draws as the contract's `judged`."""
-    return _named(judgement, "repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
-
-
-def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts) -> dict[str, Any]:
-    design, cost = plan.design, plan.cost
-    calibrated = {
-        "draws": DRAWS,
-        "within_epsilon": design.share_within_epsilon,
-        "simulated_within_epsilon": design.simulated_share_within_epsilon,
-    }
-    return {
-        "method": design.method,
-        "launches": study.counts.launches,
-        "strata": design.strata_count,
-        **_named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
-        "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.decides},
-        **_named(design, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
-        "promise": promise_words(design),
-        "pooled": pooled_row(study),
-        "expected_interval": design.expected_half_width,
-        "calibrated": None if design.share_within_epsilon is None else calibrated,
-        **_named(plan, "estimate_ns", "error", "floor_ns"),
-        "judged": judgement and judged_row(judgement),
-        "epsilon": design.target.epsilon if design.random else None,
-        **cost_rows(plan.total_duration_ns, costs),
-        "details": design.picks and dict(design.picks.details),
-    }
+def judged_row(judgement: Judgement | None) -> dict[str, Any]:
+    """Return the errors of repeated draws as the contract's `judged`; null where none were made."""
+    return named(judgement, "repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def plan_answer(
@@ -291,9 +248,32 @@ def plan_answer(
     following: str,
 ) -> Answer:
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
+    design, cost = plan.design, plan.cost
+    calibrated = {
+        "draws": DRAWS,
+        "within_epsilon": design.share_within_epsilon,
+        "simulated_within_epsilon": design.simulated_share_within_epsilon,
+    }
+    results = {
+        "method": design.method,
+        "launches": study.counts.launches,
+        "strata": design.strata_count,
+        **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
+        "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.decides},
+        **named(design, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
+        "promise": promise_words(design),
+        "pooled": pooled_row(study),
+        "expected_interval": design.expected_half_width,
+        "calibrated": None if design.share_within_epsilon is None else calibrated,
+        **named(plan, "estimate_ns", "error", "floor_ns"),
+        "judged": judgement and judged_row(judgement),
+        "epsilon": design.target.epsilon if design.random else None,
+        **cost_rows(plan.total_duration_ns, costs),
+        "details": design.picks and dict(design.picks.details),
+    }
     return Answer(
         "sample",
-        _results(study, plan, judgement, costs),
+        results,
         rows=launch_rows(launches),
         blocks=lambda _: (*plan_blocks(study, plan, costs, judgement, details=details), Typed(following)),
         warnings=_warnings(study, plan),
@@ -364,7 +344,7 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
         # A stratum has its 0-based place in the plan file.
         own = [name for name in PlannedStratum.__struct_fields__ if name != "launches"]
         strata = enumerate(planned_strata(study.counts, plan))
-        rows = [{"stratum": number, **_named(each, *own)} for number, each in strata]
+        rows = [{"stratum": number, **named(each, *own)} for number, each in strata]
         listing = stratum_listing(study, plan)
     return Answer("sample", rows, blocks=lambda _: [listing], warnings=_warnings(study, plan))
 
@@ -450,7 +430,7 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
         "busy": profile_words.busy_shares(study),
         "kinds": profile_words.kind_shares(study),
         "findings": profile_words.finding_rows(study),
-        "groups": _largest(study),
+        "groups": [group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))],
         "plan": design_row(study),
         "promise": promise_words(study.design),
         "pooled": pooled_row(study),
@@ -459,16 +439,12 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
     }
 
 
-def _largest(study: Study) -> list[dict[str, Any]]:
-    return [group_row(study, index) for index in range(min(_LARGEST, len(study.counts.groups)))]
-
-
 def summary_blocks(
-    study: Study, profiles: tuple[str, ...], following: list[str], costs: PlanCosts, *, details: bool
+    study: Study, profiles: tuple[str, ...], results: dict[str, Any], costs: PlanCosts, *, details: bool
 ) -> Iterator[Said]:
     """Yield which GPU ran what, the largest kernel groups, the plan, the findings, what to run next.
 
-    `details`: whether each bound of the plan is told.
+    `results`: see `summary_results`. `details`: whether each bound of the plan is told.
     """
     counts, design, name = study.counts, study.design, profile_words.device_name(study)
     total_ns, held = counts.total_duration_ns, profile_words.held_words(study)
@@ -479,7 +455,7 @@ def summary_blocks(
     yield f"By kind of work: {profile_words.kind_words(study)}"
     yield from filter(None, [profile_words.busy_sentence(study)])
     yield ""
-    yield short_group_listing(study, _largest(study))
+    yield short_group_listing(study, results["groups"])
     if (left := groups - _LARGEST) > 0:
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
     yield from devices_named(study)
@@ -491,4 +467,4 @@ def summary_blocks(
     yield binding_text(binding, design, total_ns, costs.slowdown)
     yield from [bound_sentence(design)] if details else []
     yield from finding_sentences(study)
-    yield from (Typed(line, "      " if number else "Next: ") for number, line in enumerate(following))
+    yield from (Typed(line, "      " if number else "Next: ") for number, line in enumerate(results["next"]))

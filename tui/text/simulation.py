@@ -27,7 +27,6 @@ from tui.text.plan import judged_row
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
     redraws, same_files = judged.redraws, judged.alignment is None
-    none = dict.fromkeys(("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"))
     return {
         "profile": " ".join(options.profiles),
         "method": plan.options.method,
@@ -43,7 +42,7 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
         **{name: getattr(judged, name) for name in ("bound", "group_bound")},
         "total_duration_ns": judged.total_ns,
         **{name: getattr(judged, name) for name in ("estimate_ns", "error")},
-        **(none if redraws is None else judged_row(redraws)),
+        **judged_row(redraws),
     }
 
 

@@ -22,7 +22,7 @@ from tui.options.plan import TradeOffOptions
 from tui.output.blocks import Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column
-from tui.text.plan import binding_rows, binding_text
+from tui.text.plan import binding_text, cost_rows
 
 _HEIGHT = 16
 _BESIDE = ("no_plan", "machine_hours", "binding")
@@ -63,9 +63,8 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
     What binds the plan itself stands in its row.
     """
     total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
-    words, binding = "", None
+    words, binding = "", cost_rows(total_ns, known.costs)["binding"]
     if found is not None:
-        binding = binding_rows(found, total_ns, slowdown)
         words = binding_text(found, study.design, total_ns, slowdown)
         words = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
     nothing = dict.fromkeys((*(field.name for field in fields(TradeOffPoint)), *_BESIDE))
