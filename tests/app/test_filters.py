@@ -1,4 +1,4 @@
-"""The filters over a view: typed, stepped, refused, taken back, and copied with the command."""
+"""Pages over a view: filters typed, stepped, refused, taken back, copied with the command; and the ranks."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.app.driving import App, Running, opened, planned, printed, screen_tex
 from tui.app import planning
 from tui.app.filters import FiltersScreen, filters_of
 from tui.app.option_form import OptionField, OptionForm, OptionInput
+from tui.app.ranks import RanksScreen
 from tui.options.command_line import error_text
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
@@ -205,3 +206,14 @@ def test_steps_go_round_or_end(two_devices: str, name: str, before: object, by: 
     options: SampleOptions = replace(SampleOptions(), **{name: before})  # type: ignore[arg-type]
     stepped = field_of(two_devices, name).stepped(options, by)
     assert (None if stepped is None else getattr(stepped, name)) == after
+
+
+async def test_ranks_are_those_of_the_filters(two_devices: str) -> None:
+    given_ = OpenOptions(device=("1",))
+    async with opened(two_devices, options=given_) as (app, pilot):
+        await pilot.press("P")
+        await says(pilot, app, "rank 0 gpu 1")
+        assert "Selection: 20 of 80 launches" in screen_text(app)
+        assert "There is one rank" in screen_text(app)
+        await pilot.press("P")
+        await wait_for(pilot, lambda: not isinstance(app.screen, RanksScreen), "the view")

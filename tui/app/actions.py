@@ -72,6 +72,7 @@ fp search | slash | / | Filter | show only groups whose key contains a text
 fp sort | s | s | Sort | sort by the next column
 -p reverse | R | R | Reverse | the same order the other way round
 fp log | x | x | Log | logarithmic or linear durations
+-p ranks | P | P | Ranks | the ranks of the run: who computes longest, who waits for whom
 [tree]
 fp walk('step') | right_square_bracket,right | ] right | Step | take the decision ahead
 -p walk('back') | left_square_bracket,left | [ left | Back | undo the last step

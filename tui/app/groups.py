@@ -405,6 +405,13 @@ class GroupsScreen(TableScreen[GroupSort]):
             # The filter leaves out the group that another view went to.
             self.query_one(SearchInput).value = ""
 
+    def action_ranks(self) -> None:
+        """Show the ranks of the run beside each other."""
+        from tui.app.ranks import RanksScreen
+
+        if self.session.study is not None:
+            self.app.push_screen(RanksScreen(self.session.study, self.session.options))
+
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""
         study = session.study

@@ -1,0 +1,52 @@
+"""The ranks of the run beside each other, as `kernelpoint ranks` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from sampling.parallel import Progress
+from sampling.plan.study import Study
+from sampling.reduction.ranks import RankTimes, rank_times
+from tui.app.planning import in_words, start
+from tui.app.view import Page, PageScreen
+from tui.options.command_line import options_of
+from tui.options.look import RanksOptions
+from tui.options.plan import SampleOptions
+from tui.output.writer import Canvas
+from tui.text.ranks import ranks_answer
+
+
+class RanksScreen(PageScreen):
+    """Who computes longest, who waits, which rank stands for all; they are looked at while it is open."""
+
+    BINDINGS = [("P", "dismiss", "Back")]  # noqa: RUF012
+    WHY_NO_COMMAND = "`kernelpoint ranks PROFILE` prints this page"
+
+    def __init__(self, study: Study, options: SampleOptions) -> None:
+        super().__init__("Ranks")
+        self._study, self._options = study, options_of(RanksOptions, options)
+        self._found: RankTimes | None = None
+        self._doing = ""
+
+    def on_mount(self) -> None:
+        start(self, self._look, self._take, in_words(self._say), group="ranks")
+
+    def _look(self, progress: Progress) -> Iterator[RankTimes]:
+        yield rank_times(self._study.profile, self._study.counts.region, progress)
+
+    def _take(self, found: RankTimes) -> None:
+        self._found = found
+        self.query_one(Page).write_anew()
+
+    def _say(self, words: str) -> None:
+        self._doing = words
+        self.query_one(Page).write_anew()
+
+    def write(self, width: int) -> Text:
+        """What the command prints, or what is being done."""
+        if self._found is None:
+            return Text(self._doing)
+        answer = ranks_answer(self._study.profile, self._found, self._options)
+        return Text(answer.drawn(Canvas(width, color=False)))
