@@ -5,8 +5,10 @@ They let every user run what `tests/recorded` asserts of profiles recorded by ot
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import gpt2_like
 import resnet50_code
@@ -27,6 +29,7 @@ NAMES = 16
 #: What its named ranges are called.
 RANGE = "image"
 _PROGRAM = "small-resnet50"
+Issued = list[tuple[str, str, int]]  # operator or "", kernel's name, microseconds
 
 
 @cache
@@ -103,4 +106,20 @@ def interval_log(folder: Path) -> Path:
     """Write what Accel-Sim logs at intervals."""
     path = folder / "small-intervals.log.gz"
     write_interval_log(GEMM_RUN, path, seed=3)
+    return path
+
+
+def kineto_of_operators(path: Path, launches: Issued) -> Path:
+    """Write launches as a Kineto trace, an operator around the call of each."""
+    events: list[dict[str, Any]] = []
+    for number, (operator, kernel, duration) in enumerate(launches):
+        on_thread = {"ph": "X", "pid": 1, "tid": 1, "ts": 10 * number}
+        if operator:
+            shaped = {"Input Dims": [[8, 4]], "Input type": ["float"]}
+            events.append({**on_thread, "cat": "cpu_op", "name": operator, "dur": 9, "args": shaped})
+        linked = {"correlation": number + 1}
+        call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 2, "args": linked}
+        events.append({**on_thread, **call, "ts": 10 * number + 1})
+        events.append({**on_thread, "cat": "kernel", "name": kernel, "dur": duration, "args": linked})
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     return path

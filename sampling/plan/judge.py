@@ -15,6 +15,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
+from sampling.plan.by_operator import OperatorMatch, match_operators
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
@@ -114,8 +115,10 @@ class PlanJudgement:
     #: By the plan's own launches, and of all launches that it stands for.
     estimate_ns: float
     total_ns: int
-    #: How the launches of two recordings match; None for the very files the plan was made from.
+    #: How the launches of two recordings match, in their order or by operator, of which one is None; both are
+    #: for the very files the plan was made from.
     alignment: Alignment | None
+    by_operator: OperatorMatch | None
     #: How long its launches last in the recording.
     sampled_duration_ns: int
     #: Those of its own recording, which cover no other; None for picked launches, and where it is not there.
@@ -146,12 +149,14 @@ def judge_plan(
     repeats: int = 100,
     seed: int = 0,
     names_may_differ: bool = False,
+    by_operator: bool = False,
     progress: Progress | None = None,
 ) -> PlanJudgement:
     """Judge a plan on the recording it was made from, or on another recording of its program.
 
     It is drawn again ``repeats`` times. Where names may differ, launches of another recording are matched by
-    their order alone.
+    their order alone; ``by_operator``, by what they compute (see `match_operators`, also for what it raises),
+    and what has no match counts in neither the total nor the estimate.
 
     Raises AnalysisError: the launches of the two recordings do not match, says where; the plan is of a part
     of its recording, which is not there to tell of which; the files are those of the plan, in another order;
@@ -160,34 +165,34 @@ def judge_plan(
     # Strata told by features cannot be found again: the plan does not hold these.
     by_durations = method_named(plan.options.method).draws_at_random
     original: Profile | None = profile
-    why_not, alignment, by_rank, design = None, None, None, None
+    why_not, alignment, matched, by_rank, design, elsewhere_ns = None, None, None, None, None, None
     if not made_from(profile, plan, refuse_other_order=True):
         original, why_not = find_original(plan, progress)
-        alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
+        if by_operator:
+            matched = match_operators(plan, original, profile)
+        else:
+            alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
+        elsewhere_ns = matched.durations_ns if matched else _all_durations_ns(profile, progress)
     if original is not None:
         counts = count_durations(original, plan.options.grouping, plan.options.region, progress)
         if by_durations:
             design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
             counts = design.counts or counts
-        if alignment is not None:
-            by_rank = durations_by_rank(original, counts, _all_durations_ns(profile, progress))
+        if elsewhere_ns is not None:
+            by_rank = durations_by_rank(original, counts, elsewhere_ns)
         total_ns = counts.total_duration_ns if by_rank is None else int(by_rank.sum())
         launches = counts.launches
     else:
         # What filters leave, only its own recording can tell.
-        total_ns, launches = int(_all_durations_ns(profile, progress).sum()), profile.launches
-    if launches != plan.launches:
-        message = (
-            f"the plan stands for {plan.launches:,} launches, and which of {launches:,} here is not known"
-        )
-        paths = " ".join(file.path for file in plan.profile.files)
-        remedy = f"put the profile it was made from back in its place ({paths}), or make the plan again"
-        raise AnalysisError(message, remedy=remedy)
-    if total_ns == 0:
-        remedy = "give a recording whose clock shows how long launches take"
-        raise AnalysisError("all launches last 0 ns here, so there is nothing to judge", remedy=remedy)
-    drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ and alignment is not None)
+        assert elsewhere_ns is not None
+        total_ns, launches = int(elsewhere_ns.sum()), profile.launches
+    _refuse_other_launches(plan, launches, total_ns)
+    drawn_ns = (
+        drawn_durations_ns(profile, plan, names_may_differ=names_may_differ and alignment is not None)
+        if matched is None
+        else matched.durations_ns[[launch.id for launch in plan.drawn]]
+    )
     estimate_ns = float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns))
     redraws, expected_speedup = None, None
     if design is not None:
@@ -203,11 +208,12 @@ def judge_plan(
         errors = np.array([abs(total_ns - estimate_ns) / total_ns])
         redraws = Judgement(errors, plan.options.epsilon, random=False)
         expected_speedup = speedup_of(total_ns, int(drawn_ns.sum()))
-        why_not = _BY_FEATURES if plan.is_random else None if alignment is None else _NOT_RANDOM
+        why_not = _BY_FEATURES if plan.is_random else None if elsewhere_ns is None else _NOT_RANDOM
     return PlanJudgement(
         estimate_ns=estimate_ns,
         total_ns=total_ns,
         alignment=alignment,
+        by_operator=matched,
         sampled_duration_ns=int(drawn_ns.sum()),
         bound=None if design is None else design.bound,
         group_bound=None if design is None else design.group_bound,
@@ -215,6 +221,20 @@ def judge_plan(
         expected_speedup=expected_speedup,
         why_not_redrawn=why_not,
     )
+
+
+def _refuse_other_launches(plan: PlanFile, launches: int, total_ns: int) -> None:
+    """Raise AnalysisError where the plan does not stand for so many launches, or they last no time."""
+    if launches != plan.launches:
+        message = (
+            f"the plan stands for {plan.launches:,} launches, and which of {launches:,} here is not known"
+        )
+        paths = " ".join(file.path for file in plan.profile.files)
+        remedy = f"put the profile it was made from back in its place ({paths}), or make the plan again"
+        raise AnalysisError(message, remedy=remedy)
+    if total_ns == 0:
+        remedy = "give a recording whose clock shows how long launches take"
+        raise AnalysisError("all launches last 0 ns here, so there is nothing to judge", remedy=remedy)
 
 
 def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:

@@ -21,7 +21,8 @@ from sampling.readers.registry import read_profile
 from sampling.text import Wording, listed
 
 _OTHER_PROGRAM = (
-    "record the same program again with the same input and settings, or make a plan of this recording"
+    "record the same program again with the same input and settings, or make a plan of this recording; if it "
+    "is of another GPU, match by operator: `kernelpoint judge --align operator`"
 )
 _OTHER_NAMES = Wording(
     f"{_OTHER_PROGRAM}; if its kernels merely have other names or grids here, give `names_may_differ`; "

@@ -165,4 +165,7 @@ def _reader(file: InputFile, modules: Mapping[str, str], source: str | None, wha
         read += len(text)
         if read > _MOST_BYTES_BEFORE_A_SIGN:
             break
-    raise ProfileError(wanted, path=file.path, remedy=Wording("give one, or say which it is with `source`"))
+    remedy = "give one, or say which it is with `source`"
+    if what == "results":
+        remedy += "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
+    raise ProfileError(wanted, path=file.path, remedy=Wording(remedy))

@@ -201,7 +201,8 @@ RESULTS: dict[str, Schema] = {
     ),
     "judge": _object(
         f"{ON_PROFILE}, strata samples: count, launches_differing: index?, error: number, repeats: count?",
-        aligned_by={"enum": ["same files", "names", "order"]},
+        aligned_by={"enum": ["same files", "names", "order", "operator"]},
+        matched=_or_null(_list({"type": "number"}, 2)),
     ),
     "align": _object(
         "matched: index",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections import Counter, defaultdict
@@ -23,6 +22,7 @@ from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
+from tests.small_recordings import Issued, kineto_of_operators
 
 Launches = list[tuple[str, int, int]]  # name, grid, duration
 LaunchTables = Callable[..., Profile]
@@ -147,27 +147,13 @@ def test_every_launch_is_counted_in_one_kernel(
 
 # --- other kernels for the same work ---
 
-Issued = list[tuple[str, str, int]]  # operator or "", name, duration
-
 
 @pytest.fixture
 def traced(tmp_path: Path) -> Callable[[str, Issued], ProfilePart]:
     """Build a Kineto trace of launches, an operator around the call of each."""
 
     def build(name: str, launches: Issued) -> ProfilePart:
-        events: list[dict[str, Any]] = []
-        for number, (operator, kernel, duration) in enumerate(launches):
-            on_thread = {"ph": "X", "pid": 1, "tid": 1, "ts": 10 * number}
-            if operator:
-                shaped = {"Input Dims": [[8, 4]], "Input type": ["float"]}
-                events.append({**on_thread, "cat": "cpu_op", "name": operator, "dur": 9, "args": shaped})
-            linked = {"correlation": number + 1}
-            call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 2, "args": linked}
-            events.append({**on_thread, **call, "ts": 10 * number + 1})
-            events.append({**on_thread, "cat": "kernel", "name": kernel, "dur": duration, "args": linked})
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-        return ProfilePart(read_profile([str(path)]))
+        return ProfilePart(read_profile([str(kineto_of_operators(tmp_path / f"{name}.json", launches))]))
 
     return build
 

@@ -107,6 +107,7 @@ def run_judge(options: JudgeOptions) -> None:
             repeats=options.repeats,
             seed=options.seed,
             names_may_differ=options.align is AlignBy.ORDER,
+            by_operator=options.align is AlignBy.OPERATOR,
             progress=progress,
         )
     results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))

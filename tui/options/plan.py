@@ -58,7 +58,8 @@ class JudgeOptions(OutputOptions):
         "The profile it was made from, or another recording of the same program.", "PROFILE"
     )
     align: AlignBy = option(
-        "What launches of another recording must share with the plan's.",
+        "What launches of another recording must share with the plan's: names, or their order alone; or, on "
+        "another GPU, their operator.",
         default=AlignBy.NAMES,
         parameter="names_may_differ",
         typed=f"--align {AlignBy.ORDER}",

@@ -26,13 +26,15 @@ from tui.text.plan import judged_row
 
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    redraws, same_files = judged.redraws, judged.alignment is None
+    redraws, matched = judged.redraws, judged.by_operator
+    same_files = judged.alignment is None and matched is None
     return {
         "profile": " ".join(options.profiles),
         "method": plan.options.method,
         "same_files": same_files,
         "aligned_by": "same files" if same_files else options.align.value,
-        "launches_differing": 0 if judged.alignment is None else judged.alignment.launches_differing,
+        "launches_differing": 0 if same_files else judged.alignment and judged.alignment.launches_differing,
+        "matched": matched and list(matched.shares),
         "applicable": True,
         "reason": None,
         "strata": len(plan.strata),
@@ -64,6 +66,12 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
                 f"process {there_process} device {there_device} of the plan is process {process} device "
                 f"{device} here{others}; they were matched in their order"
             )
+    if found.by_operator is not None:
+        there, here = map(share, found.by_operator.shares)
+        yield (
+            f"launches are matched by operator: {there} of the time of the plan's recording and {here} of "
+            "that of this one; what is not matched counts in neither total"
+        )
     if found.why_not_redrawn is not None:
         yield f"only the plan's own launches are judged: {found.why_not_redrawn}"
 
@@ -73,7 +81,8 @@ def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said
     samples = counted(results["samples"], "launch")
     estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
     off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
-    yield f"This plan is {off} off: its {samples} stand for {estimate}, and the profile has {total}."
+    has = "the profile has" if results["matched"] is None else "what is matched of the profile has"
+    yield f"This plan is {off} off: its {samples} stand for {estimate}, and {has} {total}."
     if results["repeats"] == 1:
         yield f"Drawn anew, such a plan is {mean} off."
     elif results["repeats"]:

@@ -382,7 +382,8 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
         said = parting(recorded(original), shorter, original if is_here else None, names_may_differ=True)
         assert said == (
             "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
-            "again with the same input and settings, or make a plan of this recording"
+            "again with the same input and settings, or make a plan of this recording; if it is of another "
+            "GPU, match by operator: `kernelpoint judge --align operator`"
         )
 
 
