@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,17 +35,17 @@ from tui.options.shared import OutputOptions
 from tui.options.simulate import EstimateOptions, ResultsOptions
 from tui.output.blocks import Laid, Listing, Pairs, Said, Typed
 from tui.output.files import scratch_file
-from tui.output.writer import PAGE, Answer
+from tui.output.writer import PAGE, Answer, named
 from tui.report import pictures
 from tui.report.page import Report, Section, Written
-from tui.report.pictures import Figure
+from tui.report.pictures import Figure, Legend
 from tui.terminal.diagnostics import CheckFailedError
 from tui.terminal.printable import Column, ascii_within, names
 from tui.text import groups as group_words
 from tui.text import plan as plan_words
 from tui.text import profile as profile_words
 from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
-from tui.text.groups import clusters_of_group, group_row
+from tui.text.groups import clusters_of_group, group_label, group_row
 from tui.text.methods import Row, comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
@@ -91,8 +91,8 @@ class Facts:
     #: Of the largest kernel group.
     timeline: GroupTimeline
     traded: TradeOff | None
-    #: A row a method, and sentences on them.
-    compared: tuple[list[Row], list[str]] | None
+    #: What was asked, a row a method, and sentences on them.
+    compared: tuple[CompareOptions, list[Row], list[str]] | None
     simulated: SimulatedTotals | None
 
 
@@ -133,15 +133,11 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
         points = (point_of(study.design, target.epsilon), *points)
         known = TradeOff(options.method, target, epsilons, points, missing, costs)
     if options.compare:
-        asked = _compare_options(options)
+        asked = options_of(CompareOptions, options, output=None, one_workload=True)
         comparison = comparison_of(study.profile, options.profiles, asked, progress)
-        compared = workload_rows(options.profiles, comparison, method_names(), asked)
+        compared = asked, *workload_rows(options.profiles, comparison, method_names(), asked)
     costs = replace(costs, binding=binding_of(options, study, progress))
     return Facts(study, plan, costs, judgement, timeline, known, compared, simulated)
-
-
-def _compare_options(options: ReportOptions) -> CompareOptions:
-    return options_of(CompareOptions, options, output=None, one_workload=True)
 
 
 def _check_results_options(options: ReportOptions) -> None:
@@ -157,7 +153,7 @@ def _check_results_options(options: ReportOptions) -> None:
 
 def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
     """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
-    shared: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(ResultsOptions)}
+    shared = named(options, *(each.name for each in fields(ResultsOptions)))
     with ExitStack() as opened:
         path = options.plan
         if path is None:
@@ -192,6 +188,10 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
     keys = names("in full", [group.key for group in groups[: options.top]])
     commands = plan_words.following_commands(options.profiles, options)
     again = f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
+    traded: tuple[Said | Figure, ...] = ()
+    if (known := facts.traded) is not None:
+        words = "What a plan of the same method costs where more or less error is allowed, all else alike."
+        traded = words, trade_off_figure(known), *trade_off_blocks(known, None)
     sections: dict[str, Iterable[Said | Figure]] = {
         "In short": _in_short(facts),
         "Profile": (*profile_words.heading_lines(part), profile_words.info_pairs(info)),
@@ -201,8 +201,8 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
         "Over the run": (timeline_figure(facts.timeline),),
         "Plan": _plan(facts),
         "Simulated": _totals(facts.simulated, options),
-        "Trade-off": _trade_off(facts.traded),
-        "Methods compared": _comparison(facts, options),
+        "Trade-off": traded,
+        "Methods compared": _comparison(facts),
         "Names in full": ([Column("", titles, to_right=False), keys],),
         "To make this again": (again, Typed("\n".join(commands))),
     }
@@ -213,13 +213,13 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
     )
 
 
-def _title(study: Study, group: int) -> str:
-    return f"#{group + 1} {_group_name(study, group)}"
-
-
-def _group_name(study: Study, group: int) -> str:
+def _name(study: Study, group: int) -> str:
     """Return what a kernel group is called in charts and tables: short, and no other group's."""
-    return group_words.group_label(study, group, 48)
+    return group_label(study, group, 48)
+
+
+def _title(study: Study, group: int) -> str:
+    return f"#{group + 1} {_name(study, group)}"
 
 
 def _in_short(facts: Facts) -> Iterator[str]:
@@ -232,7 +232,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
         f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(study)}.",
-        f"{share(first['share'])} of it goes into {those} of {_group_name(study, 0)}.",
+        f"{share(first['share'])} of it goes into {those} of {_name(study, 0)}.",
         plan_words.simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan),
         plan_words.known_sentence(plan.design),
     ]
@@ -248,7 +248,7 @@ def _groups(study: Study, top: int) -> Iterator[Said]:
     has_own = study.groups.samples is not None
     left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
     figures = [each for each in group_words.group_figures(study, rows) if each.heading not in left_out]
-    yield [*figures, names("kernel group", [_group_name(study, index) for index in range(number)])]
+    yield [*figures, names("kernel group", [_name(study, index) for index in range(number)])]
     if left := len(study.counts.groups) - number:
         yield f"{count(left)} smaller groups are not listed."
     yield from group_words.devices_named(study)
@@ -280,27 +280,23 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
     elif simulated.why_no_larger:
         blocks.append(f"{simulated.why_no_larger}.")
     for block in blocks:
-        yield block.columns(48, options.top) if isinstance(block, Listing) else block
-        if isinstance(block, Listing) and (left := len(block) - options.top) > 0:
+        if not isinstance(block, Listing):
+            yield block
+            continue
+        yield block.columns(48, options.top)
+        if (left := len(block) - options.top) > 0:
             yield f"{count(left)} more are not listed."
 
 
-def _trade_off(known: TradeOff | None) -> Iterator[Said | Figure]:
-    if known is not None:
-        yield "What a plan of the same method costs where more or less error is allowed, all else alike."
-        yield trade_off_figure(known)
-        yield from trade_off_blocks(known, None)
-
-
-def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Said | Figure]:
+def _comparison(facts: Facts) -> Iterator[Said | Figure]:
     if facts.compared is None:
         return
-    rows, notes = facts.compared
-    yield from comparison_blocks(rows, _compare_options(options), PAGE)
+    asked, rows, notes = facts.compared
+    yield from comparison_blocks(rows, asked, PAGE)
     yield (
         "Simulated, bound and group are what a method promises of the simulated total, of the profile's own "
         "and of any kernel group's. Mean, p95 and max are errors of the profile's total over repeated draws; "
-        f"within is the share of draws that are off by at most {share(options.epsilon)}."
+        f"within is the share of draws that are off by at most {share(asked.epsilon)}."
     )
     yield from comparison_figures(rows)
     yield from notes
@@ -311,14 +307,15 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Said | Figure]
 _BINS = 80
 _TEXT = 100, 16
 """Columns and rows of a chart as text."""
+Drawing = Callable[[int, int], Grid]
 # Durations that differ by more than this factor are crowded together on a linear axis.
 _WIDE = 20
 
 
-def _text_of(draw: Callable[[int, int], Grid]) -> str:
-    """Return what a function draws of a size, as ASCII."""
+def _figure(name: str, title: str, about: str, svg: Iterable[str], legend: Legend, draw: Drawing) -> Figure:
+    """Return a chart; `draw` draws it of a size as text, here in ASCII."""
     with ascii_within():
-        return plain(draw(*_TEXT))
+        return Figure(name, title, about, tuple(svg), legend, plain(draw(*_TEXT)))
 
 
 def duration_figure(study: Study, group: int) -> Figure:
@@ -336,14 +333,14 @@ def duration_figure(study: Study, group: int) -> Figure:
         for (low, high), counts in zip(strata, data.cluster_counts, strict=True)
     ]
     shortest, longest, mean = (duration(row[name]) for name in ("min_ns", "max_ns", "mean_ns"))
-    return Figure(
+    return _figure(
         f"durations-{group + 1}",
         _title(study, group),
         f"Histogram of {counted(row['launches'], 'launch')} that last {shortest} to {longest}, "
         f"{mean} in the mean, in {counted(len(strata), 'stratum')}.",
-        tuple(pictures.bars_of(data, log=log)),
+        pictures.bars_of(data, log=log),
         pictures.strata_legend(legend),
-        _text_of(lambda width, height: group_words.group_histogram(study, group, width, height, log=log)),
+        lambda *size: group_words.group_histogram(study, group, *size, log=log),
     )
 
 
@@ -353,13 +350,13 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
     strata = clusters_of_group(study, timeline.group)
     log = 0 < _WIDE * int(launches.duration_ns.min()) < int(launches.duration_ns.max())
     has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
-    return Figure(
+    return _figure(
         "over-the-run",
         _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
-        tuple(pictures.cells_of(launches, strata, timeline.drawn_ids, log=log)),
+        pictures.cells_of(launches, strata, timeline.drawn_ids, log=log),
         pictures.strata_legend([duration_range(*ends) for ends in strata], has_drawn=has_drawn),
-        _text_of(lambda width, height: group_timeline(timeline, width, height, log=log)),
+        lambda *size: group_timeline(timeline, *size, log=log),
     )
 
 
@@ -370,14 +367,10 @@ def trade_off_figure(known: TradeOff) -> Figure:
     speedup = np.array([point.speedup for point in points], dtype=np.float64)
     ends = [f"{ratio(each.speedup)} at {each.epsilon:g}" for each in points]
     words = f"Expected speedup of a plan by the method {known.method} over the error that is allowed."
-    return Figure(
-        "trade-off",
-        "Speedup over epsilon",
-        words + (f" From {ends[0]} to {ends[-1]}." if ends else ""),
-        tuple(pictures.curve_of(epsilon, speedup, known.target.epsilon)),
-        pictures.curve_legend(known.target.epsilon),
-        _text_of(known.chart),
-    )
+    words += f" From {ends[0]} to {ends[-1]}." if ends else ""
+    svg = pictures.curve_of(epsilon, speedup, known.target.epsilon)
+    legend = pictures.curve_legend(known.target.epsilon)
+    return _figure("trade-off", "Speedup over epsilon", words, svg, legend, known.chart)
 
 
 def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
@@ -388,14 +381,14 @@ def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
     error = np.array([each.row["error_mean"] for each in there], dtype=np.float64)
     best = there[int(speedup.argmax())]
     letters = [method_mark(each.methods[0])[0] for each in there]
-    yield Figure(
+    yield _figure(
         "comparison",
         "Speedup against error",
         "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
         f"to the right is better. The largest speedup, {ratio(best.row['speedup'])}, has {best.label}.",
-        tuple(pictures.points_of(speedup, error, letters)),
+        pictures.points_of(speedup, error, letters),
         [(pictures.letter_mark(letter), each.label) for letter, each in zip(letters, there, strict=True)],
-        _text_of(lambda width, height: comparison_scatter(rows, width, height)),
+        lambda *size: comparison_scatter(rows, *size),
     )
 
 
@@ -417,7 +410,8 @@ def report_answer(report: Report, written: Written, study: Study, options: Repor
 
 def check_target(simulated: SimulatedTotals | None, options: ReportOptions) -> None:
     """Raise CheckFailedError where the simulated total is not as narrow as asked for."""
-    if simulated is None or options.target is None:
+    target = options.target
+    if simulated is None or target is None:
         return
-    if not simulated.found.is_within(options.target, accept_cold=options.accept_cold):
-        raise CheckFailedError(unmet_text(simulated.found, options.target))
+    if not simulated.found.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(simulated.found, target))

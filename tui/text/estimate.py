@@ -61,7 +61,7 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
 
     main, parts, caches, check = found.main, found.parts, found.caches, found.caches.check
     declared = found.plan.options.target if found.plan.is_random else None
-    compared = {group.key: group._asdict() for group in compared_groups(found)} if options.groups else {}
+    compared = {group.key: group for group in compared_groups(found)} if options.groups else {}
     own, ends = found.own, _bracket(found)
     return {
         "metrics": [
@@ -75,10 +75,10 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
             if ratio is not None
         ],
         "groups": [
-            {"key": key} | _row(total) | {name: compared[key][name] for name in ComparedGroup._fields[2:]}
+            {"key": key} | _row(total) | named(compared[key], *ComparedGroup._fields[2:])
             for key, total in (found.groups if options.groups else ())
         ],
-        "promise_met": None if options.target is None else _is_met(found, options),
+        "promise_met": options.target and found.is_within(options.target, accept_cold=options.accept_cold),
         "caches": {
             "state": caches.state,
             "shares": dict(caches.shares),
@@ -88,18 +88,13 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
         },
         "seen": None if main.seen is None else main.seen._asdict(),
         "declared": {
-            "noise": None if declared is None else declared.noise_floor,
-            "kernel_spread": None if declared is None else declared.kernel_spread,
+            "noise": declared and declared.noise_floor,
+            "kernel_spread": declared and declared.kernel_spread,
         },
         "parts": None if parts is None else named(parts, *_PARTS),
         "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
-
-
-def _is_met(found: PlanEstimate, options: EstimateOptions) -> bool:
-    assert options.target is not None
-    return found.is_within(options.target, accept_cold=options.accept_cold)
 
 
 def _row(total: Estimate) -> dict[str, Any]:
@@ -131,45 +126,31 @@ def estimate_blocks(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
 ) -> Iterator[Said]:
     """Yield the answer first, then what it rests on, last the next command."""
-    listed = options.top_up if larger is not None else None
-    yield from _incomplete_lines(found, listed)
-    yield from total_lines(found)
-    yield from cache_lines(found)
-    yield from _basis_lines(found)
-    if (target := options.target) is not None:
-        is_met = _is_met(found, options)
-        yield f"within {share(target)} as asked for" if is_met else unmet_text(found, target)
-    if larger is not None:
-        yield (
-            f"next: {_launches_text(larger.to_run)}, {larger.added:,} of them new; the whole larger plan: "
-            f"{counted(larger.launches, 'launch')}, {duration(larger.sampled_duration_ns)}"
-        )
-    yield from _detail_lines(found) if options.details else ()
-    if options.groups:
-        groups = group_listing(found)
-        yield groups if len(groups) else NO_GROUPS
-        yield from place_lines(_places([group.key for group in compared_groups(found)]))
-    if following is None:
-        # Simulate what is missing, ask for a narrower total, or look at it.
-        following = f"kernelpoint {shlex.join([options.plan, *options.results])}"
-        if listed is not None:
-            following = f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
-        elif target is None or not found.is_within(target):
-            asked = replace(options, target=target or 0.03, top_up="more.json", output=None)
-            following = command_line("estimate", asked)
-    if following:
-        yield Typed(following)
-
-
-def _incomplete_lines(found: PlanEstimate, listed: str | None) -> Iterator[str]:
-    """Yield that there is no total yet, where strata have no result."""
-    main = found.main
+    main, listed = found.main, options.top_up if larger is not None else None
     if main.is_incomplete:
+        # Strata have no result.
         missing = set(found.missing[found.totals.index(main)])
         still = _launches_text([launch for launch in found.plan.drawn if launch.id in missing])
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         known = f"{share(1 - main.share_missing)} of the time"
         yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still} ({there})"
+    yield from total_lines(found)
+    yield from cache_lines(found)
+    yield from _basis_lines(found)
+    if (target := options.target) is not None:
+        is_met = found.is_within(target, accept_cold=options.accept_cold)
+        yield f"within {share(target)} as asked for" if is_met else unmet_text(found, target)
+    if larger is not None:
+        whole = f"{counted(larger.launches, 'launch')}, {duration(larger.sampled_duration_ns)}"
+        new = f"{_launches_text(larger.to_run)}, {larger.added:,} of them new"
+        yield f"next: {new}; the whole larger plan: {whole}"
+    yield from _detail_lines(found) if options.details else ()
+    if options.groups:
+        groups = group_listing(found)
+        yield groups if len(groups) else NO_GROUPS
+        yield from place_lines(_places([group.key for group in compared_groups(found)]))
+    following = _following(found, options, listed) if following is None else following
+    yield from [Typed(following)] if following else []
 
 
 def _detail_lines(found: PlanEstimate) -> Iterator[str]:
@@ -178,6 +159,16 @@ def _detail_lines(found: PlanEstimate) -> Iterator[str]:
         if freedom and not math.isinf(freedom):
             yield f"{what} has {freedom:.1f} degrees of freedom"
     yield from found.notes
+
+
+def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:
+    """Return the command to simulate what is missing, to ask for a narrower total, or to look at it."""
+    if listed is not None:
+        return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
+    if options.target is None or not found.is_within(options.target):
+        asked = replace(options, target=options.target or 0.03, top_up="more.json", output=None)
+        return command_line("estimate", asked)
+    return f"kernelpoint {shlex.join([options.plan, *options.results])}"
 
 
 def total_lines(found: PlanEstimate) -> Iterator[str]:
@@ -197,11 +188,10 @@ def total_lines(found: PlanEstimate) -> Iterator[str]:
             yield "; ".join([said + of, *total.notes])
         of = ""
     for ratio in filter(None, (*found.ratios, found.speedup)):
-        figures = [] if ratio.ratio is None else [f"{ratio.ratio:.4g}"]
-        if figures and ratio.low is not None and ratio.low != ratio.high:
-            figures = [f"{figures[0]}, {ratio.low:.4g} to {ratio.high:.4g}"]
-        said = "; ".join([*figures, *filter(None, [ratio.reason])])
-        yield f"{ratio.name} {said or 'none'}"
+        figure = "" if ratio.ratio is None else f"{ratio.ratio:.4g}"
+        if figure and ratio.low is not None and ratio.low != ratio.high:
+            figure += f", {ratio.low:.4g} to {ratio.high:.4g}"
+        yield f"{ratio.name} {'; '.join(filter(None, (figure, ratio.reason))) or 'none'}"
 
 
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
@@ -215,36 +205,32 @@ def cache_lines(found: PlanEstimate) -> Iterator[str]:
             words += f", which widens the interval from {share(before)} to {share(now)}"
         yield head + words
     if found.own is not None and (ends := _bracket(found)) is not None:
-        yield (
-            f"the whole run's {main.metric} lie between {found.own.total:,.0f}, with L2 filled by what "
-            f"launches read themselves, and {main.total:,.0f}: {ends[0]:,.0f} to {ends[1]:,.0f} with both "
-            "intervals"
-        )
+        own = f"{found.own.total:,.0f}, with L2 filled by what launches read themselves"
+        both = f"{ends[0]:,.0f} to {ends[1]:,.0f} with both intervals"
+        yield f"the whole run's {main.metric} lie between {own}, and {main.total:,.0f}: {both}"
 
 
 def _basis_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what the interval consists of, and what the results say of how cycles vary."""
     main, parts, seen = found.main, found.parts, found.main.seen
     if parts is not None:
-        widths = named(parts, *_PARTS).items()
-        shares = (
+        shares = [
             f"{kind.replace('_', ' ')} {'unknown' if width is None else share(width)}"
-            for kind, width in widths
+            for kind, width in named(parts, *_PARTS).items()
             if width != 0
-        )
+        ]
         yield f"  parts of that: {', '.join(shares)}"
     if seen is not None and not seen.degrees_of_freedom:
-        yield (
-            "The interval is as declared: no stratum was simulated twice; `--target 0.02` simulates more and "
-            "checks it."
-        )
+        none = "no stratum was simulated twice; `--target 0.02` simulates more and checks it"
+        yield f"The interval is as declared: {none}."
     elif seen is not None:
-        times = math.sqrt(seen.variance_ratio)
-        yield (
-            f"Of the variance {share(seen.share)} was seen at least twice; there, {main.metric} vary "
-            f"{f'{times:.2g}' if times >= 0.01 else 'less than 0.01'} times as much as declared. "
-            f"{share(seen.declared_share)} of the interval rests on what was declared."
+        ratio = math.sqrt(seen.variance_ratio)
+        times = f"{f'{ratio:.2g}' if ratio >= 0.01 else 'less than 0.01'} times as much as declared"
+        varied = (
+            f"of the variance {share(seen.share)} was seen at least twice; there, {main.metric} vary {times}"
         )
+        rests = f"{share(seen.declared_share)} of the interval rests on what was declared"
+        yield f"O{varied[1:]}. {rests}."
     yield from _refuted(found)
 
 
@@ -397,10 +383,9 @@ def news_line(now: Now, target: float | None) -> str | None:
     """Return what just happened; None where nothing did."""
     if now.news is None:
         return None
+    what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
     if isinstance(now.news, Job):
         what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
-    else:
-        what = f"{counted(now.news, 'launch')} more drawn"
     return f"{what}; {progress_line(now, target)}"
 
 

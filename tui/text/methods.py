@@ -23,7 +23,7 @@ from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
 from tui.output.blocks import Laid, Said, Typed
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, named
 from tui.terminal.printable import Column, shortened, table
 from tui.text.profile import Part, part_of
 
@@ -65,8 +65,6 @@ def methods_blocks(rows: list[Row]) -> Iterator[Said]:
 
 # All of them on profiles, as rows.
 
-_PLANNED = ("samples", "speedup", "bound", "group_bound")
-_MEASURED = ("error_mean", "error_p95", "error_max", "within_epsilon")
 _MEAN_OF = "mean of "
 _LACKING = {
     "error_mean": "its error is 0 on some, so there is no geometric mean",
@@ -131,17 +129,16 @@ def workload_rows(
 def comparison_row(profile: str, comparison: Comparison) -> Row:
     """Return one method on one profile as the contract's `compare` lists it."""
     design, judgement = comparison.design, comparison.judgement
-    reason = None if comparison.reason is None else with_flags(comparison.reason)
     return {
         "profile": profile,
         "method": comparison.method,
         "applicable": design is not None,
-        "reason": reason,
+        "reason": comparison.reason and with_flags(comparison.reason),
         "strata": getattr(design, "strata_count", None),
-        **{name: getattr(design, name, None) for name in _PLANNED},
-        **{name: getattr(judgement, name, None) for name in _MEASURED},
+        **named(design, "samples", "speedup", "bound", "group_bound"),
+        **named(judgement, "error_mean", "error_p95", "error_max", "within_epsilon"),
         "seconds": comparison.seconds,
-        "bound_with_noise": getattr(design, "bound_with_noise", None),
+        **named(design, "bound_with_noise"),
         "same_as": comparison.same_as,
     }
 

@@ -429,7 +429,7 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
         "total_duration_ns": counts.total_duration_ns,
         "busy": profile_words.busy_shares(study),
         "kinds": profile_words.kind_shares(study),
-        "findings": profile_words.finding_rows(study),
+        "findings": [finding.as_json() for finding in study.findings],
         "groups": [group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))],
         "plan": design_row(study),
         "promise": promise_words(study.design),

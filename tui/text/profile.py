@@ -20,7 +20,7 @@ from sampling.reduction.region import LeftOut, Region, as_given
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.output.blocks import Pairs, Phrase, Tone, Words, joined, without_tones
-from tui.output.writer import Answer
+from tui.output.writer import Answer, named
 
 _MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
 _PACKAGE = re.compile(r"[- ](?:PCIE?|SXM\d*|PG\d+|HBM\d*|VF|\d+ ?GB).*", re.IGNORECASE)
@@ -42,9 +42,9 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
         device = described.get(place) or described.get((None, sequence.device))
         rows.append(
             {"process": sequence.process, "device": sequence.device}
-            | {name: getattr(device, name, None) for name in ("name", "sm_count")}
+            | named(device, "name", "sm_count")
             | {"launches": study.launches_of_sequences[sequence]}
-            | {name: getattr(time, name, None) for name in ("kernel_ns", "busy_ns", "overlap_share")}
+            | named(time, "kernel_ns", "busy_ns", "overlap_share")
         )
     return rows
 
@@ -109,11 +109,6 @@ MARKS = {"warning": "!", "note": "i"}
 _TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
 
 
-def finding_rows(study: Study) -> list[dict[str, str]]:
-    """Return the findings as the contract lists them."""
-    return [finding.as_json() for finding in study.findings]
-
-
 def finding_sentences(study: Study) -> Iterator[str]:
     """Yield the findings with their marks, a remedy only where there is something to mend."""
     for each in study.findings:
@@ -154,7 +149,7 @@ def info_results(study: Study) -> dict[str, Any]:
         "processes": len({sequence.process for sequence in study.sequences}),
         "streams": None if streams is None else len(streams),
         "span_ns": study.span_ns,
-        "findings": finding_rows(study),
+        "findings": [finding.as_json() for finding in study.findings],
     }
 
 
@@ -249,9 +244,8 @@ def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:
     if isinstance(part, Part):
         selection = None if part.is_whole else _selection_row(part)
         return replace(answer, selection=selection, heading=heading_lines(part))
-    parts = {name: each for name, each in part.items() if not each.is_whole}
-    lines = [line for name, each in parts.items() for line in heading_lines(each, f" of {name}")]
-    rows = {name: _selection_row(each) for name, each in parts.items()}
+    lines = [line for name, each in part.items() for line in heading_lines(each, f" of {name}")]
+    rows = {name: _selection_row(each) for name, each in part.items() if not each.is_whole}
     return replace(answer, selection=rows or None, heading=tuple(lines))
 
 
@@ -268,10 +262,10 @@ def _selection_row(part: Part) -> dict[str, Any]:
     """Return the filters that are set, what they keep, and what is left out for being short."""
     left_out = None
     if (left := part.left_out) is not None:
-        left_out = {name: getattr(left, name) for name in ("launches", "total_duration_ns")}
+        left_out = named(left, "launches", "total_duration_ns")
         left_out["share"] = left.share_of(part.total_duration_ns)
-    figures = ("filters", "launches", "of_launches", "total_duration_ns")
-    return {name: getattr(part, name) for name in figures} | {"left_out": left_out}
+    kept = named(part, "filters", "launches", "of_launches", "total_duration_ns")
+    return kept | {"left_out": left_out}
 
 
 def left_out_words(part: Part) -> str:

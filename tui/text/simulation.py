@@ -17,7 +17,7 @@ from tui.options.choices import OutputFormat
 from tui.options.plan import JudgeOptions
 from tui.options.simulate import ProjectOptions
 from tui.output.blocks import Listing, Said
-from tui.output.writer import Answer, Canvas
+from tui.output.writer import Answer, Canvas, named
 from tui.terminal.printable import Column, names, shortened
 from tui.text.plan import judged_row
 
@@ -41,9 +41,9 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
         "samples": len(plan.drawn),
         "speedup": judged.speedup,
         "expected_speedup": None if redraws is None else judged.expected_speedup,
-        **{name: getattr(judged, name) for name in ("bound", "group_bound")},
+        **named(judged, "bound", "group_bound"),
         "total_duration_ns": judged.total_ns,
-        **{name: getattr(judged, name) for name in ("estimate_ns", "error")},
+        **named(judged, "estimate_ns", "error"),
         **judged_row(redraws),
     }
 
@@ -113,14 +113,11 @@ def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
     rows: list[dict[str, Any]] | None = None
     if form is OutputFormat.JSON:
         here, there = found.first_difference or (None, None)
-        first = {
-            "profile": here and {"id": here.number, **_kernel_row(here)},
-            "trace": there and {"number": there.number, **_kernel_row(there)},
-        }
+        first = {"profile": here and _row(here, "id"), "trace": there and _row(there)}
         results = {
             "matched": len(found.ids),
-            "missing_in_trace": [{"id": each.number, **_kernel_row(each)} for each in missing_here],
-            "missing_in_profile": [{"number": each.number, **_kernel_row(each)} for each in missing_there],
+            "missing_in_trace": [_row(each, "id") for each in missing_here],
+            "missing_in_profile": [_row(each) for each in missing_there],
             "first_difference": None if found.first_difference is None else first,
             "matched_by": found.by,
             "drawn": found.drawn,
@@ -132,15 +129,14 @@ def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
         first_id = found.sequence.first_id
         here_all = map(found.here, range(first_id, first_id + len(found.signature)))
         rows = [
-            {"id": each.number, "number": number_of.get(each.number), **_kernel_row(each)}
-            for each in here_all
+            {"id": each.number} | _row(each) | {"number": number_of.get(each.number)} for each in here_all
         ]
-        rows += [{"id": None, "number": each.number, **_kernel_row(each)} for each in missing_there]
+        rows += [{"id": None} | _row(each) for each in missing_there]
     return Answer("align", results, rows=rows, blocks=lambda _: alignment_blocks(found), warnings=found.notes)
 
 
-def _kernel_row(launch: ListedLaunch) -> dict[str, Any]:
-    return {name: getattr(launch.kernel, name) for name in ("name", "grid", "block")}
+def _row(launch: ListedLaunch, number: str = "number") -> dict[str, Any]:
+    return {number: launch.number} | named(launch.kernel, "name", "grid", "block")
 
 
 def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
@@ -166,14 +162,12 @@ def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
 
 def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
     whole = ["the end" if each is None else readable_name(each.kernel.name) for each in launches]
-
-    def column(name: str) -> Column:
-        kernels = (None if each is None else each.kernel for each in launches)
-        found = (getattr(kernel, name, None) for kernel in kernels)
-        return Column(name, [UNKNOWN if each is None else "x".join(map(str, each)) for each in found])
-
-    numbers = Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches])
-    figures = (numbers, column("grid"), column("block"))
+    figures = [Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches])]
+    for name in ("grid", "block"):
+        sizes = (getattr(each and each.kernel, name, None) for each in launches)
+        figures.append(
+            Column(name, [UNKNOWN if each is None else "x".join(map(str, each)) for each in sizes])
+        )
     return Listing(figures, "kernel", lambda row, room: shortened(whole[row], room), whole=whole)
 
 
@@ -221,18 +215,16 @@ def unrecorded_text(logs: Sequence[IntervalLog]) -> str:
 
 def projection_row(number: int, log: IntervalLog, projection: Projection) -> dict[str, Any]:
     """Return one kernel as the contract's `project` lists it."""
-    own = ("stopped", "cycle", "projected_cycles", "speedup", "reason")
-    beside = ("error", "ipc", "spread_percent", "ctas_done", "ctas_needed")
     # The kernel's true end: the simulator's, or the log's end taken for it.
     end_from = "log" if log.facts.cycles is None else "simulator"
     return {
         "kernel": log.name,
-        **{name: getattr(projection, name) for name in own},
+        **named(projection, "stopped", "cycle", "projected_cycles", "speedup", "reason"),
         "number": number,
         "cycles_logged": int(log.cycle[-1]),
         "total_cycles": projection.total_cycles,
         "total_cycles_from": None if projection.total_cycles is None else end_from,
-        **{name: getattr(projection, name) for name in beside},
+        **named(projection, "error", "ipc", "spread_percent", "ctas_done", "ctas_needed"),
         "wave": projection.totals.wave_ctas,
         "total_ctas": projection.totals.ctas,
         "launches": max(len(log.launches), 1),
