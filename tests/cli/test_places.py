@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint
-from tui.options.files import check_file, reading, reads_of, why_not_written
+from tui.options.files import check_file, reading, why_not_written
 from tui.registry import COMMANDS
 
 # What writes a product, with the kind of it, on a profile or a plan that is not there: nothing may be read.
@@ -157,19 +157,20 @@ NO_FILES = {
 CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
 
 
-def text_options(command: str) -> Iterator[tuple[Field[Any], Any]]:
-    """The options and arguments of a command that take any text, with their types."""
+def text_options(command: str) -> Iterator[Field[Any]]:
+    """The options and arguments of a command that take any text."""
     options = COMMANDS[command].options
-    hints = get_type_hints(options, include_extras=True)
-    plain = get_type_hints(options)
+    hints = get_type_hints(options)
     for option in fields(options):
-        hint = plain[option.name]
-        if hint is str or str in get_args(hint):
-            yield option, hints[option.name]
+        if hints[option.name] is str or str in get_args(hints[option.name]):
+            yield option
 
 
 INPUTS = [
-    (command, option) for command in COMMANDS for option, hint in text_options(command) if reads_of(hint)
+    (command, option)
+    for command in COMMANDS
+    for option in text_options(command)
+    if option.metadata["reads"] is not None
 ]
 
 
@@ -190,8 +191,8 @@ def words_naming(command: str, option: Field[Any], path: object) -> Sequence[obj
 def test_every_option_of_text_is_known_to_name_a_file_or_not(command: str) -> None:
     """Else a new one could name a file that nothing keeps."""
     known = NO_FILES | CHOSEN.get(command, set())
-    for option, hint in text_options(command):
-        assert (option.name in known) != (reads_of(hint) is not None), option.name
+    for option in text_options(command):
+        assert (option.name in known) != (option.metadata["reads"] is not None), option.name
 
 
 @pytest.mark.parametrize(("command", "option"), INPUTS, ids=lambda part: getattr(part, "name", part))

@@ -24,7 +24,7 @@ def run_report(options: ReportOptions) -> None:
             facts = facts_of(options, progress)
         report = report_of(facts, options)
         written = write(report)
-    answer = report_answer(report, written, facts.study, options)
+    answer = report_answer(report, *written, facts.study, options)
     emit(stated(answer, part_of_study(facts.study)), options, redirect=False)
     check_target(facts.simulated, options)
 

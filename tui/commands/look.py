@@ -146,14 +146,17 @@ def run_timeline(options: look.TimelineOptions) -> None:
 
 def run_ranges(options: look.RangesOptions) -> None:
     """Read, add up, show."""
-    from tui.engine.looking import found_ranges
+    from sampling.reduction.range_list import list_ranges
     from tui.text.timeline import NO_RANGES, ranges_answer
 
+    region = region_of(options)
     with progress_of(options) as progress:
-        found = found_ranges(options, progress)
-    if not len(found.listed):
+        profile = open_profile(options.profiles, progress, columns_of(options))
+        note_what_is_read(profile, quiet=options.quiet)
+        listed = list_ranges(profile, region, progress)
+    if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
-    emit(ranges_answer(found, options), options)
+    emit(ranges_answer(profile, region, listed, options), options)
 
 
 def run_ranks(options: look.RanksOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, idle_gaps, 
 from tui.engine import studies
 from tui.engine.studies import columns_of, open_profile, region_of
 from tui.options.choices import TimelineBy
-from tui.options.look import DifferenceOptions, RangesOptions, TimelineOptions, file_and_part, with_part
+from tui.options.look import DifferenceOptions, TimelineOptions, file_and_part, with_part
 
 if TYPE_CHECKING:
     from sampling.difference import Difference
@@ -114,25 +114,6 @@ def ranges_in(profile: Profile, region: Region, progress: Progress | None = None
         # There are launches; perhaps none of them in a range.
         return list_ranges(profile, region, progress) or None
     return None
-
-
-class FoundRanges(NamedTuple):
-    """The ranges of a region of a profile."""
-
-    profile: Profile
-    region: Region
-    listed: RangeList
-
-
-def found_ranges(options: RangesOptions, progress: Progress) -> FoundRanges:
-    """Read the workload and list its ranges.
-
-    Raises OptionError: a filter is wrong.
-    """
-    region = region_of(options)
-    profile = open_profile(options.profiles, progress, columns_of(options))
-    studies.note_what_is_read(profile, quiet=options.quiet)
-    return FoundRanges(profile, region, list_ranges(profile, region, progress))
 
 
 def found_difference(

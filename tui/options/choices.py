@@ -7,6 +7,9 @@ from enum import StrEnum
 #: How results are written; never chosen by what stdout is.
 OutputFormat = StrEnum("OutputFormat", "TABLE CSV JSON JSONL MARKDOWN")
 
+#: When to colour.
+ColorMode = StrEnum("ColorMode", "AUTO ALWAYS NEVER")
+
 #: What `groups` is sorted by; all but name largest first.
 GroupSort = StrEnum("GroupSort", "TOTAL LAUNCHES MEAN COV STRATA DRAWN NAME")
 
@@ -31,14 +34,6 @@ AlignBy = StrEnum("AlignBy", "NAMES ORDER OPERATOR")
 
 #: How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5.
 NumberLocale = StrEnum("NumberLocale", {"C": "C", "EN_US": "en_US", "DE_DE": "de_DE"})
-
-
-class ColorMode(StrEnum):
-    """When to colour."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
 
 
 class TimelineBy(StrEnum):

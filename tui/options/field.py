@@ -40,6 +40,8 @@ MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
 _METAVARS = {"InputFile": "FILE", "float": "X", "int": "N"}
 # What an option or argument is that is not given, by its type; of any other type there may be several.
 _OF_TYPE = {"bool": False, "str": "", "InputFile": "", "PartOfFile": ""}
+# What names a file to read, and the sign that may stand beside its name.
+_READS = {"InputFile": "", "FeatureFile": "=", "PartOfFile": "@"}
 _UNSAID: dict[str, Any] = {
     **dict.fromkeys(("panel", "metavar", "least", "most", "parameter", "typed", "product")),
     "fraction": False,
@@ -66,7 +68,7 @@ def option(text: str, *flags: str, default: Any = ..., **about: Any) -> Any:
 
 def argument(text: str, metavar: str, *, required: bool = True) -> Any:
     """Return a field that is an argument: its help and the name it has in the help."""
-    about = {"help": text, "argument": True, "metavar": metavar, "required": required}
+    about = {"help": text, "argument": True, "metavar": metavar, "required": required, "product": None}
     return field(default=..., metadata=about)
 
 
@@ -83,6 +85,7 @@ class CommandOptions:
             if not isinstance(given, Field):
                 continue
             about, default = dict(given.metadata), given.default
+            about["reads"] = next((sign for word, sign in _READS.items() if word in kind), None)
             if default is ...:
                 default = None if "None" in kind else _OF_TYPE.get(kind, ())
             if not about.get("argument"):

@@ -8,11 +8,11 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from itertools import takewhile
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from sampling.errors import OptionError, PlanFileError
 
@@ -41,47 +41,25 @@ def _bundled(name: str) -> Path:
 _being_read: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """Marks the type of an option or argument whose value names a file to read."""
-
-    #: Whether the file may follow an equals sign, as in NAME=FILE.
-    after_equals: bool = False
-    #: Whether a part of the file may be named behind an at sign, as in FILE@RANGE.
-    before_at: bool = False
-
-    def paths(self, text: str) -> Iterator[str]:
-        """Yield what the file may be called; a name and a path may both contain the sign."""
-        yield text
-        for place, letter in enumerate(text):
-            if self.after_equals and letter == "=":
-                yield text[place + 1 :]
-            if self.before_at and letter == "@":
-                yield text[:place]
-
-
-InputFile = Annotated[str, Reads()]
-FeatureFile = Annotated[str, Reads(after_equals=True)]
-PartOfFile = Annotated[str, Reads(before_at=True)]
+# What names a file to read: FILE itself, [NAME=]FILE, FILE[@RANGE]. `tui.options.field` knows them by name.
+InputFile = str
+FeatureFile = str
+PartOfFile = str
 
 
 def input_files(options: Any) -> tuple[str, ...]:
-    """Return the names of the files that the options ask to read, as typed; "-" is standard input."""
-    hints = get_type_hints(type(options), include_extras=True)
+    """Return the names of the files that the options ask to read, as typed; "-" is standard input.
+
+    Of NAME=FILE and FILE@RANGE all that may be the file's: a name and a path may both contain the sign.
+    """
     paths: list[str] = []
     for option in fields(options):
-        mark, value = reads_of(hints[option.name]), getattr(options, option.name)
-        if mark is not None and value is not None:
-            named = [value] if isinstance(value, str) else value
-            paths += [path for text in named for path in mark.paths(text)]
+        sign, value = option.metadata["reads"], getattr(options, option.name)
+        if sign is not None and value is not None:
+            for text in [value] if isinstance(value, str) else value:
+                places = [place for place, letter in enumerate(text) if letter == sign]
+                paths += [text, *(text[:place] if sign == "@" else text[place + 1 :] for place in places)]
     return tuple(paths)
-
-
-def reads_of(hint: Any) -> Reads | None:
-    """Return the `Reads` mark of a type, of a tuple's items or of a union's members; None without one."""
-    if get_origin(hint) is Annotated:
-        return next((mark for mark in hint.__metadata__ if isinstance(mark, Reads)), None)
-    return next(filter(None, map(reads_of, get_args(hint))), None)
 
 
 @contextmanager
@@ -148,7 +126,7 @@ def check_places(options: Any) -> None:
     OSError: nothing can be written there.
     """
     for option in fields(options):
-        product, place = option.metadata.get("product"), getattr(options, option.name)
+        product, place = option.metadata["product"], getattr(options, option.name)
         if product is None or place in {None, _STDOUT}:
             continue
         path, named = Path(place), f"{option.metadata['flags'][0]} {place}"

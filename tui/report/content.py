@@ -37,7 +37,7 @@ from tui.output.blocks import Laid, Listing, Pairs, Said, Typed
 from tui.output.files import scratch_file
 from tui.output.writer import PAGE, Answer, named
 from tui.report import pictures
-from tui.report.page import Report, Section, Written
+from tui.report.page import Report
 from tui.report.pictures import Figure, Legend
 from tui.terminal.diagnostics import CheckFailedError
 from tui.terminal.printable import Column, ascii_within, names
@@ -209,7 +209,7 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
     return Report(
         title=f"Kernel launches of {profiles}",
         about=study.profile.format + ("" if name is None else f", {name}"),
-        sections=tuple(Section(title, said) for title, blocks in sections.items() if (said := tuple(blocks))),
+        sections={title: said for title, blocks in sections.items() if (said := tuple(blocks))},
     )
 
 
@@ -395,14 +395,16 @@ def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
 # What the command answers.
 
 
-def report_answer(report: Report, written: Written, study: Study, options: ReportOptions) -> Answer:
+def report_answer(
+    report: Report, size_bytes: int, charts: list[str], study: Study, options: ReportOptions
+) -> Answer:
     """Return the files that were written."""
-    titles, charts = [section.title for section in report.sections], list(written.charts)
-    words = f"{options.output}: {counted(len(titles), 'section')}, {count(written.size_bytes)} bytes"
+    titles = list(report.sections)
+    words = f"{options.output}: {counted(len(titles), 'section')}, {count(size_bytes)} bytes"
     lines = [*([] if options.output is None else [words]), *charts]
     return Answer(
         "report",
-        {"path": options.output, "bytes": written.size_bytes, "sections": titles, "charts": charts},
+        {"path": options.output, "bytes": size_bytes, "sections": titles, "charts": charts},
         blocks=lambda _: [Laid("\n".join(lines))],
         warnings=tuple(finding.code for finding in study.findings),
     )

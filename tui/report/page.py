@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from sampling.errors import OptionError
@@ -30,27 +29,20 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A heading, and what is said below it."""
-
-    title: str
-    blocks: tuple[Said | Figure, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """The whole file."""
 
     title: str
     #: What the profile is, in a line below the title.
     about: str
-    sections: tuple[Section, ...]
+    #: What is said below each heading.
+    sections: Mapping[str, Sequence[Said | Figure]]
 
     @property
     def figures(self) -> Iterator[Figure]:
         """All charts, in their order."""
-        for section in self.sections:
-            yield from (block for block in section.blocks if isinstance(block, Figure))
+        for blocks in self.sections.values():
+            yield from (block for block in blocks if isinstance(block, Figure))
 
 
 # As Markdown.
@@ -64,9 +56,9 @@ def markdown_text(report: Report, images: Mapping[str, str]) -> str:
         # By this `tui.options.files` knows a report from another document.
         f"<!-- generator: KernelPoint {__version__} -->",
     ]
-    for section in report.sections:
-        parts.append(f"## {in_markdown(section.title)}")
-        for block in section.blocks:
+    for heading, blocks in report.sections.items():
+        parts.append(f"## {in_markdown(heading)}")
+        for block in blocks:
             if isinstance(block, Figure):
                 title, words = in_markdown(block.title), in_markdown(block.description)
                 at = images.get(block.name)
@@ -82,12 +74,8 @@ def markdown_text(report: Report, images: Mapping[str, str]) -> str:
 # As HTML.
 
 
-def html_text(report: Report, _: Mapping[str, str]) -> str:
-    """Return the whole file; its charts stand in it."""
-    return "\n".join(_lines(report)) + "\n"
-
-
-def _lines(report: Report) -> Iterator[str]:
+def html_lines(report: Report) -> Iterator[str]:
+    """Yield the whole file; its charts stand in it."""
     title = in_html(report.title)
     yield f"""<!DOCTYPE html>
 <html lang="en">
@@ -105,10 +93,10 @@ def _lines(report: Report) -> Iterator[str]:
 <header><h1>{title}</h1><p>{in_html(report.about)}</p></header>
 <main>"""
     figures = 0
-    for number, section in enumerate(report.sections, 1):
+    for number, (heading, blocks) in enumerate(report.sections.items(), 1):
         yield f'<section aria-labelledby="section-{number}">'
-        yield f'<h2 id="section-{number}">{in_html(section.title)}</h2>'
-        for block in section.blocks:
+        yield f'<h2 id="section-{number}">{in_html(heading)}</h2>'
+        for block in blocks:
             match block:
                 case Figure():
                     figures += 1
@@ -118,11 +106,11 @@ def _lines(report: Report) -> Iterator[str]:
                 case str():
                     yield from [f"<p>{prose_in_html(block)}</p>"] if block else []
                 case Listing():
-                    yield from _table(section.title, block.columns(_NAME_WIDTH))
+                    yield from _table(heading, block.columns(_NAME_WIDTH))
                 case Pairs():
-                    yield from _table(section.title, block.columns())
+                    yield from _table(heading, block.columns())
                 case [*columns]:
-                    yield from _table(section.title, columns)
+                    yield from _table(heading, columns)
         yield "</section>"
     yield "</main>\n</body>\n</html>"
 
@@ -172,22 +160,14 @@ def _figure(figure: Figure, number: int) -> Iterator[str]:
 
 # Its files.
 
-_WRITERS: dict[str, Callable[[Report, Mapping[str, str]], str]] = {
-    **dict.fromkeys((".html", ".htm"), html_text),
-    **dict.fromkeys((".md", ".markdown"), markdown_text),
-}
-
-
-class Written(NamedTuple):
-    """What was written: the bytes of the report, 0 where there are only charts, and the charts' own files."""
-
-    size_bytes: int
-    charts: tuple[str, ...]
+_HTML, _MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 
 
 @contextmanager
-def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]]:
+def report_files(options: ReportOptions) -> Iterator[Callable[[Report], tuple[int, list[str]]]]:
     """Give what writes a report's files, once it is sure that they can be written; all of them or none.
+
+    It returns the bytes of the report, 0 where there are only charts, and the charts' own files.
 
     Raises OptionError: no file is named, or one that is no report; or see `new_file` and `write_folder`.
     OSError: one cannot be written.
@@ -198,7 +178,7 @@ def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]
             "report needs -o FILE.html or -o FILE.md", remedy="or --svg FOLDER for the charts alone"
         )
     suffix = "" if output is None else Path(output).suffix.lower()
-    if output is not None and suffix not in _WRITERS:
+    if output is not None and suffix not in _HTML + _MARKDOWN:
         raise OptionError(
             f"-o {output}: a report ends in .html or .md",
             remedy="give -o FILE.html for drawn charts, -o FILE.md for charts as text, or --svg FOLDER for "
@@ -207,18 +187,19 @@ def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]
     with ExitStack() as opened:
         path = None if output is None else opened.enter_context(new_file(Path(output)))
 
-        def write(report: Report) -> Written:
+        def write(report: Report) -> tuple[int, list[str]]:
             size, images, charts = 0, dict[str, str](), list[str]()
             if output is not None and folder is not None:
                 # Seen from the report.
                 there = Path(os.path.relpath(Path(folder).resolve(), Path(output).resolve().parent))
                 images = {each.name: (there / f"{each.name}.svg").as_posix() for each in report.figures}
             if path is not None:
-                text = _WRITERS[suffix](report, images)
+                is_page = suffix in _HTML
+                text = "\n".join([*html_lines(report), ""]) if is_page else markdown_text(report, images)
                 size = path.write_bytes(text.encode("utf-8", "backslashreplace"))
             if folder is not None:
                 drawn = [(f"{each.name}.svg", picture_text(each)) for each in report.figures]
                 charts = write_folder(Path(folder), drawn, force=options.force, replaced=is_report)
-            return Written(size, tuple(charts))
+            return size, charts
 
         yield write

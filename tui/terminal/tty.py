@@ -6,9 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
-from typing import Literal, Protocol
-
-ColorMode = Literal["auto", "always", "never"]
+from typing import TextIO
 
 DEFAULT_WIDTH = 100
 _MOST_WIDTH, _MOST_DIGITS = 10_000, 9
@@ -21,16 +19,6 @@ _LOCALES_WITHOUT_UNICODE = frozenset({"C", "POSIX"})
 # What Python itself sets LC_CTYPE to when it finds the C locale (PEP 538): the user did not ask for it.
 _COERCED_LOCALES = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 _GLYPHS_TO_ENCODE = "─│└┤┬┴┊╌├▁▄█…"
-
-
-class Stream(Protocol):
-    """The part of an input or output stream that this module uses."""
-
-    def isatty(self) -> bool:
-        """Whether the stream is a terminal."""
-
-    def fileno(self) -> int:
-        """The stream's file descriptor."""
 
 
 def ascii_only(flag: bool, environ: Mapping[str, str], encoding: str | None) -> bool:
@@ -58,7 +46,7 @@ def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
     return not locale or "utf8" in locale.lower().replace("-", "")
 
 
-def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]) -> bool:
+def use_color(mode: str, stream: TextIO | None, environ: Mapping[str, str]) -> bool:
     """Whether to write colour to `stream`.
 
     ``auto`` writes it to a terminal that is not ``dumb``, to anything if ``FORCE_COLOR`` is set (and not 0),
@@ -73,7 +61,7 @@ def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]
     return is_terminal(stream) and environ.get("TERM") != "dumb"
 
 
-def width(environ: Mapping[str, str], stream: Stream | None) -> int:
+def width(environ: Mapping[str, str], stream: TextIO | None) -> int:
     """The columns to write in: ``COLUMNS``, else those of the stream's terminal, else 100."""
     columns = environ.get("COLUMNS", "")
     # A number of thousands of digits is none to Python, and no width to anybody.
@@ -82,7 +70,7 @@ def width(environ: Mapping[str, str], stream: Stream | None) -> int:
     return _size(stream)[0] or DEFAULT_WIDTH
 
 
-def _size(stream: Stream | None) -> tuple[int, int]:
+def _size(stream: TextIO | None) -> tuple[int, int]:
     """The columns and rows of the stream's terminal, 0 where it has none."""
     with suppress(OSError, ValueError):
         if stream is not None:
@@ -90,7 +78,7 @@ def _size(stream: Stream | None) -> tuple[int, int]:
     return 0, 0
 
 
-def forget_stale_size(environ: MutableMapping[str, str], stream: Stream | None) -> None:
+def forget_stale_size(environ: MutableMapping[str, str], stream: TextIO | None) -> None:
     """Take ``COLUMNS`` and ``LINES`` out of the environment where the terminal itself says how large it is.
 
     A shell that exports them leaves them behind when the window changes, and the app would draw for them.
@@ -100,7 +88,7 @@ def forget_stale_size(environ: MutableMapping[str, str], stream: Stream | None) 
         environ.pop("LINES", None)
 
 
-def is_terminal(stream: Stream | None) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is there, open, and a terminal."""
     if stream is None:
         return False

@@ -12,17 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import name_parts, readable_name, short_name
 from sampling.reduction.grouping import KernelGroup
 from sampling.text import counted
 from tui.terminal.printable import is_ascii, printable, shortened
 
 Words = tuple[str, ...]
-Dimensions = tuple[int, int, int] | None
+Dimensions = tuple[int, int, int]
 Place = tuple[int | None, int | None]
 """A process and a device."""
+Labelled = KernelGroup | PlannedLaunch
 RowLabel = Callable[[int, int], str]
 """Makes the label of a row in at most so many columns."""
 
@@ -367,31 +369,6 @@ _MOST_LINES = 8
 _KEY = re.compile(r"(.*?)(?: <<<([\dx?]+), ([\dx?]+)>>>)?(?: process (\d+) device (\d+))?", re.DOTALL)
 
 
-class KeyParts(NamedTuple):
-    """What the key of a kernel group says; what it does not say is None."""
-
-    name: str
-    grid: Dimensions
-    block: Dimensions
-    process: int | None
-    device: int | None
-
-
-class Labelled(Protocol):
-    """What a label tells of: a kernel group, a launch, a kernel of two profiles; None is not known."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def grid(self) -> Dimensions: ...
-    @property
-    def block(self) -> Dimensions: ...
-    @property
-    def process(self) -> int | None: ...
-    @property
-    def device(self) -> int | None: ...
-
-
 class KernelLabels:
     """The labels of all groups of a list, which they tell apart; each is made when it is asked for.
 
@@ -511,7 +488,9 @@ def labels_of_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]
 
 def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabel:
     """Return what makes the labels of rows that are kernels, the same for equal ones."""
-    listed = [KeyParts(each.name, each.grid, each.block, each.process, each.device) for each in kernels]
+    listed = [
+        KernelGroup("", each.name, each.grid, each.block, each.process, each.device) for each in kernels
+    ]
     index = {key: number for number, key in enumerate(dict.fromkeys(listed))}
     return labels_of_rows(KernelLabels(list(index), places), [("", index[key]) for key in listed])
 
@@ -525,20 +504,18 @@ def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int
     return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
 
 
-def key_parts(key: str) -> KeyParts:
-    """Return the parts of a kernel group's key.
+def key_parts(key: str) -> KernelGroup:
+    """Return the kernel group that a key is of; what it does not say is None.
 
-    >>> key_parts("f(int) <<<8x1x1, 64x1x1>>> process 0 device 1")
-    KeyParts(name='f(int)', grid=(8, 1, 1), block=(64, 1, 1), process=0, device=1)
+    >>> key_parts("f(int) <<<8x1x1, 64x1x1>>> process 0 device 1").block
+    (64, 1, 1)
     """
     found = _KEY.fullmatch(key)
-    if found is None:
-        return KeyParts(key, None, None, None, None)
-    name, grid, block, process, device = found.groups()
-    place = (None, None) if process is None else (int(process), int(device))
-    return KeyParts(name, _sizes(grid), _sizes(block), *place)
+    name, grid, block, process, device = found.groups() if found else (key, None, None, None, None)
+    place = (None, None) if process is None or device is None else (int(process), int(device))
+    return KernelGroup(key, str(name), _sizes(grid), _sizes(block), *place)
 
 
-def _sizes(text: str | None) -> Dimensions:
+def _sizes(text: str | None) -> Dimensions | None:
     parts = () if text is None or "?" in text else tuple(map(int, text.split("x")))
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else None

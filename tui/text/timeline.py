@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
+from sampling.profile.profile import Profile
 from sampling.reduction.range_list import RangeList
+from sampling.reduction.region import Region
 from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put
 from tui.charts.quantities import count, duration, duration_range, share
 from tui.charts.timeline import LEFT, RIGHT, RunAxis, clusters_of, timeline_chart
-from tui.engine.looking import FoundRanges, GroupTimeline
+from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Listing, Said
@@ -187,15 +189,15 @@ def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeL
 # Ranges as a list.
 
 
-def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
-    """Return the answer in every form."""
-    listed, kept = found.listed, found.listed.kept
+def ranges_answer(profile: Profile, region: Region, listed: RangeList, options: RangesOptions) -> Answer:
+    """Return the ranges of a region of a profile in every form."""
+    kept = listed.kept
     answer = Answer(
         "ranges",
         range_rows(listed, _chosen(listed, options, options.top)),
         blocks=lambda _: _range_blocks(listed, options),
     )
-    part = Part(found.region, kept.launches, kept.total_duration_ns, found.profile.launches, kept.left_out)
+    part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
     return stated(answer, part)
 
 
