@@ -16,7 +16,6 @@ from sampling.errors import OptionError
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
-from tui.app import planning
 from tui.app.filters import FiltersScreen, filters_of
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.ranks import RanksScreen
@@ -45,7 +44,7 @@ def two_devices(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(autouse=True)
 def nothing_binds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What binds takes a plan an option, and is not what is tested here."""
-    monkeypatch.setattr(planning, "binding_found", lambda *_: iter(()))
+    monkeypatch.setattr(App, "find_binding", lambda _: None)
 
 
 async def go_to(pilot: Running, app: App, filter_: str) -> None:

@@ -15,6 +15,7 @@ from tests.app.driving import App, Running, opened, planned, printed, screen_tex
 from tui.app import planning, wording
 from tui.app.state import Session, remedy_keys
 from tui.app.view import FindingsScreen
+from tui.engine.planning import binding_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import without_tones
@@ -101,6 +102,10 @@ async def test_while_a_plan_is_made_the_command_is_of_the_one_shown(
         assert printed(view_of(app).command(), 120, tmp_path) == view_of(app).pane_text().text != text
 
 
+def _silent(*_: object) -> None:
+    pass
+
+
 def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_faster(small: str) -> None:
     for method, epsilon, said in (
         ("joint", 0.2, r"Plan: \d+ of 168 launches by joint, [\d.]+x, error <= [\d.]+ % \(asked 20 %\)"),
@@ -108,8 +113,8 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         ("stem", 0.05, r"Plan: \d+ of 168 launches by stem, [\d.]+x, "),
     ):
         options = SampleOptions(profiles=(small,), method=method, epsilon=epsilon)
-        study = planning.load_study(options, {}, planning.silent)
-        session = Session(options, study=study, binding=planning.binding_of(options, study, planning.silent))
+        study = planning.load_study(options, {}, _silent)
+        session = Session(options, study=study, binding=binding_of(options, study, _silent))
         lines = wording.plan_lines(session, study)
         assert any(re.match(said, without_tones(line)) for line in lines), [
             without_tones(line) for line in lines

@@ -180,7 +180,7 @@ class KernelPointApp(SessionApp):
         # The terminal's other screen is blank by then; Textual itself paints only what changed.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh())
         if self.session.profiles:
-            self.load()
+            self.study_session(None, self.session)
         else:
             await self.open_first_view()
 

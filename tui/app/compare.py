@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.actions import SkipAction
@@ -20,7 +20,8 @@ from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
-from tui.app.planning import in_words, printed_options, start
+from tui.app.planning import printed_options
+from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
 from tui.app.widgets import Chart, Rows, Runs, Table, Words, Written, marked, titled
@@ -233,7 +234,8 @@ class CompareScreen(TableScreen[CompareSort]):
         begun = Findings(asked_of(self.session), method_names(), doing="designing")
         self._take(begun)
         task = partial(compare_methods, study.profile, begun)
-        self._worker = start(self, task, self._take, in_words(self._say_doing), group=COMPARE)
+        say = in_words(self._say_doing)
+        self._worker = start(self, task, self._take, say, self._fail, group=COMPARE)
 
     def _say_doing(self, doing: str) -> None:
         if self.findings is not None:
@@ -243,10 +245,8 @@ class CompareScreen(TableScreen[CompareSort]):
         self.findings = findings
         self._show()
 
-    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
-        if worker.group != COMPARE or not isinstance(error, SamplingError | OSError):
-            super().worker_failed(worker, error)
-        elif worker is self._worker and self.findings is not None and not self.findings.ending:
+    def _fail(self, error: SamplingError | OSError) -> None:
+        if self.findings is not None and not self.findings.ending:
             self._take(replace(self.findings, ending="failed", problem=error_text(error)))
 
     @property

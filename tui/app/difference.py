@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from textual import on
@@ -14,7 +14,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Input
-from textual.worker import Worker
 
 from sampling.difference import Difference, Status
 from sampling.errors import OptionError, ProfileError, SamplingError
@@ -23,8 +22,9 @@ from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
-from tui.app.planning import failure_words, in_words, printed_options, start
+from tui.app.planning import failure_words, printed_options
 from tui.app.prompt import Answer, Prompt
+from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
 from tui.app.widgets import Chart, Line, Rows, Table, marked, titled, written
@@ -225,7 +225,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             # What there is to note goes to stderr, which is the screen's.
             yield found_difference(replace(asked, quiet=True), progress, read)
 
-        start(self, compared, self._take_difference, in_words(self._say_doing), group=DIFFERENCE)
+        say = in_words(self._say_doing)
+        start(self, compared, self._take_difference, say, self._refuse, group=DIFFERENCE)
 
     def _take_difference(self, found: Difference) -> None:
         if self._wanted is None:
@@ -238,13 +239,6 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             for text in before.notes:
                 self.app.say(text)
         self.app.change(before=self._typed)
-
-    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
-        """Ask again where the two cannot be compared."""
-        if worker.group == DIFFERENCE and isinstance(error, SamplingError | OSError):
-            self._refuse(error)
-        else:
-            super().worker_failed(worker, error)
 
     def _refuse(self, error: SamplingError | OSError) -> None:
         """Say why they cannot be compared, over the name, which can be corrected."""

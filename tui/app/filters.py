@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from textual import work
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Static
 
-from sampling.errors import SamplingError
 from sampling.methods.registry import method_named
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted, listed
 from tui.app.option_form import NOT_USED, OptionField, OptionForm, beyond, choice, round_and_round
-from tui.app.session_app import SessionApp
+from tui.app.session_app import SessionApp, start
 from tui.app.state import Session
 from tui.app.widgets import Line, PaneTitle, Soon
 from tui.app.wording import status_lines
@@ -217,7 +215,7 @@ class FiltersScreen(Screen[None]):
         self.query_one(PaneTitle).show("Filters", "enter edit, + - step, u as given, esc back")
         self.watch(self.app, "session", self._follow)
         if self._profile.ranges is not None:
-            self._read_names()
+            start(self, self._read_names, self.names.extend, failed=self._say_unread, group="ranges")
 
     def _explain(self, field: OptionField) -> None:
         words = next(words for each, words in self._filters if each is field)
@@ -230,16 +228,11 @@ class FiltersScreen(Screen[None]):
             self.query_one("#kept", Line).show(kept_lines(session, session.study))
             self.query_one("#plan", Line).show(status_lines(session, session.study))
 
-    @work(thread=True, group="ranges")
-    def _read_names(self) -> None:
-        """Read some names of ranges."""
-        try:
-            names = self._profile.range_names(_MOST_NAMES)
-        except (SamplingError, OSError) as error:
-            words = f"names of ranges are not read: {error_text(error)}"
-            self.call_later(partial(self.app.say, words, failed=True))
-        else:
-            self.call_later(self.names.extend, names)
+    def _read_names(self, _: Progress) -> Iterator[Sequence[str]]:
+        yield self._profile.range_names(_MOST_NAMES)
+
+    def _say_unread(self, error: Exception) -> None:
+        self.app.say(f"names of ranges are not read: {error_text(error)}", failed=True)
 
     def _plan(self, options: SampleOptions) -> None:
         self._asked = options

@@ -21,8 +21,8 @@ from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import MOST
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
-from tui.app.planning import options_with_overrides, start
-from tui.app.session_app import SessionApp
+from tui.app.planning import options_with_overrides
+from tui.app.session_app import SessionApp, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
 from tui.app.widgets import Chart, Line, PaneTitle, Rows, Runs, Soon, Table, Written, mark_of, titled

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events, on
@@ -36,8 +36,9 @@ from tui.app.plan_details import (
     write_plan,
 )
 from tui.app.plan_panes import BindingList, BudgetPrompt, PlanFigures, PlanPrompt
-from tui.app.planning import decisions_file, failure_words, options_with_overrides, start
+from tui.app.planning import decisions_file, failure_words, options_with_overrides
 from tui.app.results import ResultsScreen
+from tui.app.session_app import start
 from tui.app.state import Session, decisions
 from tui.app.view import Page, PaneText, ViewScreen, findings_toned
 from tui.app.widgets import Chart, ListingTable, Rows, Soon, titled
@@ -246,7 +247,9 @@ class PlanScreen(ViewScreen):
 
         self._stop_working()
         self._computed_for = pane
-        self._worker = start(self, steps, self._take_details, group="details", is_exclusive=False)
+        self._worker = start(
+            self, steps, self._take_details, failed=self._fail, group="details", is_exclusive=False
+        )
 
     def _stop_working(self) -> None:
         if self._worker is not None:
@@ -264,11 +267,9 @@ class PlanScreen(ViewScreen):
         if is_first and self.session.plan is not None and self.session.plan.results:
             self.action_results()
 
-    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
+    def _fail(self, error: SamplingError | OSError) -> None:
         """Say in the pane why its content could not be computed."""
-        if not isinstance(error, SamplingError | OSError):
-            super().worker_failed(worker, error)
-        elif self._computed_for is not None and not worker.is_cancelled:
+        if self._computed_for is not None:
             self._problems[self._computed_for] = failure_words(error)
             self._computed_for = None
             if self.details is not None:

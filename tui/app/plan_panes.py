@@ -24,9 +24,9 @@ from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, bindings
 from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan_details import Figure
-from tui.app.planning import failure_words, in_words, start
+from tui.app.planning import failure_words
 from tui.app.prompt import Answer, AnswerInput, Prompt
-from tui.app.session_app import SessionApp
+from tui.app.session_app import SessionApp, in_words, start
 from tui.app.state import Session
 from tui.app.widgets import Line, ListingTable, Runs, Written, fitting, toned_segments
 from tui.charts import quantities
@@ -163,22 +163,19 @@ class PlanPrompt(Prompt):
         name, target = event.value.strip(), self._target
         path = home_expanded(name)
 
-        def write(progress: Progress) -> Iterator[str | Exception]:
-            try:
-                yield self._write(path, target, progress)
-            except (SamplingError, OSError) as error:
-                yield error
+        def write(progress: Progress) -> Iterator[str]:
+            yield self._write(path, target, progress)
 
-        def told(said: str | Exception) -> None:
-            if isinstance(said, SamplingError | OSError):
-                self.ask_for(target, name, f"not written: {failure_words(said)}")
-            else:
-                self._written(path, target)
-                self.app.say(str(said))
+        def told(said: str) -> None:
+            self._written(path, target)
+            self.app.say(said)
+
+        def failed(error: SamplingError | OSError) -> None:
+            self.ask_for(target, name, f"not written: {failure_words(error)}")
 
         if name:
             self.close()
-            start(self, write, told, group="files", is_exclusive=False)
+            start(self, write, told, failed=failed, group="files", is_exclusive=False)
         else:
             self.refuse("a name is missing")
 

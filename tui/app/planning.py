@@ -1,29 +1,25 @@
-"""From options to a study, in a worker thread, and back to a command line: no widget, no stream."""
+"""From options to a study and back to a command line: no widget, no stream."""
 
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
-from functools import partial
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from sampling.errors import OptionError, OverrideError, PlanFileError, SamplingError
 from sampling.methods.registry import check_settings
 from sampling.parallel import Progress
-from sampling.plan.nearby import Relaxation, SimulationHours
+from sampling.plan.nearby import SimulationHours
 from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.splitting.tree import Overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.engine.plan_files import plan_notes, profile_check
-from tui.engine.planning import binding_of, budget_of, hours_of
+from tui.engine.planning import budget_of, hours_of
 from tui.engine.studies import (
     choice_of,
     columns_of,
@@ -39,78 +35,7 @@ from tui.options.files import other_folders, why_not_written
 from tui.options.plan import SampleOptions
 from tui.output.files import write_text
 
-# What says words alone needs no screen.
-if TYPE_CHECKING:
-    from textual.dom import DOMNode
-    from textual.message_pump import MessagePump
-    from textual.worker import Worker
-
-_REPORT_SECONDS = 0.1
 _DIGITS = 8
-
-Found = TypeVar("Found")
-
-
-# A task in a worker.
-
-
-class CancelledError(Exception):
-    """The work was cancelled: its result is no longer wanted."""
-
-
-def start(
-    node: DOMNode,
-    task: Callable[[Progress], Iterator[Found]],
-    take: Callable[[Found], object],
-    say: Progress | None = None,
-    *,
-    group: str,
-    is_exclusive: bool = True,
-) -> Worker[None]:
-    """Run a task in a worker of the node's screen, which knows what to do with a defect; see `tell`."""
-    work = partial(tell, node, task, say or silent, take)
-    return node.screen.run_worker(work, thread=True, exclusive=is_exclusive, exit_on_error=False, group=group)
-
-
-def tell(
-    node: MessagePump,
-    task: Callable[[Progress], Iterator[Found]],
-    say: Progress,
-    take: Callable[[Found], object],
-) -> None:
-    """Run a task in this worker's thread; a screen is told of progress and finds, until it is cancelled.
-
-    Progress is told ten times a second.
-    """
-    from textual.worker import get_current_worker
-
-    worker, last = get_current_worker(), -_REPORT_SECONDS
-
-    def told(then: Callable[..., object], *given: object) -> object:
-        return None if worker.is_cancelled else then(*given)
-
-    def report(done: int, total: int, what: str) -> None:
-        nonlocal last
-        if worker.is_cancelled:
-            raise CancelledError
-        now = time.monotonic()
-        if now - last >= _REPORT_SECONDS:
-            last = now
-            node.call_later(told, say, done, total, what)
-
-    with suppress(CancelledError):
-        for found in task(report):
-            node.call_later(told, take, found)
-
-
-def in_words(say: Callable[[str], None]) -> Progress:
-    """Return a callback that says progress in words, with the share that is done where that is known."""
-    return lambda done, total, what: say(f"{what}, {100 * done / total:.0f} %" if total else what)
-
-
-def silent(*_: object) -> None:
-    """Say no progress."""
-
 
 # A study.
 
@@ -136,11 +61,6 @@ def study_of(
             raise
         raise decision_error(error, wanted.overrides) from error
     yield made, hours, notes
-
-
-def binding_found(shown: Session, study: Study, progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
-    """Yield what binds the plan of a session."""
-    yield binding_of(shown.options, study, progress)
 
 
 def load_study(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
@@ -26,8 +26,9 @@ from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
 from tui.app.plan_details import PlanDetails, check_new, export_file, save_plan
 from tui.app.plan_panes import PlanPrompt
-from tui.app.planning import failure_words, in_words, printed_options, start
+from tui.app.planning import failure_words, printed_options
 from tui.app.prompt import Answer, Prompt
+from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import Page, PaneText, ViewScreen
 from tui.app.widgets import ListingTable, Rows, titled
@@ -361,7 +362,8 @@ class ResultsScreen(ViewScreen):
         self._stop()
         self._say_doing("reading results")
         task = partial(read_results, self._details, asked)
-        self._reading = start(self, task, self._take, in_words(self._say_doing), group="results")
+        say = in_words(self._say_doing)
+        self._reading = start(self, task, self._take, say, self._fail, group="results")
 
     @on(Prompt.Left)
     def _leave_form(self) -> None:
@@ -380,13 +382,10 @@ class ResultsScreen(ViewScreen):
             self.known, self._doing, self._saved = told, "", None
             self._show()
 
-    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
+    def _fail(self, error: SamplingError | OSError) -> None:
         """Say why results cannot be used, and ask again."""
-        if not isinstance(error, SamplingError | OSError):
-            super().worker_failed(worker, error)
-        elif not worker.is_cancelled:
-            self._stop()
-            self.action_ask(failure_words(error))
+        self._stop()
+        self.action_ask(failure_words(error))
 
     # What is done with them.
 

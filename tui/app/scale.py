@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,13 +19,13 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widgets import Input, Static
-from textual.worker import Worker
 
 from sampling.parallel import Progress
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
-from tui.app.planning import in_words, printed_options, start
+from tui.app.planning import printed_options
 from tui.app.prompt import Answer, Prompt
+from tui.app.session_app import start
 from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
 from tui.app.widgets import Chart, Line, Rows, titled
@@ -446,20 +446,13 @@ class ScaleScreen(ViewScreen):
                 yield words.read_sheets(paths, tell=told.append), told
 
             prompt.say([f"reading {text}"])
-            start(self, read, self._take_sheets, in_words(lambda _: None), group=SCALE)
+            start(self, read, self._take_sheets, failed=lambda error: prompt.refuse(str(error)), group=SCALE)
 
     def _take_sheets(self, read: tuple[Sequence[ScaleSheet], list[str]]) -> None:
         self.app.change(scale=self.tables.opened(read[0]))
         self._close_prompts()
         if read[1]:
             self.app.say("; ".join(read[1]))
-
-    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
-        """Say why a file cannot be used over its name, which can be corrected."""
-        if isinstance(error, words.UNREADABLE):
-            self.query_one(FilePrompt).refuse(str(error))
-        else:
-            super().worker_failed(worker, error)
 
     def action_findings(self) -> None:
         self.query_one(ScaleWords).focus()

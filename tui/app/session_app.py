@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from textual import on, work
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
+from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
+from textual.worker import Worker, get_current_worker
 
 from tui.app.state import Session, Steps, Undoable, studied, taken_back
 from tui.options.command_line import change_text, changed, error_text
@@ -24,12 +25,13 @@ from tui.terminal.printable import is_ascii, printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
+    from sampling.parallel import Progress
     from sampling.plan.findings import Finding
     from sampling.plan.nearby import Relaxation, SimulationHours
     from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
 
-
+_REPORT_SECONDS = 0.1
 _FAILED_SECONDS = 3600.0
 _LEAST_SECONDS, _LETTERS_A_SECOND = 5.0, 15.0
 _WIDEST_BAR = 40
@@ -66,6 +68,67 @@ class LoadingScreen(Screen[None]):
         full = "#" if is_ascii() else "\N{FULL BLOCK}"
         bar = f"{full * round(min(share, 1) * cells):{cells}} {100 * share:.0f} %"
         self.query_one("#bar", Static).update(bar if total else "")
+
+
+Found = TypeVar("Found")
+
+
+class CancelledError(Exception):
+    """The work was cancelled: its result is no longer wanted."""
+
+
+def start(
+    node: DOMNode,
+    task: Callable[[Progress], Iterator[Found]],
+    take: Callable[[Found], object],
+    say: Progress | None = None,
+    failed: Callable[[Any], object] | None = None,
+    *,
+    group: str,
+    is_exclusive: bool = True,
+) -> Worker[None]:
+    """Run a task in a worker thread; a screen is told of progress and finds, until it is cancelled.
+
+    Progress is told ten times a second. `failed`: is told what an engine raises on purpose, which else is
+    said to the user; any other exception ends the app.
+    """
+    app: SessionApp = node.app  # type: ignore[assignment]
+
+    def run() -> None:
+        worker, last = get_current_worker(), -_REPORT_SECONDS
+
+        def told(then: Callable[..., object], *given: object) -> object:
+            return None if worker.is_cancelled else then(*given)
+
+        def report(done: int, total: int, what: str) -> None:
+            nonlocal last
+            if worker.is_cancelled:
+                raise CancelledError
+            now = time.monotonic()
+            if say is not None and now - last >= _REPORT_SECONDS:
+                last = now
+                node.call_later(told, say, done, total, what)
+
+        try:
+            with suppress(CancelledError):
+                for found in task(report):
+                    node.call_later(told, take, found)
+        except Exception as error:
+            from sampling.errors import SamplingError
+            from scalemodel.errors import ScaleModelError
+
+            if isinstance(error, SamplingError | ScaleModelError | OSError):
+                node.call_later(told, failed or app.say_failure, error)
+            else:
+                app.call_later(app.fail, error)
+
+    owner = app if node is app else node.screen
+    return owner.run_worker(run, thread=True, exclusive=is_exclusive, group=group)
+
+
+def in_words(say: Callable[[str], None]) -> Progress:
+    """Return a callback that says progress in words, with the share that is done where that is known."""
+    return lambda done, total, what: say(f"{what}, {100 * done / total:.0f} %" if total else what)
 
 
 class SessionApp(App[None]):
@@ -111,10 +174,6 @@ class SessionApp(App[None]):
         """Show a session that differs in these fields."""
         self.session = replace(self.session, **changes)
 
-    def load(self) -> None:
-        """Read the workload anew; reports of an earlier reading are ignored."""
-        self._study(None, self.session)
-
     def plan(
         self, options: SampleOptions | None = None, overrides: Overrides | None = None, words: str = ""
     ) -> None:
@@ -135,7 +194,7 @@ class SessionApp(App[None]):
             doing="planning",
             problem=None,
         )
-        self._study(before, self.session)
+        self.study_session(before, self.session)
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
@@ -184,49 +243,41 @@ class SessionApp(App[None]):
         else:
             self.plan(undone[0], words=undone[1])
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
-    def _study(self, before: Session | None, wanted: Session) -> None:
-        from tui.app import planning
+    def study_session(self, before: Session | None, wanted: Session) -> None:
+        """Make the study that a session asks for; the workload is read where none was made before."""
 
-        self.import_first_view()
-        made = partial(planning.study_of, before, wanted)
-        planning.tell(self, made, self._show_progress, self._show_study)
+        def made(progress: Progress) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
+            from tui.app import planning
 
-    def find_binding(self) -> None:
-        """Find what binds the plan shown, unless it is known or looked for; ``session.binding`` follows."""
-        session = self.session
-        is_wanted = session.binding is None and session.doing is None and session.study is not None
-        if is_wanted and session.study is not self._bound:
-            self._bound = session.study
-            self._binding = self._find_binding(session)
+            self.import_first_view()
+            yield from planning.study_of(before, wanted, progress)
 
-    @work(thread=True, exit_on_error=False, group="binding")
-    def _find_binding(self, shown: Session) -> None:
-        from tui.app import planning
+        start(self, made, self._show_study, self._show_progress, self._refuse, group="study")
 
-        if shown.study is not None:
-            found = partial(planning.binding_found, shown, shown.study)
-            planning.tell(self, found, planning.silent, partial(self._show_binding, shown.study))
-
-    def _show_binding(self, study: Study, binding: tuple[Relaxation, ...]) -> None:
-        if study is self.session.study:
-            self.change(binding=binding)
-
-    @on(Worker.StateChanged)
-    def _notice_failure(self, event: Worker.StateChanged) -> None:
-        """Go back to the plan there is where another cannot be made; whatever else fails ends the app."""
-        from sampling.errors import SamplingError
-
-        error, worker = event.worker.error, event.worker
-        if event.state is not WorkerState.ERROR or not isinstance(error, Exception):
-            return
-        is_refused = worker.group == "study" and isinstance(error, SamplingError | OSError)
-        if is_refused and worker.is_cancelled:
-            return
-        if is_refused and self.session.study is not None:
+    def _refuse(self, error: Exception) -> None:
+        """Go back to the plan there is where another cannot be made; end the app where there is none."""
+        if self.session.study is not None:
             self.session = taken_back(self.session, self._shown, error_text(error))
         else:
             self.fail(error)
+
+    def find_binding(self) -> None:
+        """Find what binds the plan shown, unless it is known or looked for; ``session.binding`` follows."""
+        session, study = self.session, self.session.study
+        if study is None or session.binding is not None or session.doing is not None or study is self._bound:
+            return
+
+        def found(progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
+            from tui.engine.planning import binding_of
+
+            yield binding_of(session.options, study, progress)
+
+        def take(binding: tuple[Relaxation, ...]) -> None:
+            if study is self.session.study:
+                self.change(binding=binding)
+
+        self._bound = study
+        self._binding = start(self, found, take, failed=self.fail, group="binding", is_exclusive=False)
 
     def _show_progress(self, done: int, total: int, what: str) -> None:
         if isinstance(self.screen, LoadingScreen):
@@ -251,6 +302,10 @@ class SessionApp(App[None]):
         """Have commands name this file, which has the split decisions."""
         self._shown = replace(self._shown, options=replace(self._shown.options, overrides=str(path)))
         self.change(options=replace(self.session.options, overrides=str(path)))
+
+    def say_failure(self, error: Exception) -> None:
+        """Tell the user why an engine could not do what was asked for."""
+        self.say(error_text(error), failed=True)
 
     def fail(self, error: Exception) -> None:
         """End the app: the workload cannot be shown, or there is a defect."""

@@ -23,7 +23,8 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
-from tui.app.planning import decision_error, options_with_overrides, start
+from tui.app.planning import decision_error, options_with_overrides
+from tui.app.session_app import start
 from tui.app.state import Session, decisions, same_overrides
 from tui.app.view import PaneText, ViewScreen
 from tui.app.widgets import Chart, Line, PaneTitle, Soon, titled

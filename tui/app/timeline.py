@@ -20,7 +20,8 @@ from sampling.profile.profile import Profile
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
-from tui.app.planning import in_words, options_with_overrides, start
+from tui.app.planning import options_with_overrides
+from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
 from tui.app.widgets import Chart, Line, Rows, strip_of, titled

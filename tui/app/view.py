@@ -8,27 +8,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from rich.text import Text
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import OptionError
 from sampling.plan.study import Study
-from scalemodel.errors import ScaleModelError
 from tui.app import wording
 from tui.app.actions import Action
 from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, Session, remedy_keys
 from tui.app.widgets import HeaderLine, KeysLine, Line, PaneTitle, Rows
-from tui.options.command_line import change_text, error_text
+from tui.options.command_line import change_text
 from tui.output.blocks import Words
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text, heading_text
@@ -177,22 +175,6 @@ class ViewScreen(CopyingScreen):
     def status(self, session: Session, study: Study) -> list[Words]:
         """What is said of the plan, the longest form first."""
         return wording.status_lines(session, study)
-
-    @on(Worker.StateChanged)
-    def _notice_failure(self, event: Worker.StateChanged) -> None:
-        error = event.worker.error
-        if event.state is WorkerState.ERROR and isinstance(error, Exception):
-            self.worker_failed(event.worker, error)
-
-    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:  # noqa: ARG002
-        """Say why a worker of this view failed; an exception that no engine raises on purpose ends the app.
-
-        A view that shows such errors elsewhere overrides this, and calls it for all others.
-        """
-        if isinstance(error, SamplingError | ScaleModelError | OSError):
-            self.app.say(error_text(error), failed=True)
-        else:
-            self.app.fail(error)
 
     def pane_text(self) -> PaneText:
         """The text of the pane that has the focus, as its command prints it, under what it is a part of."""
