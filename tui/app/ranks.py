@@ -9,7 +9,7 @@ from rich.text import Text
 from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.reduction.ranks import RankTimes, rank_times
-from tui.app.planning import in_words, start
+from tui.app.session_app import in_words, start
 from tui.app.view import Page, PageScreen
 from tui.options.command_line import options_of
 from tui.options.look import RanksOptions
