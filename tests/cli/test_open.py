@@ -139,6 +139,6 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     opened = open_plan("more.json")
     options = options_of_plan(opened, OpenOptions())
     session = replace(session_of(opened.profiles, options), plan=opened)
-    ((_, _, (words,)),) = planning.study_of(None, session, planning.silent)
+    ((_, _, (words,)),) = planning.study_of(None, session, lambda *_: None)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
