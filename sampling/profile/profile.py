@@ -402,6 +402,7 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             api_rows_missing=sum(each.api_rows_missing for each in facts),
             hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
             product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
+            world_size=max((each.world_size or 0 for each in facts), default=0) or None,
         ),
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
         ranges=JoinedRanges(tuple(ranges)) if any(have_ranges) else None,

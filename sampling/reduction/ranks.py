@@ -17,7 +17,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_sequences
 from sampling.reduction.timeline import DeviceTime, device_times
 
-# Kernels in which two ranks meet, not all: the shortest over all ranks would be another pair's.
+# Kernels in which two ranks meet: the shortest of more than two ranks would be another pair's.
 _PAIRWISE = ("sendrecv", "send_recv")
 
 
@@ -56,6 +56,8 @@ class RankTimes:
     counts: DurationCounts
     #: The share of communication time in collectives that have a counterpart on every rank.
     matched_share: float
+    #: Ranks of the run of which there is no profile: waiting is then the least that it can be.
+    missing: int = 0
 
     @property
     def slowest(self) -> RankTime:
@@ -83,14 +85,19 @@ def rank_times(profile: Profile, region: Region, progress: Progress | None = Non
     A collective ends everywhere when the last rank has come to it: its shortest duration over the ranks is
     the transfer, what is beyond that is waiting (as the multi-rank collective report of AMD's TraceLens has
     it). The n-th launch of a collective kernel is taken for the same collective on all ranks, where all that
-    have its name have equally many; sends and receives, in which two ranks meet, are not.
+    have its name have equally many; sends and receives, in which two ranks meet, where there are only two.
 
     Raises EmptySelectionError, NotApplicableError: as `count_durations`.
     """
     counts = count_durations(profile, Grouping(GroupBy.NAME), region, progress)
     communicates = np.array([is_communication(group.name) for group in counts.groups])
     sequences = selected_sequences(profile, counts.selected)
-    waiting_ns, matched_ns = _waiting(profile, counts, communicates, progress)
+    missing = max((profile.facts.world_size or 0) - len(profile.sequences), 0)
+    waits = communicates
+    if len(profile.sequences) + missing > 2:
+        names = [group.name.lower() for group in counts.groups]
+        waits = communicates & [not any(word in name for word in _PAIRWISE) for name in names]
+    waiting_ns, matched_ns = _waiting(profile, counts, waits, progress)
     busy = _by_sequence(device_times(profile, _launches(profile, counts, None), progress))
     computing = _by_sequence(device_times(profile, _launches(profile, counts, ~communicates), progress))
     talking = _by_sequence(device_times(profile, _launches(profile, counts, communicates), progress))
@@ -120,7 +127,7 @@ def rank_times(profile: Profile, region: Region, progress: Progress | None = Non
             )
         )
     all_talk_ns = int(time_ns[communicates].sum())
-    return RankTimes(tuple(ranks), counts, matched_ns / all_talk_ns if all_talk_ns else 0.0)
+    return RankTimes(tuple(ranks), counts, matched_ns / all_talk_ns if all_talk_ns else 0.0, missing)
 
 
 def _errors(counts: DurationCounts, rank_of: IntArray, ranks: int) -> FloatArray:
@@ -138,17 +145,15 @@ def _errors(counts: DurationCounts, rank_of: IntArray, ranks: int) -> FloatArray
 
 
 def _waiting(
-    profile: Profile, counts: DurationCounts, communicates: BoolArray, progress: Progress | None
+    profile: Profile, counts: DurationCounts, collective: BoolArray, progress: Progress | None
 ) -> tuple[dict[int, int], int]:
-    """Return what each sequence waits in collectives, and the time of all that have counterparts."""
-    names = [group.name for group in counts.groups]
-    collective = communicates & [not any(word in name.lower() for word in _PAIRWISE) for name in names]
+    """Return what sequences wait in groups (g,) of collectives, and the time of all with a counterpart."""
     durations: dict[str, dict[int, list[IntArray]]] = defaultdict(lambda: defaultdict(list))
     if collective.any():
         for part, group, table in counted_launches(profile, counts, ("duration_ns",), progress):
             duration_ns = table["duration_ns"].astype(np.int64, copy=False)
             for each in np.unique(group[collective[group]]).tolist():
-                durations[names[each]][part.sequence].append(duration_ns[group == each])
+                durations[counts.groups[each].name][part.sequence].append(duration_ns[group == each])
     waiting_ns: dict[int, int] = {}
     matched_ns = 0
     for of_sequences in durations.values():

@@ -86,7 +86,8 @@ def _waiting(found: RankTimes) -> str:
     which = (
         "" if found.matched_share > 1 - 5e-4 else f" ({share(found.matched_share)} of it could be matched)"
     )
-    return f"Waiting for other ranks in collective communication{which} takes {ends} of their kernel time."
+    takes = "takes at least" if found.missing else "takes"
+    return f"Waiting for other ranks in collective communication{which} {takes} {ends} of their kernel time."
 
 
 def _stands(found: RankTimes) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.profile.profile import Profile
+from sampling.profile.profile import Profile, RecordingFacts
 from sampling.reduction.ranks import RankTimes, rank_times
 from sampling.reduction.region import Region
 
@@ -67,8 +67,8 @@ def test_communication_beside_computing_is_hidden(launch_table: Build) -> None:
     ("others", "matched"),
     [
         ([(REDUCE, 0, 5), (REDUCE, 9, 5)], 0.0),  # of the other rank one is missing
-        ([(SEND, 0, 7)], 0.0),  # pairs of ranks, of which this says nothing
         ([(REDUCE, 0, 5)], 1.0),
+        ([(SEND, 0, 5)], 1.0),  # the two of them meet
     ],
 )
 def test_only_collectives_that_all_ranks_have_equally_often_are_matched(
@@ -78,6 +78,20 @@ def test_only_collectives_that_all_ranks_have_equally_often_are_matched(
     found = rank_times(recorded(launch_table, [own, others]), Region())
     assert found.matched_share == matched
     assert [rank.waiting_ns for rank in found.ranks] == ([4, 0] if matched else [None, None])
+
+
+@pytest.mark.parametrize("name", [REDUCE, SEND])
+def test_of_three_ranks_two_meet_in_a_send_and_nobody_knows_which(launch_table: Build, name: str) -> None:
+    found = rank_times(recorded(launch_table, [[(name, 0, each)] for each in (9, 5, 7)]), Region())
+    expected = [4, 0, 2] if name == REDUCE else [None] * 3
+    assert [rank.waiting_ns for rank in found.ranks] == expected
+
+
+def test_ranks_without_a_profile_are_counted(launch_table: Build) -> None:
+    facts = RecordingFacts(rank=3, world_size=8)
+    found = rank_times(launch_table([REDUCE, SEND], [3, 4], process=[0, 1], facts=facts), Region())
+    assert found.missing == 6
+    assert found.matched_share == 0
 
 
 def test_a_rank_in_the_place_of_all_is_off_by_what_its_kernels_say(launch_table: Build) -> None:

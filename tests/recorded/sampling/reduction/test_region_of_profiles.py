@@ -1,4 +1,7 @@
-"""Every filter on profiles that others recorded: the launches it keeps, launch by launch in plain Python."""
+"""Every filter on profiles that others recorded: the launches it keeps, launch by launch in plain Python.
+
+And how long ranks wait for each other, by when they came.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.range_list import list_ranges
+from sampling.reduction.ranks import rank_times
 from sampling.reduction.region import Region
 
 
@@ -222,3 +226,19 @@ def test_a_range_that_lies_in_another_is_selected_by_its_path(
         ids = ids_of(profile, Region(named_range=listed.paths.written(path)))
         expected = (listed.launches[path], listed.first[path], listed.last[path])
         assert (len(ids), ids[0], ids[-1]) == expected
+
+
+def test_ranks_wait_as_long_by_durations_as_by_starts_on_one_clock(shared_data: Path) -> None:
+    """Two H100 of one recording exchange data: who comes first waits until the other one has come."""
+    profile = read_profile([str(shared_data / "nsys-sqlite" / "h100x2-training-overlap-nsys2026.2.sqlite")])
+    one, other = (
+        [
+            launch.start_ns or 0
+            for launch in all_launches(profile)
+            if launch.process == process and "nccl" in launch.name
+        ]
+        for process in (144, 145)
+    )
+    by_start_ns = [sum(max(pair) - pair[place] for pair in zip(one, other, strict=True)) for place in (0, 1)]
+    waited_ns = [rank.waiting_ns for rank in rank_times(profile, Region()).ranks]
+    assert waited_ns == pytest.approx(by_start_ns, rel=0.05)
