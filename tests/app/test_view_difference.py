@@ -135,6 +135,21 @@ async def test_its_command_prints_what_is_copied(before: str, after: str, tmp_pa
         assert "[x] log" in screen_text(app)
 
 
+async def test_a_high_window_shows_why_the_total_changed(before: str, after: str) -> None:
+    for height, is_shown in ((24, False), (40, True)):
+        async with opened(after, (100, height), view="Difference", before=before) as (app, pilot):
+            await compared(app, pilot)
+            lines = screen_text(app).splitlines()
+            at = [number for number, line in enumerate(lines) if "Why the total changed" in line]
+            assert bool(at) == is_shown
+            if is_shown:
+                rows = [line.split() for line in lines[at[0] + 1 : at[0] + 7]]
+                assert [row[0] for row in rows] == ["before", "longer", "kernels", "new", "after", "─"]
+            # A kernel of one side alone is one histogram.
+            await pilot.press("j")
+            assert "no launches" in screen_text(app)
+
+
 async def test_a_wrong_file_is_said_and_can_be_corrected(before: str, after: str) -> None:
     async with opened(after) as (app, pilot):
         await pilot.press("o")

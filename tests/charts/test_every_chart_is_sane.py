@@ -35,6 +35,7 @@ from tui.charts.size_plot import (
     trade_off_chart,
 )
 from tui.charts.timeline import timeline_chart
+from tui.charts.waterfall import waterfall
 
 Draw = Callable[[int, int, bool], Grid]
 
@@ -150,7 +151,21 @@ def two_of(before: list[int], after: list[int], *, log: bool = False) -> Draw:
     )
 
 
+def waterfall_of(before_ns: int, *changes_ns: int) -> Draw:
+    causes = [(f"cause {number}" * number, ns) for number, ns in enumerate(changes_ns, 1)]
+    return lambda width, height, ascii_only: in_ascii(ascii_only, waterfall, before_ns, causes, width, height)
+
+
 CHARTS: dict[str, Draw] = {
+    **{
+        f"waterfall, {name}": waterfall_of(*values)
+        for name, values in {
+            "nothing changed": [12_345],
+            "of nothing": [0, 12_345],
+            "to nothing": [7, -7],
+            "any magnitude": [HUGE_NS, 1, -1, 10_000, -HUGE_NS // 2],
+        }.items()
+    },
     **{
         f"two histograms, {name}{', log' if log else ''}": two_of(before, after, log=log)
         for name, before, after in (

@@ -336,6 +336,17 @@ def test_a_duration_stands_in_the_same_column_on_both_sides(height: int, log: bo
     assert not columns_of(rows[1:cut], "o") | columns_of(rows[cut + 1 :], "#")
 
 
+@pytest.mark.parametrize("is_after", [False, True])
+def test_a_side_without_launches_is_a_caption_alone(is_after: bool) -> None:
+    there: dict[int, int] = {1000: 5, 9000: 5}
+    rows = rows_of({}, there, 12) if is_after else rows_of(there, {}, 12)
+    captions = [number for number, row in enumerate(rows) if row[2:] in {"before: 9", "after: 7"}]
+    assert captions == ([0, 1] if is_after else [0, 11])
+    assert sum("+-" in row for row in rows) == 1
+    assert max(row.count("o" if is_after else "#") for row in rows[2:11]) > 3
+    assert sum("us" in row for row in rows) == 1
+
+
 def test_only_the_lower_axis_has_labels() -> None:
     rows = rows_of({1000: 5}, {9000: 7}, 12)
     assert [number for number, row in enumerate(rows) if "us" in row] == [11]

@@ -31,6 +31,7 @@ from tui.app.widgets import Chart, Line, Rows, Table, marked, titled, written
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, Grid, cluster_style
 from tui.charts.histogram import Side, two_histograms
+from tui.charts.waterfall import waterfall
 from tui.engine.looking import found_difference
 from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line, options_of
@@ -40,6 +41,7 @@ from tui.output.blocks import Listing
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column
 from tui.text.difference import (
+    causes_in_words,
     compared_parts,
     difference_answer,
     figure_columns,
@@ -174,8 +176,9 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def __init__(self) -> None:
         super().__init__()
         self._table, self._chart, self._prompt = Table[str](), Chart(id="two"), BeforePrompt()
-        # The command prints the table: there is nothing of the chart's own to copy.
-        self._chart.can_focus = False
+        self._why = Chart(id="why")
+        # The command prints the table: there is nothing of the charts' own to copy.
+        self._chart.can_focus = self._why.can_focus = False
         # What is shown and was asked for; what is wanted, of which profile, as it was typed.
         self._found: Difference | None = None
         self._sorted: Difference | None = None
@@ -185,7 +188,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         self._doing = ""
 
     def compose_panes(self) -> ComposeResult:
-        yield Container(titled("kernels", self._table), titled("two", self._chart), id="panes")
+        why = titled("why", self._why)
+        yield Container(why, titled("kernels", self._table), titled("two", self._chart), id="panes")
         yield Line(id="sides")
         yield self._prompt
 
@@ -274,6 +278,11 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             keys = [kernel.key for kernel in kernels[:MOST_ROWS]]
             at = self._table.key if keeps_cursor else None
             self._table.show(keys, lambda width: written(listing, width, mark), at)
+            causes = causes_in_words(found)
+            self.entitle("why", "Why the total changed")
+            self._why.show(partial(waterfall, found.total_before_ns, causes))
+            # The totals and the title, beside the causes.
+            self.query_one("#why-pane").styles.height = len(causes) + 3
             # No more rows than there are kernels, and two for the title and the headings.
             self.query_one("#kernels-pane").styles.max_height = len(kernels) + 2
         if self._asked is not None:

@@ -360,7 +360,8 @@ class Side:
 def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bool = False) -> Grid:
     """A (height, width) grid: the launches of the first side by duration over those of the second.
 
-    Bins and axis are the same, of the durations of both; the heights are of each side's own launches.
+    Bins and axis are the same, of the durations of both; the heights are of each side's own launches. Of a
+    side without any its caption is all there is.
 
     `log`: a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
     """
@@ -374,9 +375,14 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
     has_upper_axis = height >= _UPPER_AXIS_FROM
     bars = height - _CAPTIONS - _AXIS_ROWS - has_upper_axis
     grid, top = blank(width, height), 0
-    for index, (side, rows) in enumerate(zip(sides, (bars - bars // 2, bars // 2), strict=True)):
+    is_alone = any(not side.counts.any() for side in sides)
+    heights = (bars + has_upper_axis,) * 2 if is_alone else (bars - bars // 2, bars // 2)
+    for index, (side, rows) in enumerate(zip(sides, heights, strict=True)):
         put(grid, top, 0, cells.cluster_symbol(index), cells.cluster_style(index))
         put(grid, top, 2, cells.fitted(side.words, width - 2), LABEL)
+        if not side.counts.any():
+            top += 1
+            continue
         counts = np.zeros(values_ns.size, dtype=np.int64)
         counts[np.searchsorted(values_ns, side.values_ns)] = side.counts
         data = histogram_data(values_ns, counts, [], int(bin_at.max()) + 1, log=log)
@@ -384,11 +390,10 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
         data = replace(data, cluster_counts=np.stack([data.counts * (index == each) for each in (0, 1)]))
         plot = _Plot(blank(width, rows + _AXIS_ROWS), data, bin_at, rows)
         plot.draw_duration_axis(int(values_ns[-1]), log=log)
-        if data.counts.any():
-            plot.draw_count_axis()
-            plot.draw_bars()
+        plot.draw_count_axis()
+        plot.draw_bars()
         # Of the upper one's axis only the line is wanted; the labels stand below the lower one.
-        kept = rows + (_AXIS_ROWS if index else has_upper_axis)
+        kept = rows + (_AXIS_ROWS if index or is_alone else has_upper_axis)
         copy(Grid(plot.grid.glyph[:kept], plot.grid.style[:kept]), grid, top + 1, 0)
         top += 1 + kept
     return grid

@@ -22,6 +22,11 @@ def duration(ns: float | None) -> str:
     return f"-{duration_text(-ns)}" if ns < 0 else duration_text(ns)
 
 
+def signed_duration(ns: int) -> str:
+    """How much longer, "+1.20 ms", or shorter."""
+    return f"+{duration(ns)}" if ns > 0 else duration(ns)
+
+
 def hours(value: float) -> str:
     """Hours in the unit that suits them, to three digits: ``"27.8 h"``, ``"4.56 min"``, ``"12.0 s"``."""
     if not math.isfinite(value):

@@ -16,7 +16,7 @@ from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations
 from sampling.reduction import GroupBy
 from sampling.text import counted, finite
 from tui.charts.grid import fitted
-from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si
+from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si, signed_duration
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions
 from tui.output.blocks import MOST_ROWS, Listing, Said, Typed
@@ -82,7 +82,7 @@ def compared_parts(found: Difference) -> dict[str, Part]:
 
 def growth_text(found: Difference, allowed: float) -> str:
     """Return in words that the total grew by more than is allowed."""
-    change = _signed(found.total_after_ns - found.total_before_ns)
+    change = signed_duration(found.total_after_ns - found.total_before_ns)
     by = "from 0" if found.ratio is None else f"by {share_above(found.ratio - 1, allowed)}"
     ends = found.total_interval
     return f"the total kernel time grew {by} ({f'{_interval(*ends)}, ' if ends else ''}{change})"
@@ -179,7 +179,7 @@ def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Can
     yield Listing(figures, "kernel", kernel_labels(found, places), dropped_first=(), whole=keys)
     left = found.change_ns[most:]
     if len(left):
-        yield f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together"
+        yield f"and {counted(len(left), 'more kernel')}, {signed_duration(int(left.sum()))} together"
     yield from () if canvas.is_page else place_lines(places)
     yield (
         f"mean: ratio of mean durations. {share(found.confidence)} intervals are told by {BLOCKS} blocks of "
@@ -199,11 +199,16 @@ def changed_sentence(found: Difference) -> str:
     return f"The kernel time {grew}{by}; kernels: {kernels}."
 
 
+def causes_in_words(found: Difference) -> list[tuple[str, int]]:
+    """Return what changed the total and by how many ns, the largest cause first."""
+    causes = [(_CAUSES[cause][ns < 0], ns) for cause, ns in found.causes.items() if ns]
+    return sorted(causes, key=lambda each: -abs(each[1]))
+
+
 def why_sentences(found: Difference) -> Iterator[str]:
     """Yield what changed the total, the largest cause first, and by what else than keys kernels match."""
-    causes = sorted(((ns, cause) for cause, ns in found.causes.items() if ns), key=lambda each: -abs(each[0]))
-    if causes:
-        yield f"Why: {', '.join(f'{_CAUSES[cause][ns < 0]} {_signed(ns)}' for ns, cause in causes)}."
+    if causes := causes_in_words(found):
+        yield f"Why: {', '.join(f'{words} {signed_duration(ns)}' for words, ns in causes)}."
     matched = found.matched_share
     if any(found.is_of_others(kernel) for kernel in found.kernels):
         shares = [
@@ -230,7 +235,7 @@ def total_words(found: Difference) -> str:
     """Return how the total changed: its ratio, that one's interval if it has one, and by how much."""
     ratio_, ends = UNKNOWN if found.ratio is None else _ratio(found.ratio), found.total_interval
     interval = f"{_interval(*ends)}, " if ends else ""
-    return f"{ratio_} ({interval}{_signed(found.total_after_ns - found.total_before_ns)})"
+    return f"{ratio_} ({interval}{signed_duration(found.total_after_ns - found.total_before_ns)})"
 
 
 def figure_columns(found: Difference, most: int | None) -> list[Column]:
@@ -255,17 +260,13 @@ def figure_columns(found: Difference, most: int | None) -> list[Column]:
     ]
     ends = zip(ratios.low[:most].tolist(), ratios.high.tolist(), strict=False)
     return [
-        Column("change", [_signed(ns) for ns in found.change_ns[:most].tolist()]),
+        Column("change", [signed_duration(ns) for ns in found.change_ns[:most].tolist()]),
         Column("before", totals(before)),
         Column("after", totals(after)),
         Column("launches", launches),
         Column("mean", means),
         Column("interval", [_interval(low, high) for low, high in ends]),
     ]
-
-
-def _signed(ns: int) -> str:
-    return f"+{duration(ns)}" if ns > 0 else duration(ns)
 
 
 def _ratio(value: float) -> str:
