@@ -34,7 +34,8 @@ from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import ExportChoices, informative_order
-from sampling.simulators.exporter import Manifest, manifests_in, read_manifest, template
+from sampling.simulators.exporter import template
+from sampling.simulators.manifest import Manifest, manifests_in, read_manifest
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
 from sampling.simulators.registry import exported_folder, read_results
 from sampling.simulators.results import NOT_WANTED, results_of

@@ -18,20 +18,11 @@ import numpy as np
 
 from sampling.arrays import IntArray, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows, read_table
+from sampling.features.reading import FeatureRows, read_columns
 from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import (
-    Kind,
-    Layout,
-    NumberLocale,
-    first_line,
-    header_cells,
-    lines_of,
-    read_rows,
-    unified,
-)
+from sampling.readers.table import Kind, NumberLocale, first_line, header_cells, lines_of, unified
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 
@@ -70,10 +61,9 @@ def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows
     numbers = (*_GRID, *_BLOCK, _TOTAL, _REPORTED)
     if lacking := [column for column in (_ID, _NAME, *numbers) if column not in header]:
         raise ProfileError(f"no column {lacking[0]}", path=file.path, row=1, remedy=REMEDY)
-    columns: dict[str, tuple[int, Kind]] = {column: (header.index(column), "number") for column in numbers}
-    columns |= {column: (header.index(column), "text") for column in (_ID, _NAME)}
-    rows = read_rows(file, Layout(header, columns, remedy=REMEDY), progress)
-    table = read_table(file.path, rows, (_ID, _NAME), numbers, "C")
+    kinds: dict[str, Kind] = dict.fromkeys(numbers, "number")
+    kinds |= dict.fromkeys((_ID, _NAME), "text")
+    table = read_columns(file, header, ",", kinds, REMEDY, progress)
     distinct, code = table.texts[_ID]
     found = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
     if found.null_count:

@@ -8,7 +8,7 @@ Row i of an array of NumPy is the launch with id i, every column a number of its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -230,6 +230,24 @@ def read_table(
         {name: np.concatenate(column) for name, column in values.items()},
         {name: np.concatenate(column) for name, column in are_text.items() if np.concatenate(column).any()},
     )
+
+
+def read_columns(
+    file: InputFile,
+    header: tuple[str, ...],
+    separator: str,
+    kinds: Mapping[str, Kind],
+    remedy: str,
+    progress: Progress | None = None,
+) -> FeatureTable:
+    """Return columns of a table by the names in its header: texts, and numbers of all other kinds.
+
+    Raises ProfileError: a cell is wrong, a row has another number of cells; there is no row.
+    """
+    columns = {name: (header.index(name), kind) for name, kind in kinds.items()}
+    rows = read_rows(file, Layout(header, columns, separator, remedy=remedy), progress)
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    return read_table(file.path, rows, texts, [name for name in kinds if name not in texts], "C")
 
 
 # --- tables and arrays --------------------------------------------------------------------------------------

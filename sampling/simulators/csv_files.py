@@ -17,18 +17,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sampling.errors import ProfileError
-from sampling.features.reading import read_table
+from sampling.features.reading import read_columns
 from sampling.plan.plan_file import PlanFile
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import InputFile
-from sampling.readers.table import Kind, Layout, read_rows, separated_header
+from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import (
-    PREDECESSORS,
     ExportChoices,
     Step,
     checks,
@@ -36,7 +35,14 @@ from sampling.simulators.export import (
     shared_out,
 )
 from sampling.simulators.exporter import Exported, Exporter
-from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, STATE, MeasuredRun, dimensions_text
+from sampling.simulators.manifest import row_of
+from sampling.simulators.measured_run import (
+    CACHES,
+    CYCLES,
+    INSTRUCTIONS,
+    MeasuredRun,
+    told_caches,
+)
 from sampling.text import nearest
 
 _IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
@@ -51,24 +57,13 @@ class _Table(Exporter):
         steps = [Step(each.id, each.ordinal, each, stratum) for stratum, each in informative_order(plan)]
         steps += [step for _, step in checks(plan, choices.cold_check)]
         shards = shared_out([(step,) for step in steps], choices.shards)
+        columns = (*_LAUNCH_COLUMNS, CACHES) if choices.cold_check else _LAUNCH_COLUMNS
         files = []
         for number, shard in enumerate(shards, start=1):
             text = io.StringIO()
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow((*_LAUNCH_COLUMNS, *(("caches",) if choices.cold_check else ())))
-            for step in shard:
-                launch = step.launch
-                assert launch is not None
-                state = f"after:{PREDECESSORS}" if step.is_check else "cold"
-                row = (
-                    *(getattr(launch, name) for name in _IDENTITY),
-                    0 if step.is_check else repr(launch.weight),
-                    launch.duration_ns,
-                    *map(dimensions_text, (launch.grid, launch.block)),
-                    launch.name,
-                    step.stratum,
-                )
-                writer.writerow((*row, *((state,) if choices.cold_check else ())))
+            writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(row_of(step, "cold") for step in shard)
             files.append((f"launches{'' if len(shards) == 1 else f'-{number}'}.csv", text.getvalue()))
         return tuple(files)
 
@@ -81,10 +76,10 @@ EXPORTER = _Table(
     lambda _: None,
 )
 
-_ID, _CACHES = "id", "caches"
+_ID = "id"
 _NO_METRICS = frozenset(
     {
-        *(_ID, _CACHES, "simulator_id", "process", "device", "ordinal", "occurrence", "stratum", "weight"),
+        *(_ID, CACHES, "simulator_id", "process", "device", "ordinal", "occurrence", "stratum", "weight"),
         *("duration_ns", "grid", "block", "name", "kernel", "launch", "stream"),
         *(f"{shape}_{axis}" for shape in ("grid", "block") for axis in "xyz"),
     }
@@ -108,43 +103,34 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     header, separator = separated_header(file.head, {_ID})
     if _ID not in header:
         header = tuple(_ID if name == "launch" else name for name in header)
-    # Of two columns of one name the first counts.
-    columns = {name: header.index(name) for name in header if name}
-    names = tuple(metrics) or tuple(name for name in columns if name.lower() not in _NO_METRICS)
+    named = [name for name in dict.fromkeys(header) if name]
+    names = tuple(metrics) or tuple(name for name in named if name.lower() not in _NO_METRICS)
     for name in (_ID, *names):
-        if name not in columns:
-            near = nearest(name, [each for each in columns if each not in _NO_METRICS])
+        if name not in named:
+            near = nearest(name, [each for each in named if each not in _NO_METRICS])
             remedy = _RESULT_REMEDY if name == _ID else near
             raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=remedy)
     surely = {_ID, CYCLES, INSTRUCTIONS, *metrics}
-    kinds: dict[str, tuple[int, Kind]] = {
-        name: (columns[name], "number" if name in surely else "any") for name in (_ID, *names)
-    }
-    texts = [_CACHES] if _CACHES in columns else []
-    kinds |= {name: (columns[name], "text") for name in texts}
-    rows = read_rows(file, Layout(header, kinds, separator, remedy=_RESULT_REMEDY))
-    table = read_table(file.path, rows, texts, (_ID, *names), "C")
+    kinds: dict[str, Kind] = {name: "number" if name in surely else "any" for name in (_ID, *names)}
+    kinds |= {CACHES: "text"} if CACHES in named else {}
+    table = read_columns(file, header, separator, kinds, _RESULT_REMEDY)
     ids = table.whole(_ID)
-    found = {name: numbers for name in names if (numbers := table.metric(name)) is not None}
+    columns = {name: table.metric(name) for name in names if name in table.numbers}
+    found = {name: numbers for name, numbers in columns.items() if numbers is not None}
     if not found:
         raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_RESULT_REMEDY)
-    unknown = {name: np.isnan(numbers) for name, numbers in found.items()}
     for name, numbers in found.items():
         # A launch takes more than 0 cycles, and has 0 instructions or more.
-        wrong = ~unknown[name] & ~(np.abs(numbers) < _LARGEST)
+        wrong = ~np.isnan(numbers) & ~(np.abs(numbers) < _LARGEST)
         wrong |= (name == CYCLES and numbers <= 0) | (name == INSTRUCTIONS and numbers < 0)
         if wrong.any():
             raise table.error(wrong, name, "the number is none that a launch can have", _RESULT_REMEDY)
+    unknown = np.isnan(list(found.values()))
     missing = {
-        place: ", ".join(name for name in found if unknown[name][place]) + " has no value there"
-        for place in np.flatnonzero(np.any(list(unknown.values()), axis=0)).tolist()
+        place: ", ".join(np.array(list(found))[unknown[:, place]]) + " has no value there"
+        for place in np.flatnonzero(unknown.any(axis=0)).tolist()
     }
-    cells, code = table.texts.get(_CACHES, ((), np.zeros(0, dtype=np.int64)))
-    states = [cell.strip() for cell in cells]
-    is_none = np.array([STATE.fullmatch(state) is None for state in states], dtype=np.bool_)
-    if is_none[code].any():
-        raise table.error(is_none[code], _CACHES, "is no way to find the caches", _RESULT_REMEDY)
-    told = [states[each] or "unknown" for each in code.tolist()]
+    told = [state or "unknown" for state in told_caches(table, _RESULT_REMEDY)]
     return MeasuredRun(file.path, ids, None, found, missing=missing, told=told)
 
 
@@ -171,40 +157,36 @@ def recognises_log(head: bytes) -> bool:
 
 
 def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
-    """Return the log of each kernel, in the files' order.
+    """Return the log of each kernel, in the files' order; its name is empty where there is none.
 
     Raises ProfileError: a column is missing, a cell holds no number or one that cannot be; there is no row.
     """
-    logs: list[IntervalLog] = []
-    for file in files:
-        header, separator = separated_header(file.head.lower(), _KNOWN)
-        for name in _COUNTS:
-            if name not in header:
-                raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=_REMEDY)
-        texts = [name for name in (_KERNEL,) if name in header]
-        numbers = [name for name in (*_COUNTS, *_FACTS) if name in header]
-        kinds: dict[str, tuple[int, Kind]] = {name: (header.index(name), "number") for name in numbers}
-        kinds |= {name: (header.index(name), "text") for name in texts}
-        rows = read_rows(file, Layout(header, kinds, separator, remedy=_REMEDY))
-        table = read_table(file.path, rows, texts, numbers, "C")
-        columns = {name: table.whole(name, int(name in _FROM_1)) for name in numbers}
-        cells, code = table.texts.get(_KERNEL, (("",), np.zeros(len(table.line), dtype=np.int64)))
-        name_of = np.array([cell.strip() for cell in cells])[code]
-        is_same_name = np.append(False, name_of[1:] == name_of[:-1])
-        step = np.diff(columns[_CYCLE], prepend=0)
-        is_start = ~is_same_name | (step < 0)
-        facts = {name: fact for name, fact in _FACTS.items() if name in numbers}
-        repeats = is_same_name & (step == 0)
-        if repeats.any():
-            raise table.error(repeats, _CYCLE, "the number is that of the row before", _REMEDY)
-        for name in facts:
-            differs = ~is_start & (np.diff(columns[name], prepend=0) != 0)
-            if differs.any():
-                raise table.error(differs, name, "the number is another than in the row before", _REMEDY)
-        starts = np.flatnonzero(is_start).tolist()
-        for start, end in zip(starts, [*starts[1:], len(step)], strict=True):
-            of_kernel = {fact: int(columns[name][start]) for name, fact in facts.items()}
-            cycle, instructions, ctas = (columns[name][start:end] for name in _COUNTS)
-            name = str(name_of[start]) or f"kernel {len(logs) + 1}"
-            logs.append(IntervalLog(name, cycle, instructions, ctas, KernelFacts(**of_kernel)))
-    return tuple(logs)
+    return tuple(log for file in files for log in _logs(file))
+
+
+def _logs(file: InputFile) -> Iterator[IntervalLog]:
+    header, separator = separated_header(file.head.lower(), _KNOWN)
+    for name in _COUNTS:
+        if name not in header:
+            raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=_REMEDY)
+    facts = {name: fact for name, fact in _FACTS.items() if name in header}
+    kinds: dict[str, Kind] = dict.fromkeys((*_COUNTS, *facts), "number")
+    kinds |= {_KERNEL: "text"} if _KERNEL in header else {}
+    table = read_columns(file, header, separator, kinds, _REMEDY)
+    columns = {name: table.whole(name, int(name in _FROM_1)) for name in table.numbers}
+    cells, code = table.texts.get(_KERNEL, (("",), np.zeros(len(table.line), dtype=np.int64)))
+    name_of = np.array([cell.strip() for cell in cells])[code]
+    is_same_name = np.append(False, name_of[1:] == name_of[:-1])
+    step = np.diff(columns[_CYCLE], prepend=0)
+    repeats = is_same_name & (step == 0)
+    if repeats.any():
+        raise table.error(repeats, _CYCLE, "the number is that of the row before", _REMEDY)
+    is_start = ~is_same_name | (step < 0)
+    for name in facts:
+        differs = ~is_start & (np.diff(columns[name], prepend=0) != 0)
+        if differs.any():
+            raise table.error(differs, name, "the number is another than in the row before", _REMEDY)
+    for rows in np.split(np.arange(len(step)), np.flatnonzero(is_start)[1:]):
+        of_kernel = {fact: int(columns[name][rows[0]]) for name, fact in facts.items()}
+        cycle, instructions, ctas = (columns[name][rows] for name in _COUNTS)
+        yield IntervalLog(str(name_of[rows[0]]), cycle, instructions, ctas, KernelFacts(**of_kernel))

@@ -1,13 +1,10 @@
 """What an exporter hands over of each process and device: its own files, the manifest, a page that says how.
 
-The manifest says of each launch that is run which one of the profile it is, and what it weighs. Scripts and
-pages are texts in the folder ``templates``.
+Scripts and pages are texts in the folder ``templates``.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import shlex
 import tomllib
@@ -18,17 +15,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import IO, Any
 
-import numpy as np
-
-from sampling.arrays import BoolArray, IntArray
-from sampling.errors import OptionError, ProfileError
-from sampling.features.reading import read_table
+from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
-from sampling.readers.input_file import InputFile
-from sampling.readers.table import Kind, Layout, read_rows, separated_header
 from sampling.simulators.export import FILLED, PREDECESSORS, ExportChoices, Part, run_parts
-from sampling.simulators.measured_run import STATE, UNNUMBERED, dimensions_text
+from sampling.simulators.manifest import manifest_text
 from sampling.text import Wording, counted, shortened
 
 #: Relative path and content of a file; of a large one what writes it
@@ -88,7 +79,7 @@ class Exporter:
         for part in parts:
             handed = Handover(plan, part, choices, values)
             self.write(handed)
-            handed.files["manifest.csv"] = _manifest(part, handed.called, choices.caches or "")
+            handed.files["manifest.csv"] = manifest_text(part, handed.called, choices.caches or "")
             if (shards := len(part.shards)) > 1:
                 arguments = " PROGRAM [ARGUMENT...]" if self.runs_program else ""
                 handed.files["slurm.sh"] = template("slurm.sh", shards=shards, arguments=arguments)
@@ -166,93 +157,3 @@ def script(name: str, comment: str, *, takes_program: bool = False, **values: ob
     """
     head = template("head.sh", comment="".join(f"# {line}\n" for line in comment.split("\n")))
     return head + (template("wants-program.sh") if takes_program else "") + template(name, **values)
-
-
-_COLUMNS = (
-    *("id", "simulator_id", "stratum", "weight", "warm_up", "caches", "shard", "order"),
-    *("process", "device", "ordinal", "occurrence", "duration_ns", "grid", "block", "name"),
-)
-_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
-_REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
-#: The numbers that are read of it again, and what stands for a column that is not there
-_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0}
-
-
-def _manifest(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
-    """Return ``manifest.csv`` of a part, in the order of each shard; what weighs nothing is left out."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for shard, steps in enumerate(part.shards, start=1):
-        for order, step in enumerate(steps, start=1):
-            row: dict[str, object] = {
-                "id": step.id,
-                "simulator_id": simulator_ids.get(step.ordinal, ""),
-                "stratum": step.stratum,
-                "weight": 0,
-                "warm_up": int(step.launch is None),
-                "shard": shard,
-                "order": order,
-                "process": part.process,
-                "device": part.device,
-                "ordinal": step.ordinal,
-            }
-            if (launch := step.launch) is not None:
-                row |= {name: getattr(launch, name) for name in ("occurrence", "duration_ns", "name")}
-                row |= {name: dimensions_text(getattr(launch, name)) for name in ("grid", "block")}
-                row |= {"weight": launch.weight, "caches": caches}
-            if step.is_check:
-                row |= {"weight": 0, "caches": f"after:{PREDECESSORS}"}
-            writer.writerow(row)
-    return text.getvalue()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Manifest:
-    """The launches of an export, in the order of its shards, each (n,)."""
-
-    path: str
-    id: IntArray  #: of the launch in the profile
-    number: IntArray  #: in the simulator; `UNNUMBERED` where it has none
-    shard: IntArray
-    is_warm_up: BoolArray
-    caches: tuple[str, ...]  #: "" where the export does not say
-
-
-def manifests_in(folder: Path) -> list[Path]:
-    """Return those of an export, one for each process and device, or of all exports of a run."""
-    ways = ("", "process-*/", "rounds/*[0-9]/", "rounds/*[0-9]/process-*/")
-    return [path for way in ways for path in sorted(folder.glob(f"{way}manifest.csv"))]
-
-
-def read_manifest(file: InputFile) -> Manifest:
-    """Read a manifest; ProfileError where it cannot be, lacks a column, or a cell holds what none can."""
-    known = (*_NUMBERS, "simulator_id", "caches")
-    header, separator = separated_header(file.head, known)
-    for column in ("id", "simulator_id"):
-        if column not in header:
-            raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
-    texts = [name for name in ("simulator_id", "caches") if name in header]
-    there = [name for name in _NUMBERS if name in header]
-    kinds: dict[str, tuple[int, Kind]] = {name: (header.index(name), "number") for name in there}
-    kinds |= {name: (header.index(name), "text") for name in texts}
-    rows = read_rows(file, Layout(header, kinds, separator, remedy=_REMEDY))
-    read = read_table(file.path, rows, texts, there, "C")
-    size = len(read.line)
-    table = {name: read.whole(name) if name in there else np.full(size, _NUMBERS[name]) for name in _NUMBERS}
-    states, state = read.texts.get("caches", (("",), np.zeros(size, dtype=np.int64)))
-    wrong = np.array([STATE.fullmatch(each) is None for each in states], dtype=np.bool_)
-    if wrong[state].any():
-        raise read.error(wrong[state], "caches", "is no way to find the caches", _REMEDY)
-    order = np.lexsort((table["order"], table["shard"]))
-    called, code = read.texts["simulator_id"]
-    found = [_NUMBER.fullmatch(each) for each in called]
-    number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)[code]
-    return Manifest(
-        file.path,
-        table["id"][order],
-        number[order],
-        table["shard"][order],
-        table["warm_up"][order] > 0,
-        tuple(states[each] for each in state[order]),
-    )

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -161,13 +161,10 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
     if outputs and len(outputs) != len(runs):
         wrong = f"{counted(len(runs), 'log')} and {counted(len(outputs), 'output')}: which are of one run?"
         raise ProfileError(wrong, path=runs[0][0].path, remedy="give each log with its output, or logs alone")
-    known = list(chain.from_iterable(logs for _, logs in runs))
-    if outputs:
-        pairs = zip(runs, outputs, strict=True)
-        known = [log for (file, logs), output in pairs for log in _with_output(logs, output, file)]
-    return tuple(
-        replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(known, start=1)
-    )
+    if not outputs:
+        return tuple(log for _, logs in runs for log in logs)
+    pairs = zip(runs, outputs, strict=True)
+    return tuple(log for (file, logs), output in pairs for log in _with_output(logs, output, file))
 
 
 def _content(file: InputFile) -> tuple[list[IntervalLog], PrintedRun]:

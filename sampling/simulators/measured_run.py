@@ -14,6 +14,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.names import bare_spelling, common_spelling
+from sampling.features.reading import FeatureTable
 from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
@@ -27,8 +28,9 @@ _PIECE_BYTES, _LONGEST_LINE_BYTES = 1 << 22, 1 << 26
 #: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average
 ENOUGH_BEFORE = 8
 
-#: How a manifest or a table may say that a launch found the caches; nothing is unknown
-STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
+#: The column in which a manifest or a table says how each launch found the caches; nothing is unknown
+CACHES = "caches"
+_STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
 
 CachesKind = Literal["cold", "unknown", "own", "filled"]
 
@@ -67,6 +69,19 @@ def kind_of_caches(state: str) -> CachesKind:
         return "filled" if int(state.removeprefix("after:")) >= ENOUGH_BEFORE else "cold"
     kinds: dict[str, CachesKind] = {"cold": "cold", "own": "own", "unknown": "unknown"}
     return kinds.get(state, "filled")
+
+
+def told_caches(table: FeatureTable, remedy: str) -> list[str]:
+    """Return (n,) how each row says that its launch found the caches; empty where a table has no such column.
+
+    Raises ProfileError where a cell says something else.
+    """
+    cells, code = table.texts.get(CACHES, ((), np.zeros(0, dtype=np.int64)))
+    states = [cell.strip() for cell in cells]
+    wrong = np.array([_STATE.fullmatch(state) is None for state in states], dtype=np.bool_)[code]
+    if wrong.any():
+        raise table.error(wrong, CACHES, "is no way to find the caches", remedy)
+    return [states[each] for each in code.tolist()]
 
 
 def caches_of_run(run: MeasuredRun) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any, cast
 
@@ -117,6 +117,9 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
     with opened(paths, "log") as (files, _):
         reader = _reader(files[0], _LOG_READERS, source, "log", wanted)
         logs: tuple[IntervalLog, ...] = reader.read_interval_logs(files)
+    logs = tuple(
+        replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(logs, start=1)
+    )
     for log in logs:
         if max(counts.sum(dtype=np.float64) for counts in (log.instructions, log.ctas)) >= _TOO_LARGE:
             wrong = f"{log.name} has more instructions or thread blocks than 64 bits can count"

@@ -19,7 +19,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.export import FILLED
-from sampling.simulators.exporter import Manifest, read_manifest
+from sampling.simulators.manifest import Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
     CachesKind,

@@ -20,7 +20,7 @@ from sampling.errors import AnalysisError, OptionError, SamplingError
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.running import Asked, Now, Ran, run, write_job_array
 from sampling.simulators.export import ExportChoices
-from sampling.simulators.exporter import manifests_in
+from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import read_result_files
 
 LAUNCHES, KERNELS = 120, ("copy", "gemm", "reduce")

@@ -20,7 +20,7 @@ from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
-from sampling.simulators.exporter import manifests_in
+from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
 from sampling.text import counted

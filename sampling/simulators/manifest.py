@@ -1,0 +1,107 @@
+"""The manifest of an export: which launch of the profile each is that is run, and what it weighs.
+
+A row a launch, in the order of each shard; what a launch that runs for the caches' sake has none of is empty.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sampling.arrays import BoolArray, IntArray
+from sampling.errors import ProfileError
+from sampling.features.reading import read_columns
+from sampling.readers.input_file import InputFile
+from sampling.readers.table import Kind, separated_header
+from sampling.simulators.export import PREDECESSORS, Part, Step
+from sampling.simulators.measured_run import CACHES, UNNUMBERED, dimensions_text, told_caches
+
+_COLUMNS = (
+    *("id", "simulator_id", "stratum", "weight", "warm_up", CACHES, "shard", "order"),
+    *("process", "device", "ordinal", "occurrence", "duration_ns", "grid", "block", "name"),
+)
+_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
+_REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
+#: The numbers that are read of it again, and what stands for a column that is not there
+_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0}
+
+
+def row_of(step: Step, caches: str) -> dict[str, object]:
+    """Return what a list of launches says of one, by column; grid and block as 8x1x1."""
+    row: dict[str, object] = {"id": step.id, "ordinal": step.ordinal, "stratum": step.stratum, "weight": 0}
+    if (launch := step.launch) is not None:
+        copied = ("process", "device", "occurrence", "weight", "duration_ns", "name")
+        row |= {name: getattr(launch, name) for name in copied} | {CACHES: caches}
+        row |= {name: dimensions_text(getattr(launch, name)) for name in ("grid", "block")}
+    if step.is_check:
+        row |= {"weight": 0, CACHES: f"after:{PREDECESSORS}"}
+    return row
+
+
+def manifest_text(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
+    """Return ``manifest.csv`` of a part; simulator ids by ordinal, where they are known."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for shard, steps in enumerate(part.shards, start=1):
+        for order, step in enumerate(steps, start=1):
+            place = {"process": part.process, "device": part.device, "shard": shard, "order": order}
+            called = {
+                "simulator_id": simulator_ids.get(step.ordinal, ""),
+                "warm_up": int(step.launch is None),
+            }
+            writer.writerow(row_of(step, caches) | place | called)
+    return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Manifest:
+    """The launches of an export, in the order of its shards, each (n,)."""
+
+    path: str
+    id: IntArray  #: of the launch in the profile
+    number: IntArray  #: in the simulator; `UNNUMBERED` where it has none
+    shard: IntArray
+    is_warm_up: BoolArray
+    caches: tuple[str, ...]  #: "" where the export does not say
+
+
+def manifests_in(folder: Path) -> list[Path]:
+    """Return those of an export, one for each process and device, or of all exports of a run."""
+    ways = ("", "process-*/", "rounds/*[0-9]/", "rounds/*[0-9]/process-*/")
+    return [path for way in ways for path in sorted(folder.glob(f"{way}manifest.csv"))]
+
+
+def read_manifest(file: InputFile) -> Manifest:
+    """Read a manifest; ProfileError where it cannot be, lacks a column, or a cell holds what none can."""
+    header, separator = separated_header(file.head, (*_NUMBERS, "simulator_id", CACHES))
+    for column in ("id", "simulator_id"):
+        if column not in header:
+            raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
+    kinds: dict[str, Kind] = {name: "number" for name in _NUMBERS if name in header}
+    kinds |= {name: "text" for name in ("simulator_id", CACHES) if name in header}
+    table = read_columns(file, header, separator, kinds, _REMEDY)
+    size = len(table.line)
+    numbers = {
+        name: table.whole(name) if name in table.numbers else np.full(size, _NUMBERS[name])
+        for name in _NUMBERS
+    }
+    states = told_caches(table, _REMEDY) or [""] * size
+    called, code = table.texts["simulator_id"]
+    found = [_NUMBER.fullmatch(each) for each in called]
+    number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)[code]
+    order = np.lexsort((numbers["order"], numbers["shard"]))
+    return Manifest(
+        file.path,
+        numbers["id"][order],
+        number[order],
+        numbers["shard"][order],
+        numbers["warm_up"][order] > 0,
+        tuple(states[each] for each in order.tolist()),
+    )
