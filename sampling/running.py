@@ -8,10 +8,8 @@ goes on by being called again. (docs/methods.md, 11 Back from the simulator)
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -19,15 +17,15 @@ import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import structs
 
 from sampling.arrays import IntArray
-from sampling.errors import AnalysisError, OptionError, ProfileError
+from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.interval import Estimate
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
 from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
@@ -35,20 +33,17 @@ from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import ExportChoices, informative_order
 from sampling.simulators.exporter import template
+from sampling.simulators.job import NEEDED, Job, words_of, write_whole
 from sampling.simulators.manifest import Manifest, manifests_in, read_manifest
-from sampling.simulators.measured_run import CYCLES, MeasuredRun
-from sampling.simulators.registry import exported_folder, read_results
+from sampling.simulators.measured_run import MeasuredRun
+from sampling.simulators.registry import exported_folder
 from sampling.simulators.results import NOT_WANTED, results_of
-from sampling.text import Wording, counted, shortened
+from sampling.text import Wording, counted
 
-#: What a command must name, of each simulator that is run: what it simulates
-NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
 _LISTS = {"accel-sim": "kernelslist{}.g", "macsim": "kernel_config{}.txt"}
 #: So many launches that fail before one succeeds are the command's fault, not theirs
 _ALL_FAIL = 3
-#: How ``timeout`` of the coreutils ends for a program that it ended, and how the shell says that a signal did
-_TIMED_OUT, _SIGNALLED, _TAIL_BYTES = 124, 128, 1 << 16
-_FIRST_POLL_SECONDS, _LAST_POLL_SECONDS = 0.001, 0.05
+_POLL_SECONDS = 0.01
 #: What processes have to end after each signal: together shorter than the second that the program has itself
 _SIGNALS = ((signal.SIGTERM, 0.5), (signal.SIGKILL, 0.2))
 
@@ -66,34 +61,6 @@ class Asked:
     processes: int = 1  #: how many run at once
     timeout_seconds: float | None = None  #: what takes longer counts as failed
     choices: ExportChoices = ExportChoices()
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """A process that simulates a drawn launch, and those that run before it for the caches' sake."""
-
-    id: int  #: of the launch that it is called by
-    ids: IntArray  #: (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing
-    #: of those that count, 0-based; none where these are launches of another job once more
-    strata: frozenset[int]
-    duration_ns: int  #: of the launches that count, in the profile
-    place: Path  #: its working folder
-    result: Path  #: the file of its finished result
-    list: Path | None  #: what the simulator is given to run; None where a command is told the id
-    caches: tuple[str, ...]  #: (n,) how each launch finds them; empty where no manifest says
-    measured: MeasuredRun | None = field(default=None, repr=False)
-    failure: str = ""
-    is_put_away: bool = False  #: whether what came of it has its name among the results
-
-    @property
-    def failed(self) -> Path:
-        """The file that says why it has no result."""
-        return self.result.with_suffix(".failed")
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing is left to run of it."""
-        return self.measured is not None or bool(self.failure)
 
 
 class Failed(NamedTuple):
@@ -136,7 +103,7 @@ def run(asked: Asked, watch: Watch) -> Ran:
     Raises OptionError: the command cannot be run, another run has the folder, or it is of another plan or
     command; AnalysisError: the first launches all fail; ProfileError: traces or results are of others.
     """
-    with Loop.begun(asked, watch) as loop:
+    with _begun(asked, watch) as loop:
         while not loop.is_met():
             loop.simulate()
             if loop.is_met() or not loop.grow():
@@ -146,7 +113,7 @@ def run(asked: Asked, watch: Watch) -> Ran:
 
 def write_job_array(asked: Asked, watch: Watch) -> Ran:
     """Take what a job array left, and write one for what is still to be simulated; run nothing."""
-    with Loop.begun(asked, watch) as loop:
+    with _begun(asked, watch) as loop:
         if loop.is_met():
             return Ran(loop.found, loop.failed())
         if not loop.left():
@@ -158,12 +125,44 @@ def write_job_array(asked: Asked, watch: Watch) -> Ran:
         return Ran(loop.found, loop.failed(), script, begun)
 
 
+@contextmanager
+def _begun(asked: Asked, watch: Watch) -> Iterator[Loop]:
+    """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
+    import fcntl
+
+    wrong: str | None = None
+    if asked.to not in NEEDED:
+        wrong = f"nothing runs {asked.to} here: there is {', '.join(NEEDED)}"
+    elif asked.to == "csv" and asked.choices.cold_check:
+        wrong = Wording("a command that is told an id runs no launches before it: no `cold_check`")
+    elif asked.to != "csv" and asked.choices.traces is None:
+        wrong = Wording("{} runs `traces`, and there are none", asked.to)
+    elif asked.target is not None and not asked.plan.is_random:
+        wrong = "a plan of picked launches has no interval that could hold a target: run it without one"
+    if wrong is not None:
+        raise OptionError(wrong)
+    loop = Loop(asked, watch)
+    loop.folder.mkdir(parents=True, exist_ok=True)
+    # The lock holds for as long as this lasts, however this process ends.
+    with (loop.folder / "lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            wrong = f"another run is at work in {loop.folder}"
+            raise OptionError(wrong, remedy="wait for it, or give another folder") from error
+        loop.load()
+        try:
+            yield loop
+        finally:
+            _end([process for process, _ in loop.running.values()])
+
+
 class Loop:
     """A run, from the files of its folder on."""
 
     def __init__(self, asked: Asked, watch: Watch) -> None:
         self.asked, self.watch, self.folder = asked, watch, asked.folder.absolute()
-        self.words = _words_of(asked.command, asked.to)
+        self.words = words_of(asked.command, asked.to)
         self.jobs: list[Job] = []
         # The process of each job that runs, and when it began.
         self.running: dict[Job, tuple[subprocess.Popen[bytes], float]] = {}
@@ -174,39 +173,7 @@ class Loop:
         # Since when jobs run, and the profile's time of those that ended since: how long the rest may take.
         self.began, self.spent_ns = 0.0, 0
 
-    @classmethod
-    @contextmanager
-    def begun(cls, asked: Asked, watch: Watch) -> Iterator[Self]:
-        """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
-        import fcntl
-
-        wrong: str | None = None
-        if asked.to not in NEEDED:
-            wrong = f"nothing runs {asked.to} here: there is {', '.join(NEEDED)}"
-        elif asked.to == "csv" and asked.choices.cold_check:
-            wrong = Wording("a command that is told an id runs no launches before it: no `cold_check`")
-        elif asked.to != "csv" and asked.choices.traces is None:
-            wrong = Wording("{} runs `traces`, and there are none", asked.to)
-        elif asked.target is not None and not asked.plan.is_random:
-            wrong = "a plan of picked launches has no interval that could hold a target: run it without one"
-        if wrong is not None:
-            raise OptionError(wrong)
-        loop = cls(asked, watch)
-        loop.folder.mkdir(parents=True, exist_ok=True)
-        # The lock holds for as long as this lasts, however this process ends.
-        with (loop.folder / "lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                wrong = f"another run is at work in {loop.folder}"
-                raise OptionError(wrong, remedy="wait for it, or give another folder") from error
-            loop._load()
-            try:
-                yield loop
-            finally:
-                _end([process for process, _ in loop.running.values()])
-
-    def _load(self) -> None:
+    def load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
         plan, rounds, how = self.asked.plan, self.folder / "rounds", self.folder / "run.json"
         compared = [each.name for each in fields(ExportChoices) if each.compare]
@@ -222,7 +189,7 @@ class Loop:
                 shutil.rmtree(rounds, ignore_errors=True)
                 # What was simulated elsewhere has no result here.
                 self._export(structs.replace(plan, simulated=()).text(), 1)
-                _write(how, text)
+                write_whole(how, text)
             except BaseException:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
@@ -242,7 +209,7 @@ class Loop:
         part = path.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        _write(part / IN_FOLDER, text)
+        write_whole(part / IN_FOLDER, text)
         choices = replace(self.asked.choices, apart=self.asked.to != "csv")
         if number > 1:
             # The check is drawn of the plan once, and holds for what is added.
@@ -259,7 +226,11 @@ class Loop:
 
     def _take_round(self, path: Path) -> None:
         """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
-        plan, to = read_plan(str(path)), self.asked.to
+        plan, to, traces = (
+            read_plan(str(path)),
+            self.asked.to,
+            Path(self.asked.choices.traces or "").absolute(),
+        )
         order = informative_order(plan.to_simulate())
         drawn = {launch.id: (place, stratum, launch) for place, (stratum, launch) in enumerate(order)}
         # Of each job its launches, how they find the caches, and its list; a command is told ids alone.
@@ -292,9 +263,11 @@ class Loop:
                 place=self.folder / "launches" / name,
                 result=self.folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
                 list=listed,
+                # Of several processes and devices each has a folder, in the export as among the traces.
+                traces=traces if listed is None else traces / listed.parent.relative_to(path),
                 caches=caches,
             )
-            _take_result(job, to)
+            job.take(to)
             jobs.append(job)
         self.jobs += sorted(jobs, key=lambda job: (not job.strata, drawn[job.id][0]))
         self.rounds, self.taken = self.rounds + 1, 0
@@ -303,7 +276,7 @@ class Loop:
             rounds = 1 if plan.topped_up is None else plan.topped_up.rounds
             plan = structs.replace(plan, topped_up=ToppedUp(rounds, self.asked.target))
         self.plan = plan
-        _write(self.folder / IN_FOLDER, plan.text())
+        write_whole(self.folder / IN_FOLDER, plan.text())
 
     def is_met(self) -> bool:
         """Take the results that are finished, estimate, and return whether the total is within the target.
@@ -317,13 +290,7 @@ class Loop:
             if not job.has_ended or job.strata & waited_for:
                 waited_for |= job.strata
                 continue
-            if not job.is_put_away:
-                job.is_put_away = True
-                job.result.parent.mkdir(exist_ok=True)
-                if job.failure:
-                    _write(job.failed, f"{job.failure}\n")
-                else:
-                    (job.place / f"run{job.result.suffix}").replace(job.result)
+            job.put_away()
             if job.measured is not None:
                 runs.append(job.measured)
         if len(runs) > self.taken:
@@ -340,14 +307,14 @@ class Loop:
 
     def simulate(self) -> None:
         """Run the jobs that are left until the target holds; AnalysisError where all fail from the start."""
-        queue, pause = self.left(), _FIRST_POLL_SECONDS
+        queue = self.left()
         self.began, self.spent_ns = time.monotonic(), 0
         while queue or self.running:
             while queue and len(self.running) < self.asked.processes:
                 job = queue.pop(0)
                 # In a session of its own, so that it can be ended with all that it starts.
                 process = subprocess.Popen(  # noqa: S603
-                    ["/bin/sh", "-c", self._shell_line(job)],
+                    ["/bin/sh", "-c", job.shell_line(self.words)],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -361,8 +328,8 @@ class Loop:
                     self._tell(job)
                 if is_met:
                     return
-            pause = _FIRST_POLL_SECONDS if ended else min(2 * pause, _LAST_POLL_SECONDS)
-            time.sleep(pause)
+            else:
+                time.sleep(_POLL_SECONDS)
 
     def _ended(self) -> list[Job]:
         """Return the jobs that ended since the last call, or ran too long; refuse what always fails."""
@@ -372,9 +339,9 @@ class Loop:
                 if limit is None or time.monotonic() - began <= limit:
                     continue
                 _end([process])
-                _write(job.place / "exit", f"ran past {limit:g} s\n")
+                write_whole(job.place / "exit", f"ran past {limit:g} s\n")
             del self.running[job]
-            _take_result(job, self.asked.to)
+            job.take(self.asked.to)
             job.failure = job.failure or ("" if job.measured else "its shell was ended")
             self.spent_ns += job.duration_ns
             ended.append(job)
@@ -401,10 +368,12 @@ class Loop:
 
     def grow(self) -> bool:
         """Draw what is missing to the target, and another for each that failed; return whether any is."""
+        if not self.plan.is_random:
+            return False
         drawn, sizes = np.array([[each.samples, each.size] for each in self.plan.strata]).T
         planned = np.array([stratum.samples for stratum in self.first.strata])
         wanted, target = planned, self.asked.target
-        if self.found is not None and target is not None and self.plan.is_random:
+        if self.found is not None and target is not None:
             sample = replace(sample_of(self.plan, self.found.results), planned=planned)
             if left := sampling_left(target, self.found.beside_sampling):
                 wanted = next_sizes(sample, self.found.main.metric, left, self.found.main.confidence)
@@ -412,7 +381,7 @@ class Loop:
         for job in self.jobs:
             failed[list(job.strata)] += bool(job.failure)
         wanted = np.maximum(drawn, np.minimum(wanted + failed, sizes))
-        if not self.plan.is_random or not (wanted > drawn).any():
+        if not (wanted > drawn).any():
             return False
         everything = frozenset(launch.id for launch in self.plan.drawn)
         larger = enlarged(self.plan, wanted, target, everything, self.asked.choices.progress)
@@ -436,133 +405,11 @@ class Loop:
         """Write the script that simulates these jobs, a task each, and return it."""
         limit, script, tasks = self.asked.timeout_seconds, self.folder / "slurm.sh", self.folder / "jobs.txt"
         timeout = [] if limit is None else ["timeout", "-k", "10", f"{limit:g}"]
-        _write(tasks, "".join(f"{self._shell_line(job, timeout)}\n" for job in jobs))
+        write_whole(tasks, "".join(f"{job.shell_line(self.words, timeout)}\n" for job in jobs))
         at_once = f"%{self.asked.processes}" if self.asked.processes > 1 else ""
         listed = shlex.quote(str(tasks))
-        _write(script, template("run-slurm.sh", jobs=len(jobs), at_once=at_once, list=listed))
+        write_whole(script, template("run-slurm.sh", jobs=len(jobs), at_once=at_once, list=listed))
         return script
-
-    def _shell_line(self, job: Job, before: Sequence[str] = ()) -> str:
-        """Make a job's folder with what the simulator looks for there; return the line that runs it."""
-        shutil.rmtree(job.place, ignore_errors=True)
-        job.place.mkdir(parents=True)
-        if job.list is not None:
-            self._link_traces(job.place, job.list)
-        said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
-        stands_for = re.compile("|".join(map(re.escape, said)))
-        words = [stands_for.sub(lambda found: str(said[found[0]]), word) for word in self.words]
-        return (
-            f"cd -- {shlex.quote(str(job.place))} || exit; {shlex.join([*before, *words])} > run.log "
-            "2> stderr.log; echo $? > exit.part; mv exit.part exit"
-        )
-
-    def _link_traces(self, place: Path, listed: Path) -> None:
-        """Put links to the traces of a list, and to what else a simulator wants, where it looks for them."""
-        # Of several processes and devices each has a folder, in the export as among the traces.
-        inside = listed.relative_to(self.folder / "rounds").parts[1:-1]
-        traces = Path(self.asked.choices.traces or "", *inside).absolute()
-        text = listed.read_text(encoding="utf-8")
-        links: list[tuple[Path, Path]] = []
-        if self.asked.to == "accel-sim":
-            # It looks for traces beside the list, and for the network where it runs.
-            for config in (Path(word) for word in self.words if word.endswith(".config")):
-                links += [(net, place / net.name) for net in config.parent.glob("*.icnt")]
-            names = [name for name in text.split("\n") if name.startswith("kernel")]
-            links += [(traces / name, listed.parent / name) for name in names]
-        else:
-            names = re.findall(r"\./(Kernel\d+)/trace\.txt", text)
-            links += [(traces / name, place / name) for name in dict.fromkeys(names)]
-            links.append((Path("params.in").absolute(), place / "params.in"))
-            _write(place / "kernel_config.txt", text)
-            _write(place / "trace_file_list", "1\n./kernel_config.txt\n")
-        for source, link in links:
-            packed = source.with_name(f"{source.name}.gz")
-            if link.exists():
-                continue
-            if source.exists():
-                link.symlink_to(source)
-            elif packed.exists():
-                part = link.with_name(f"{link.name}.part")
-                with gzip.open(packed) as stream, part.open("wb") as unpacked:
-                    shutil.copyfileobj(stream, unpacked)
-                part.replace(link)
-            else:
-                raise ProfileError("is not there, and the simulator looks for it", path=source)
-
-
-def _words_of(command: str, to: str) -> list[str]:
-    """Return a command line as words that mean the same in any folder: each job runs in its own."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
-    if NEEDED[to] not in command or not words:
-        wrong = f"the simulator's command line does not say what to simulate, {NEEDED[to] or 'a program'}"
-        raise OptionError(wrong, remedy="put it where the simulator takes it")
-    if (program := shutil.which(words[0])) is None:
-        raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
-    words[0] = program
-    for place, word in enumerate(words):
-        # What is too long for a name is none.
-        with suppress(OSError):
-            words[place] = str(Path(word).absolute()) if word and Path(word).exists() else word
-    return words
-
-
-def _take_result(job: Job, to: str) -> None:
-    """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
-    exit_file, path = job.place / "exit", job.result
-    job.is_put_away = path.exists() or job.failed.exists()
-    if job.failed.exists():
-        job.failure = job.failed.read_text(encoding="utf-8").strip() or "it failed"
-        return
-    if not job.is_put_away:
-        code = exit_file.read_text(encoding="utf-8").strip() if exit_file.exists() else ""
-        if code != "0":
-            job.failure = code and _why_failed(job, code)
-            return
-        path = job.place / "run.log"
-        if to == "csv":
-            # Its number, the last word that it wrote, becomes a table.
-            out = job.place / "out"
-            words = (out if out.exists() else path).read_text("utf-8", "replace").split()
-            path = job.place / "run.csv"
-            _write(path, f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n")
-    try:
-        with open_input(str(path)) as file:
-            measured = read_results(file, (), to)
-    except ProfileError as error:
-        what = error.message.removeprefix(str(path)).removeprefix(": ")
-        job.failure = "it gave no number of cycles" if to == "csv" else what
-        return
-    # Kernels that only fill caches may be left out where results are read.
-    ids = job.ids if len(measured.number) == len(job.ids) else job.ids[job.ids != NOT_WANTED]
-    if len(measured.number) != len(ids):
-        launches = counted(len(measured.number), "launch", "launches")
-        job.failure = f"{launches} printed of {len(job.ids)}"
-    elif lacking := np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist():
-        job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
-    else:
-        told = tuple(each for each, launch in zip(job.caches, job.ids, strict=False) if launch in ids)
-        job.measured = replace(measured, number=ids, first_number=None, told=told)
-
-
-def _why_failed(job: Job, code: str) -> str:
-    """Return why a process that did not end well ended, with the last line that it printed of it."""
-    why = code
-    if code.isdigit():
-        signalled = int(code) - _SIGNALLED
-        if int(code) == _TIMED_OUT:
-            why = "it ran past the time limit"
-        elif signalled in set(signal.Signals):
-            why = f"ended by {signal.Signals(signalled).name}"
-        else:
-            why = f"exit code {code}"
-    with suppress(OSError), (job.place / "stderr.log").open("rb") as stream:
-        stream.seek(max(0, stream.seek(0, 2) - _TAIL_BYTES))
-        last = stream.read().decode("utf-8", "replace").strip().split("\n")[-1]
-        why += f": {shortened(last.strip(), 80)}" if last else ""
-    return why
 
 
 def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
@@ -576,10 +423,3 @@ def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
         for process in processes:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.01, until - time.monotonic()))
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

@@ -17,6 +17,7 @@ from sampling.projection import IntervalLog, Lack, ProjectionRule, project
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.alignment import align, read_trace_list
 from sampling.simulators.export import ExportChoices, Simulated, simulated
+from sampling.simulators.job import NEEDED
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
 from sampling.text import counted
 from tui.charts.quantities import ratio
@@ -84,7 +85,7 @@ def run_run(options: RunOptions) -> None:
         asked = _asked_of_run(options, meter)
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
-        if wants_warm and asked.to in running.NEEDED and starts_cold(asked.to, asked.choices):
+        if wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
             note(estimate_words.COLD, quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(

@@ -14,7 +14,8 @@ from sampling.estimation.interval import Estimate
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.running import Asked, Job, Now, Ran
+from sampling.running import Asked, Now, Ran
+from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
 from sampling.text import counted, finite
 from tui.charts.quantities import UNKNOWN, count, duration, hours, share
