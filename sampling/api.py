@@ -49,7 +49,7 @@ class MadePlan:
         return self.plan.design.bound
 
 
-def read_profile(*paths: str | PathLike[str], columns: str | None = None) -> Profile:
+def read_profile(*paths: str | PathLike[str], columns: str | None = None, cache: bool = False) -> Profile:
     """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile. OptionError: the
@@ -58,9 +58,10 @@ def read_profile(*paths: str | PathLike[str], columns: str | None = None) -> Pro
     Parameters
     ----------
     columns : which columns of a CSV or Parquet table hold what: ``name=Kernel,duration_ns=Dur:us``.
+    cache : whether what is read of large files is kept in the user's cache folder, and looked for there.
     """
     named = None if columns is None else column_map(columns)
-    return registry.read_profile([fspath(path) for path in paths], columns=named)
+    return registry.read_profile([fspath(path) for path in paths], columns=named, cache=cache)
 
 
 def make_plan(

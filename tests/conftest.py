@@ -32,6 +32,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 PROJECT = Path(__file__).resolve().parent.parent
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is kept of large files lies in no user's home."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(autouse=True)
 def any_glyph_again() -> Iterator[None]:
     """An app settles for the whole program whether ASCII alone is drawn, which is over with its test."""

@@ -73,8 +73,8 @@ def hash_beside(files: Iterable[ProfileFile]) -> None:
         if file.sha256 is None and file not in _BEGUN:
             found: list[str] = []
             thread = Thread(target=_hash, args=(file.location, found), daemon=True)
-            _BEGUN[file] = thread, found
             thread.start()
+            _BEGUN[file] = thread, found
 
 
 def _hash(location: Path, found: list[str]) -> None:

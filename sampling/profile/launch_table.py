@@ -6,7 +6,6 @@ piece by piece (our Parquet) do not need it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
+from sampling.parallel import Lock
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, operators_of
 from sampling.profile.profile import (
     Column,
@@ -217,7 +217,7 @@ class OperatorColumn:
     #: (n,) which of the launches as found each is in id order; None: they are in it.
     order: IntArray | None = None
     _codes: NDArray[np.int32] | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: Lock = field(default_factory=Lock)
 
     def codes(self) -> NDArray[np.int32]:
         """Return (n,) codes of the kernel table in id order."""
@@ -262,6 +262,21 @@ class ColumnsInMemory:
             for index, each in enumerate(sequences)
             for first in range(each.first_id, each.first_id + each.launches, PART_LAUNCHES)
         )
+
+
+def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
+    """Return a profile in memory with codes of another kernel table, to which its kernels are added."""
+    source = profile.parts[0].source
+    assert isinstance(source, ColumnsInMemory)
+    code, columns = kernels.add(profile.kernels), dict(source.columns)
+    if (code != np.arange(len(code))).any():
+        columns["signature"] = code[columns["signature"]]
+    operator = source.operator
+    if operator is not None:
+        operator = OperatorColumn(kernels, columns["signature"], operator.find, operator.order)
+    moved = ColumnsInMemory(kernels, columns, source.metric, operator)
+    parts = tuple(replace(part, source=moved) for part in profile.parts)
+    return replace(profile, kernels=kernels, parts=parts)
 
 
 def runs_of(

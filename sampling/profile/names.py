@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray
+from sampling.parallel import Lock
 
 # What names of kernels that wait for other GPUs have in them, and no others: neither those that reduce over a
 # block or a warp, nor what Inductor names after the collective whose result it uses.
@@ -49,7 +49,7 @@ class NameTable:
         self._full: list[str] = []
         self._short: dict[int, str] = {}
         self._mangled: dict[int, str] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._full)
@@ -72,6 +72,11 @@ class NameTable:
                         known.setdefault(code, form)
                 codes[row] = code
         return codes
+
+    def add(self, other: NameTable) -> NDArray[np.int32]:
+        """Return the code here of each name of another table, new ones added."""
+        forms = ([each.get(code) for code in range(len(other))] for each in (other._short, other._mangled))
+        return self.intern(other._full, *forms)
 
     def full(self, code: int) -> str:
         """Return the whole name as it was recorded, never cut."""

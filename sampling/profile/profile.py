@@ -8,7 +8,6 @@ sequence, and is what is loaded, used and forgotten: about a million launches.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
+from sampling.parallel import Lock
 from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
 from sampling.profile.names import NameTable
 
@@ -113,7 +113,7 @@ class KernelTable:
         self._codes: dict[tuple[int, ...], int] = {}
         self._rows: IntArray = np.zeros((0, 7), dtype=np.int64)
         self._operators: dict[tuple[str, int], int] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -133,6 +133,12 @@ class KernelTable:
         with self._lock:
             found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, distinct.tolist())]
         return np.array(found, dtype=np.int32).take(codes)
+
+    def add(self, other: KernelTable) -> NDArray[np.int32]:
+        """Return (signatures,) the code here of every signature of another table, adding new ones."""
+        rows = other.signature_rows()
+        name = self.names.add(other.names)[rows[:, 0]]
+        return self.intern(name, tuple(rows[:, 1:4].T), tuple(rows[:, 4:].T))
 
     def signature(self, code: int) -> Signature:
         """Return the name code, grid and block behind a signature code."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -167,7 +168,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         file=ProfileFile(file.path, file.location, len(name)),
         facts=facts,
         ranges=ranges,
-        operators=lambda: _operators(replace(file, progress=None), correlation),
+        operators=partial(_operators, replace(file, progress=None), correlation),
     )
 
 

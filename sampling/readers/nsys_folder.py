@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -44,7 +44,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: a table file is damaged, or there are no kernel launches.
     """
     tables = _FolderTables(file.path, _table_files(file.location))
-    return read_export(tables, file, kernels, progress, lambda: nullcontext(tables))
+    return read_export(tables, file, kernels, progress, partial(_opened_again, tables))
+
+
+def _opened_again(tables: NsysTables) -> AbstractContextManager[NsysTables]:
+    """Every table file is opened when it is read."""
+    return nullcontext(tables)
 
 
 def _table_files(folder: Path) -> dict[str, Path]:

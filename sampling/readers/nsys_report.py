@@ -22,6 +22,7 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import nsys_sqlite
+from sampling.readers.cache import user_cache
 from sampling.readers.input_file import HEAD_BYTES, InputFile
 
 FORMAT = "nsys-report"
@@ -64,13 +65,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 def _kept_export(report: Path) -> Path:
     """Return where the export of a report, as it is now, is kept: in $XDG_CACHE_HOME or ~/.cache."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # A relative one is invalid and is to be ignored, says the XDG base directory specification.
-    base = base if base.is_absolute() else Path("~/.cache").expanduser()
     report = report.resolve()
     state, place = report.stat(), os.fsencode(report)
     now = hashlib.sha256(b"%s\0%d\0%d" % (place, state.st_size, state.st_mtime_ns)).hexdigest()
-    return base / "kernelpoint" / f"{hashlib.sha256(place).hexdigest()[:16]}-{now}.sqlite"
+    return user_cache() / f"{hashlib.sha256(place).hexdigest()[:16]}-{now}.sqlite"
 
 
 def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:

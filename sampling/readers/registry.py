@@ -23,6 +23,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
+from sampling.readers.cache import through_cache
 from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
 
@@ -72,11 +73,13 @@ def read_profile(
     columns: ColumnMap | None = None,
     *,
     needs_table: bool = True,
+    cache: bool = False,
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
     A folder that is no export is the profiles in it, and a pattern such as ``run/**/rank*.json`` what it
-    finds, where no file has that name. Columns are of the files that are tables.
+    finds, where no file has that name. Columns are of the files that are tables. With ``cache``,
+    what is read of large files is kept in the user's cache folder for the next time.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
     there are columns and no file is a table, where that is needed.
@@ -89,7 +92,7 @@ def read_profile(
         if Path(path).is_dir():
             several, left_out = _profiles_of(path, columns, progress)
             notes += left_out
-        profiles += [_read_one(each, kernels, columns, progress) for each in several]
+        profiles += [_read_one(each, kernels, columns, progress, cache=cache) for each in several]
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0]
     if len(profiles) > 1:
@@ -223,12 +226,9 @@ def _recording_and_form(name: str) -> tuple[str, int]:
 
 
 def _read_one(
-    path: str, kernels: KernelTable, columns: ColumnMap | None, progress: Progress | None
+    path: str, kernels: KernelTable, columns: ColumnMap | None, progress: Progress | None, *, cache: bool
 ) -> Profile:
-    with open_input(path) as opened:
-        file = replace(opened, columns=columns)
-        # Taken before the first byte is read, so that a change while reading is noticed too.
-        state = disk_state(file.location)
+    def read(file: InputFile, kernels: KernelTable) -> Profile:
         reader = reader_of(file)
         profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
         if profile is None:
@@ -238,6 +238,13 @@ def _read_one(
             raise file_error(file)
         if columns is not None and hasattr(reader, "has_columns"):
             profile.named_columns = str(columns)
+        return profile
+
+    with open_input(path) as opened:
+        file = replace(opened, columns=columns)
+        # Taken before the first byte is read, so that a change while reading is noticed too.
+        state = disk_state(file.location)
+        profile = through_cache(file, kernels, read) if cache else read(file, kernels)
         known = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
         profile.files = (replace(profile.files[0], **known),)
         return profile

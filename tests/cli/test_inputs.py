@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sampling.profile.launch_table import LaunchTableBuilder
+from sampling.readers import cache
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 
 
@@ -215,3 +217,18 @@ def test_a_folder_is_one_workload_and_in_plans_file_by_file(
     assert results(kernelpoint, "judge", plans[0], ranks)["same_files"] is True
     found = results(kernelpoint, "difference", ranks, own)
     assert found["total_before_ns"] == 2 * found["total_after_ns"]
+
+
+def test_large_files_are_kept_for_the_next_time_unless_told_otherwise(
+    kernelpoint: Kernelpoint, sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "LEAST_BYTES", 0)
+    kept, place = tmp_path / "kernelpoint", {"XDG_CACHE_HOME": str(tmp_path)}
+    words = ("groups", sample_data / "resnet50-like.sqlite", *JSON)
+    first = kernelpoint(*words, "--no-cache", **place)
+    assert not kept.exists()
+    assert kernelpoint(*words, **place).results == first.results
+    (found,) = kept.iterdir()
+    monkeypatch.setattr(LaunchTableBuilder, "finish", None)
+    assert kernelpoint(*words, "--quiet", **place).results == first.results
+    assert [*kept.iterdir()] == [found]

@@ -22,7 +22,6 @@ from tui.engine.plan_files import plan_notes, profile_check
 from tui.engine.planning import budget_of, hours_of
 from tui.engine.studies import (
     choice_of,
-    columns_of,
     grouping_of,
     open_profile,
     region_of,
@@ -75,7 +74,7 @@ def load_study(
     # Report wrong options before a long reading.
     target, choice = target_of(options), choice_of(options, options.profiles, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
-    profile = open_profile(options.profiles, progress, columns_of(options))
+    profile = open_profile(options.profiles, options, progress)
     if check is not None:
         check(profile)
     return _ready(study(profile, grouping, region, target, choice, progress))

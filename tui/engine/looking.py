@@ -136,7 +136,7 @@ def found_difference(
     profiles = {path: profile for path, profile in (read or {}).items() if path in paths}
     for path in paths:
         if path not in profiles:
-            profiles[path] = open_profile((path,), progress, columns, needs_table=False)
+            profiles[path] = open_profile((path,), options, progress, needs_table=False)
     if columns is not None:
         refuse_unused_columns(list(profiles.values()))
     for profile in profiles.values():

@@ -210,22 +210,27 @@ def progress_of(options: OutputOptions) -> Iterator[ProgressMeter]:
 
 def open_profile(
     paths: tuple[str, ...],
+    options: RegionOptions | JudgeOptions,
     progress: Progress | None = None,
-    columns: ColumnMap | None = None,
     *,
+    recorded: ColumnMap | None = None,
     needs_table: bool = True,
 ) -> Profile:
-    """Read the workload; `needs_table`: whether columns are refused where no file is a table."""
+    """Read the workload as the options say; columns that they do not name are the recorded ones.
+
+    `needs_table`: whether columns are refused where no file is a table.
+    """
     check_standard_input(*paths)
-    return read_profile(paths, progress, columns, needs_table=needs_table)
+    columns = columns_of(options) or recorded
+    return read_profile(paths, progress, columns, needs_table=needs_table, cache=not options.no_cache)
 
 
 def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Profile:
     """Read what a plan is judged on: tables by the columns given, else by those of the plan's profile."""
-    columns = columns_of(options)
-    if columns is None and (recorded := plan.options.column_map) is not None:
-        columns = replace(recorded, where_present=True)
-    profile = open_profile(options.profiles, progress, columns, needs_table=options.columns is not None)
+    recorded = plan.options.column_map
+    recorded = None if recorded is None else replace(recorded, where_present=True)
+    needs_table = options.columns is not None
+    profile = open_profile(options.profiles, options, progress, recorded=recorded, needs_table=needs_table)
     note_what_is_read(profile, quiet=options.quiet)
     return profile
 
@@ -243,14 +248,16 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
     asked = command_line.options_of(MethodOptions, options)
     overrides = overrides_of(asked.overrides, asked.method, quiet=asked.quiet)
     target, choice = target_of(asked), choice_of(asked, profiles, overrides)
-    region, grouping, columns = region_of(asked), grouping_of(asked, asked.method), columns_of(asked)
+    region, grouping = region_of(asked), grouping_of(asked, asked.method)
+    # Wrong columns, like wrong filters, are refused before any note.
+    columns_of(asked)
     # Wrong settings are reported first: no notes on unused ones before an error.
     registry.check_settings(asked.set)
     note_unused(asked, [asked.method])
     reports: list[JoinReport] = []
     try:
         with progress_of(asked) as progress:
-            profile = open_profile(profiles, progress, columns)
+            profile = open_profile(profiles, asked, progress)
             note_what_is_read(profile, quiet=asked.quiet)
             if isinstance(options, SampleOptions) and options.output is not None:
                 hash_beside(profile.files)

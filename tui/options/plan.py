@@ -65,6 +65,7 @@ class JudgeOptions(OutputOptions):
         typed=f"--align {AlignBy.ORDER}",
     )
     columns: str | None = shared.COLUMNS
+    no_cache: bool = shared.NO_CACHE
     repeats: int = option("Draws.", default=100, metavar="R", least=1)
     fail_above: float | None = option("Exit 4 if the plan's error is above this fraction.", fraction=True)
     details: bool = shared.DETAILS

@@ -22,6 +22,7 @@ COLUMNS = option(
     panel=_REGION,
     metavar="name=A,duration_ns=B",
 )
+NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=_REGION)
 DETAILS = option("Tell every figure, not only the answer.", panel=OUTPUT_PANEL)
 KERNEL = option("#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
 OVERRIDES = option("Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
@@ -88,6 +89,7 @@ class RegionOptions(OutputOptions, panel=_REGION):
         parameter="min_duration_ns",
     )
     columns: str | None = COLUMNS
+    no_cache: bool = NO_CACHE
 
 
 class ProfileOptions(RegionOptions):

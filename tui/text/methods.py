@@ -86,7 +86,7 @@ def compared_workloads(
     parts: dict[str, Part] = {}
     profiles = []
     for paths in workloads:
-        profile = open_profile(paths, progress, columns, needs_table=len(workloads) == 1)
+        profile = open_profile(paths, options, progress, needs_table=len(workloads) == 1)
         note_what_is_read(profile, quiet=options.quiet)
         profiles.append(profile)
         comparison = comparison_of(profile, paths, options, progress)
