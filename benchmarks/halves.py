@@ -1,46 +1,39 @@
 """How often the intervals of `difference` hold between two parts of one run, where every ratio is 1.
 
-    python benchmarks/halves.py FILE_OR_FOLDER... [--blocks 3 4 5 6 8 10]
+    python benchmarks/halves.py FILE_OR_FOLDER... [--blocks 3 4 5 6 8]
 
-For every recording: the kernel groups that have an interval, in how many of them it holds between the halves
-of their launches, by the formula that takes launches as independent (Welch) and by batch means, whether that
-of the total holds, and the median half-widths. Then both formulas over all recordings, for other parts of
-runs too.
+For each recording the kernel groups that have an interval, in how many of them it holds between the halves of
+their launches, and the median half-width: by the formula that takes launches as independent, and by blocks;
+then the interval of the total. Below, all recordings together by parts of runs and numbers of blocks.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
 from sampling import mean_ratios as module
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import SamplingError
 from sampling.mean_ratios import Durations, mean_ratios, total_interval
 from sampling.readers.registry import read_profile
 
 CONFIDENCE = 0.95
-#: Of n launches, where the two parts begin and stop.
-Parts = Callable[[int], tuple[int, int, int, int]]
-PARTS: dict[str, Parts] = {
-    "halves": lambda n: (0, n // 2, n // 2, 2 * (n // 2)),
-    "first third, last": lambda n: (0, n // 3, n - n // 3, n),
-    "second quarter, third": lambda n: (n // 4, n // 2, n // 2, n // 2 + n // 2 - n // 4),
-    "first fifth, rest": lambda n: (0, n // 5, n // 5, n),
+# In sixtieths of the launches, where two parts of a run begin and stop.
+PARTS = {
+    "halves": (0, 30, 30, 60),
+    "first third, last": (0, 20, 40, 60),
+    "second quarter, third": (15, 30, 30, 45),
+    "first fifth, rest": (0, 12, 12, 60),
 }
-
-
-class Held(NamedTuple):
-    """Of kernels with an interval: whether it holds, and its half-width; both (k,)."""
-
-    held: BoolArray
-    reach: FloatArray
+Sides = list[tuple[IntArray, IntArray]]
+#: Of kernels that have an interval: whether it holds, and its half-width.
+Held = list[tuple[bool, float]]
 
 
 def groups_of(path: str) -> list[IntArray]:
@@ -50,110 +43,77 @@ def groups_of(path: str) -> list[IntArray]:
     sequence = np.concatenate([np.full(part.launches, part.sequence) for part in profile.parts])
     group = sequence * len(profile.kernels) + launches["signature"]
     order = np.argsort(group, kind="stable")
-    return np.split(
-        launches["duration_ns"][order].astype(np.int64), np.flatnonzero(np.diff(group[order])) + 1
-    )
+    edges = np.flatnonzero(np.diff(group[order])) + 1
+    return np.split(launches["duration_ns"][order].astype(np.int64), edges)
 
 
-def in_blocks(kernels: list[IntArray]) -> Durations:
-    """Return kernels, each the durations of its launches, as `difference` sees them."""
-    block_ns = np.zeros((len(kernels), module.BLOCKS), dtype=np.int64)
-    for row, durations_ns in enumerate(kernels):
-        np.add.at(
-            block_ns[row], np.arange(len(durations_ns)) * module.BLOCKS // len(durations_ns), durations_ns
-        )
-    return Durations(np.array([len(kernel) for kernel in kernels]), block_ns)
-
-
-def by_blocks(sides: list[list[IntArray]]) -> Held:
-    """Whether the intervals of `difference` hold 1."""
-    found = mean_ratios(*map(in_blocks, sides), CONFIDENCE)
-    known = ~np.isnan(found.low)
-    return Held(((found.low <= 1) & (found.high >= 1))[known], (np.log(found.high / found.ratio))[known])
-
-
-def as_independent(sides: list[list[IntArray]]) -> Held:
-    """Whether intervals by Welch's formula hold 1, the larger relative sample variance for both sides."""
-    held, reaches = [], []
-    for x, y in zip(*sides, strict=True):
-        n, m = len(x), len(y)
-        if min(n, m) < module.LEAST_LAUNCHES or not x.any() or not y.any():
-            continue
-        larger = max(x.var(ddof=1) / x.mean() ** 2, y.var(ddof=1) / y.mean() ** 2)
-        variance = larger / n + larger / m
-        if not variance:
-            continue
-        freedom = variance**2 / ((larger / n) ** 2 / (n - 1) + (larger / m) ** 2 / (m - 1))
-        reaches.append(stdtrit(freedom, 0.5 + CONFIDENCE / 2) * np.sqrt(variance))
-        held.append(abs(np.log(y.mean() / x.mean())) <= reaches[-1])
-    return Held(np.array(held, dtype=np.bool_), np.array(reaches))
-
-
-def parted(groups: list[IntArray], parts: Parts) -> list[list[IntArray]]:
+def parted(groups: Iterable[IntArray], parts: tuple[int, int, int, int]) -> Sides:
     """Return two parts of each group that has launches in both."""
-    sides: list[list[IntArray]] = [[], []]
-    for group in groups:
-        begin, stop, again, end = parts(len(group))
-        if begin < stop and again < end:
-            sides[0].append(group[begin:stop])
-            sides[1].append(group[again:end])
-    return sides
+    edges = [(group, [len(group) * part // 60 for part in parts]) for group in groups]
+    return [(group[a:b], group[c:d]) for group, (a, b, c, d) in edges if a < b and c < d]
 
 
-def of_total(sides: list[list[IntArray]]) -> str:
-    """Return whether the interval of the total holds the ratio it has if no kernel's mean changed."""
-    ends = total_interval(*map(in_blocks, sides), CONFIDENCE)
-    if ends is None:
-        return "none"
-    expected = sum(len(y) * x.mean() for x, y in zip(*sides, strict=True)) / sum(x.sum() for x in sides[0])
-    low, high = (end / expected for end in ends)
-    return f"{'held' if low <= 1 <= high else 'NOT'} {low:.3f}-{high:.3f}"
+def in_blocks(kernels: Iterable[IntArray]) -> Durations:
+    """Return kernels, each the durations of its launches, as `difference` sees them."""
+    each = [np.zeros(module.BLOCKS, dtype=np.int64) for _ in kernels]
+    for block_ns, kernel in zip(each, kernels, strict=True):
+        np.add.at(block_ns, np.arange(len(kernel)) * module.BLOCKS // len(kernel), kernel)
+    return Durations(np.array([len(kernel) for kernel in kernels]), np.array(each))
 
 
-def share(of: list[Held]) -> str:
-    """Return how often intervals hold."""
-    held = np.concatenate([each.held for each in of])
-    return f"{held.mean():.3f}" if len(held) else "none"
+def by_blocks(sides: Sides) -> Held:
+    """Return whether the intervals of `difference` hold."""
+    found = mean_ratios(*map(in_blocks, zip(*sides, strict=True)), CONFIDENCE)
+    known = ~np.isnan(found.low)
+    reach = np.log(found.high[known] / found.ratio[known])
+    return list(zip((np.abs(np.log(found.ratio[known])) <= reach).tolist(), reach.tolist(), strict=True))
 
 
-def width(of: list[Held]) -> str:
-    """Return the median half-width."""
-    reach = np.concatenate([each.reach for each in of])
-    return f"{np.median(reach):.4f}" if len(reach) else "none"
+def as_independent(sides: Sides) -> Held:
+    """Return whether intervals by Welch's formula hold, the larger relative variance for both sides."""
+    found = []
+    for x, y in sides:
+        n, m = len(x), len(y)
+        if min(n, m) >= module.LEAST_LAUNCHES and x.any() and y.any() and (x.std() or y.std()):
+            larger = max(x.var(ddof=1) / x.mean() ** 2, y.var(ddof=1) / y.mean() ** 2)
+            freedom = (1 / n + 1 / m) ** 2 / (1 / (n**2 * (n - 1)) + 1 / (m**2 * (m - 1)))
+            reach = stdtrit(freedom, 0.5 + CONFIDENCE / 2) * np.sqrt(larger * (1 / n + 1 / m))
+            found.append((bool(abs(np.log(y.mean() / x.mean())) <= reach), float(reach)))
+    return found
+
+
+def cells(found: Held) -> str:
+    """Return how many kernels have an interval, how often it holds, and the median half-width."""
+    held, reach = np.array(found).reshape(-1, 2).T
+    return f"{len(held)} | {held.mean():.3f} | {np.median(reach):.4f}" if len(held) else "0 | - | -"
 
 
 def main() -> None:
-    """Print a row a recording, then the coverage of all by numbers of blocks and parts of runs."""
+    """Print both tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("paths", type=Path, nargs="+")
     parser.add_argument("--blocks", type=int, nargs="*", default=[module.BLOCKS])
     asked = parser.parse_args()
-    files = [file for path in asked.paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    recorded: dict[str, list[IntArray]] = {}
-    for file in files:
+    recorded: list[list[IntArray]] = []
+    for file in [
+        each for path in asked.paths for each in (sorted(path.iterdir()) if path.is_dir() else [path])
+    ]:
         try:
-            recorded[file.name] = groups_of(str(file))
+            recorded.append(groups_of(str(file)))
         except SamplingError as error:
             print(f"{file.name}: {error}", file=sys.stderr)
-    print("| recording | kernels | independent | batch means | half-widths | total |\n" + "|---" * 6 + "|")
-    for name, groups in recorded.items():
-        sides = parted(groups, PARTS["halves"])
-        if not sides[0]:
             continue
-        alone, blocks = [as_independent(sides)], [by_blocks(sides)]
-        widths, number = f"{width(alone)}, {width(blocks)}", len(blocks[0].held)
-        print(f"| {name} | {number} | {share(alone)} | {share(blocks)} | {widths} | {of_total(sides)} |")
-    print("\n| parts | blocks | kernels | coverage | half-width |\n" + "|---" * 5 + "|")
+        if sides := parted(recorded[-1], PARTS["halves"]):
+            ends = total_interval(*map(in_blocks, zip(*sides, strict=True)), CONFIDENCE) or (np.nan, np.nan)
+            # What the total would be if no mean had changed: of an odd number, one half has a launch more.
+            same = sum(len(y) * x.mean() for x, y in sides) / sum(x.sum() for x, _ in sides)
+            total = f"{ends[0] / same:.3f}-{ends[1] / same:.3f}"
+            print(f"| {file.name} | {cells(as_independent(sides))} | {cells(by_blocks(sides))} | {total} |")
     for what, parts in PARTS.items():
-        sides_of = [parted(groups, parts) for groups in recorded.values()]
-        alone = [as_independent(sides) for sides in sides_of if sides[0]]
-        print(
-            f"| {what} | independent | {sum(len(e.held) for e in alone)} | {share(alone)} | {width(alone)} |"
-        )
+        together = [pair for groups in recorded for pair in parted(groups, parts)]
+        print(f"| {what} | independent | {cells(as_independent(together))} |")
         for module.BLOCKS in asked.blocks:
-            blocks = [by_blocks(sides) for sides in sides_of if sides[0]]
-            number = sum(len(each.held) for each in blocks)
-            print(f"| {what} | {module.BLOCKS} | {number} | {share(blocks)} | {width(blocks)} |")
+            print(f"| {what} | {module.BLOCKS} blocks | {cells(by_blocks(together))} |")
 
 
 if __name__ == "__main__":

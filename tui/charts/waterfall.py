@@ -12,7 +12,7 @@ from tui.terminal.printable import is_ascii
 _MOST_LABEL = 32
 _GAP = 2
 # Where less than this share of the larger total changes, the axis begins further on.
-_FROM_NOTHING = 0.5
+_FROM_NOTHING = 0.25
 
 
 def waterfall(before_ns: int, causes: Sequence[tuple[str, int]], width: int, height: int) -> Grid:
