@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.halves import PARTS, by_blocks, groups_of, parted
 from sampling.difference import Difference, ProfilePart, difference_between
-from sampling.mean_ratios import BLOCKS, Durations, mean_ratios, total_interval
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 
@@ -76,51 +76,21 @@ def test_one_model_on_two_vendors_gpus(shared_data: Path) -> None:
     assert int(found.change_ns.sum()) == found.total_after_ns - found.total_before_ns
 
 
-def groups_of(path: Path) -> list[np.ndarray]:
-    """The durations of every kernel group of 20 launches or more that has a spread, in launch order."""
-    profile = read_profile([str(path)])
-    launches = profile.load(("signature", "duration_ns"))
-    sequence = np.concatenate([np.full(part.launches, part.sequence) for part in profile.parts])
-    group = sequence * len(profile.kernels) + launches["signature"]
-    order = np.argsort(group, kind="stable")
-    parts = np.split(launches["duration_ns"][order], np.flatnonzero(np.diff(group[order])) + 1)
-    return [part for part in parts if len(part) >= 20 and part.std() > 0]
-
-
-def in_blocks(kernels: list[np.ndarray]) -> Durations:
-    """Kernels, each the durations of its launches, as a difference holds them."""
-    block_ns = np.zeros((len(kernels), BLOCKS), dtype=np.int64)
-    for row, durations_ns in enumerate(kernels):
-        np.add.at(block_ns[row], np.arange(len(durations_ns)) * BLOCKS // len(durations_ns), durations_ns)
-    return Durations(np.array([len(kernel) for kernel in kernels]), block_ns)
-
-
-def halves(groups: list[np.ndarray]) -> tuple[Durations, Durations]:
-    """The two halves of the launches of each group; of an odd number the last counts in neither."""
-    parts = [np.split(group[: len(group) // 2 * 2], 2) for group in groups]
-    return in_blocks([first for first, _ in parts]), in_blocks([second for _, second in parts])
-
-
-def held(groups: list[np.ndarray]) -> np.ndarray:
-    """Whether the 95 % interval of the second half of each group over its first half holds 1."""
-    found = mean_ratios(*halves(groups), 0.95)
-    known = ~np.isnan(found.low)
-    return np.asarray(((found.low <= 1) & (found.high >= 1))[known])
-
-
 def test_how_often_the_interval_holds_in_real_runs(shared_data: Path) -> None:
     """The figures of docs/methods.md, 12 Difference: launches of a run follow each other, and drift."""
-    groups = {name: groups_of(shared_data / name) for name in RECORDED}
-    of = {name: held(each) for name, each in groups.items()}
-    together = np.concatenate(list(of.values()))
+    groups = {name: groups_of(str(shared_data / name)) for name in RECORDED}
+    held = {
+        name: [is_held for is_held, _ in by_blocks(parted(each, PARTS["halves"]))]
+        for name, each in groups.items()
+    }
+    together = [is_held for each in held.values() for is_held in each]
     assert len(together) == 570
-    assert together.mean() == pytest.approx(0.989, abs=5e-4)
+    assert np.mean(together) == pytest.approx(0.989, abs=5e-4)
     nerf = "nsys-sqlite/a100-nerf-nsys2021.5.sqlite"
-    assert {name for name, each in of.items() if each.mean() < 0.95} == {nerf}
+    assert {name for name, each in held.items() if np.mean(each) < 0.95} == {nerf}
     rng = np.random.default_rng(0)
-    assert np.mean(held([rng.permutation(group) for each in groups.values() for group in each])) >= 0.95
-    totals = [total_interval(*halves(each), 0.95) for each in groups.values()]
-    assert all(ends is not None and ends[0] <= 1 <= ends[1] for ends in totals)
+    mixed = (rng.permutation(group) for each in groups.values() for group in each)
+    assert np.mean([is_held for is_held, _ in by_blocks(parted(mixed, PARTS["halves"]))]) >= 0.95
 
 
 def test_a_gate_does_not_fail_between_halves_of_a_run(shared_data: Path) -> None:
