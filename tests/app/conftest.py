@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -18,7 +18,6 @@ from textual.widgets import Input
 from sampling.parallel import Progress
 from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
-from sampling.readers.columns import ColumnMap
 from tests import small_recordings
 from tests.fuzzing.keys import press_at_once
 from tests.plans_once import plans_made_once
@@ -87,14 +86,11 @@ def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path, sm
     """Reading the sample profiles is tested elsewhere, and most tests here begin with it."""
     read = planning.open_profile
 
-    def open_profile(
-        profiles: Sequence[str], progress: Progress, columns: ColumnMap | None = None
-    ) -> Profile:
-        names = tuple(profiles)
+    def open_profile(names: tuple[str, ...], *asked: Any, **more: Any) -> Profile:
         if any(Path(name).parent != sample_data and name != small for name in names):
-            return read(names, progress, columns)
+            return read(names, *asked, **more)
         if names not in _READ:
-            _READ[names] = read(names, progress)
+            _READ[names] = read(names, *asked, **more)
         return _READ[names]
 
     monkeypatch.setattr(planning, "open_profile", open_profile)

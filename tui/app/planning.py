@@ -74,7 +74,7 @@ def load_study(
     # Report wrong options before a long reading.
     target, choice = target_of(options), choice_of(options, options.profiles, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
-    profile = open_profile(options.profiles, options, progress)
+    profile = open_profile(options.profiles, options, progress, quiet=True)
     if check is not None:
         check(profile)
     return _ready(study(profile, grouping, region, target, choice, progress))

@@ -8,7 +8,7 @@ from sampling.errors import OptionError
 from sampling.readers.launch_tables import write_launch_parquet
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.studies import note_what_is_read, open_profile, progress_of, region_of
+from tui.engine.studies import open_profile, progress_of, region_of
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
@@ -37,7 +37,6 @@ def run_convert(options: ConvertOptions) -> None:
     region = region_of(options)
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
-        note_what_is_read(profile, quiet=options.quiet)
         with scratch_file() if target is None else new_file(target) as path:
             kept = write_launch_parquet(profile, region, path, progress)
             written = path.stat().st_size

@@ -12,7 +12,6 @@ from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.studies import (
     chosen_kernel,
-    note_what_is_read,
     open_profile,
     progress_of,
     region_of,
@@ -151,7 +150,6 @@ def run_ranges(options: look.RangesOptions) -> None:
     region = region_of(options)
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
-        note_what_is_read(profile, quiet=options.quiet)
         listed = list_ranges(profile, region, progress)
     if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
@@ -165,7 +163,6 @@ def run_ranks(options: look.RanksOptions) -> None:
 
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
-        note_what_is_read(profile, quiet=options.quiet)
         found = rank_times(profile, region_of(options), progress)
     emit(ranks_answer(profile, found, options), options)
 

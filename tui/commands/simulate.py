@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sampling import running
 from sampling.errors import OptionError
@@ -23,17 +24,19 @@ from sampling.text import counted
 from tui.charts.quantities import ratio
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.studies import progress_of
+from tui.options.command_line import options_of
 from tui.options.files import check_folder
-from tui.options.shared import OutputOptions
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.blocks import Laid, Said, Typed
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, Answer, emit, write_plan, write_stdout
+from tui.output.writer import STDOUT, Answer, emit, named, write_plan, write_stdout
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
 from tui.text import simulation as words
 from tui.text.profile import part_of_plan, stated
+
+_CHOICES = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
 
 
 def run_export(options: ExportOptions) -> None:
@@ -45,9 +48,8 @@ def run_export(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
-    same = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
     with progress_of(options) as progress:
-        choices = ExportChoices(**{name: getattr(options, name) for name in same}, progress=progress)
+        choices = ExportChoices(**named(options, *_CHOICES), progress=progress)
         if starts_cold(options.to, choices):
             note(estimate_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
@@ -95,10 +97,7 @@ def run_run(options: RunOptions) -> None:
             meter.close()
             note(f"what is finished is kept in {asked.folder}; the same command goes on", quiet=options.quiet)
             raise
-    same = {each.name: getattr(options, each.name) for each in fields(OutputOptions)}
-    of_folder = EstimateOptions(
-        **same, plan=str(asked.folder), target=options.target, accept_cold=options.accept_cold
-    )
+    of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
     answer = estimate_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
@@ -180,9 +179,6 @@ def run_estimate(options: EstimateOptions) -> None:
     _check(found, options)
 
 
-_UNRECORDED = "launches-unrecorded"
-
-
 def run_project(options: ProjectOptions) -> None:
     """Read, project every kernel, draw one."""
     rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
@@ -195,18 +191,16 @@ def run_project(options: ProjectOptions) -> None:
             some = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
             note(words.what_to_give(lack, lacking, options) + some, quiet=options.quiet)
     unrecorded = words.unrecorded_text(logs)
-    if unrecorded:
-        note(unrecorded, quiet=options.quiet)
+    notes([unrecorded] if unrecorded else [], quiet=options.quiet)
     rows = [
-        words.projection_row(number, log, projection)
-        for number, log, projection in zip(words.numbers_of(logs), logs, projections, strict=True)
+        words.projection_row(*each) for each in zip(words.numbers_of(logs), logs, projections, strict=True)
     ]
-    lacks = tuple(lack for lack in Lack if any(lack in found.lacks for found in projections))
+    lacks = [lack for lack in Lack if any(lack in found.lacks for found in projections)]
     answer = Answer(
         "project",
         rows,
-        blocks=lambda canvas: words.projection_blocks(logs, projections, chosen, options, canvas),
-        warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
+        blocks=lambda canvas: words.projection_blocks(logs, projections, rows, chosen, options, canvas),
+        warnings=(*lacks, *(["launches-unrecorded"] if unrecorded else [])),
     )
     emit(answer, options)
 
@@ -229,14 +223,10 @@ def _with_given_values(logs: Logs, options: ProjectOptions) -> list[IntervalLog]
     ctas = _by_kernel("--ctas", options.ctas, logs, is_total=True)
     ctas_per_core = _by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, is_total=False)
     found = []
-    for place, log in enumerate(logs):
-        given = {
-            "instructions": instructions[place] or log.facts.instructions or traced[place],
-            "ctas": ctas[place],
-            "ctas_per_core": ctas_per_core[place],
-            "cores": options.sms,
-        }
-        known = {name: value for name, value in given.items() if value is not None}
+    for log, traced_one, *given in zip(logs, traced, instructions, ctas, ctas_per_core, strict=True):
+        given[0] = given[0] or log.facts.instructions or traced_one
+        values = zip(("instructions", "ctas", "ctas_per_core", "cores"), [*given, options.sms], strict=True)
+        known: dict[str, Any] = {name: value for name, value in values if value is not None}
         found.append(replace(log, facts=replace(log.facts, **known)))
     return found
 
@@ -262,13 +252,11 @@ def _by_kernel(flag: str, given: Sequence[str], logs: Logs, *, is_total: bool) -
 
 def _meant(flag: str, wanted: str, logs: Logs) -> list[int]:
     """Return the kernels of "#3" (its number), or whose name contains the text."""
-    numbers = words.numbers_of(logs)
-    is_number = wanted.startswith("#") and wanted[1:].isdecimal()
-    meant = [
-        place
-        for place, log in enumerate(logs)
-        if (numbers[place] == int(wanted[1:]) if is_number else wanted in log.name)
-    ]
+    if wanted.startswith("#") and wanted[1:].isdecimal():
+        number = int(wanted[1:])
+        meant = [place for place, each in enumerate(words.numbers_of(logs)) if each == number]
+    else:
+        meant = [place for place, log in enumerate(logs) if wanted in log.name]
     if not meant:
         what = f"{flag} {wanted!r}: no kernel has this number, or this in its name (case counts)"
         raise OptionError(what, remedy="`kernelpoint project LOG` lists them")

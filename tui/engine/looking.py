@@ -139,8 +139,6 @@ def found_difference(
             profiles[path] = open_profile((path,), options, progress, needs_table=False)
     if columns is not None:
         refuse_unused_columns(list(profiles.values()))
-    for profile in profiles.values():
-        studies.note_what_is_read(profile, quiet=options.quiet)
     before, after = (
         ProfilePart(profiles[path], region) for (path, _), region in zip(named, regions, strict=True)
     )

@@ -77,9 +77,8 @@ def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> 
     """
     budget = nearby.written_budget(str(options.budget), options.slowdown)
     found = nearby.study_within(read, target_of(options), budget, progress)
-    return found, nearby.simulation_hours(
-        drawn_plan(found.counts, found.design, options.seed), budget.slowdown
-    )
+    plan = drawn_plan(found.counts, found.design, options.seed)
+    return found, nearby.simulation_hours(plan, budget.slowdown)
 
 
 def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, binding: bool) -> PlanCosts:
@@ -95,9 +94,8 @@ def hours_of(options: SlowdownOptions, study: Study, plan: Plan | None = None) -
     """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
     if options.slowdown is None:
         return None
-    return nearby.simulation_hours(
-        plan or drawn_plan(study.counts, study.design, options.seed), options.slowdown
-    )
+    drawn = plan or drawn_plan(study.counts, study.design, options.seed)
+    return nearby.simulation_hours(drawn, options.slowdown)
 
 
 def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:

@@ -215,14 +215,18 @@ def open_profile(
     *,
     recorded: ColumnMap | None = None,
     needs_table: bool = True,
+    quiet: bool = False,
 ) -> Profile:
     """Read the workload as the options say; columns that they do not name are the recorded ones.
 
-    `needs_table`: whether columns are refused where no file is a table.
+    `needs_table`: whether columns are refused where no file is a table. `quiet`: whether nothing is said on
+    stderr of how the files were read, also where the options allow that.
     """
     check_standard_input(*paths)
     columns = columns_of(options) or recorded
-    return read_profile(paths, progress, columns, needs_table=needs_table, cache=not options.no_cache)
+    found = read_profile(paths, progress, columns, needs_table=needs_table, cache=not options.no_cache)
+    notes(found.notes, quiet=quiet or options.quiet)
+    return found
 
 
 def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Profile:
@@ -230,14 +234,7 @@ def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Pr
     recorded = plan.options.column_map
     recorded = None if recorded is None else replace(recorded, where_present=True)
     needs_table = options.columns is not None
-    profile = open_profile(options.profiles, options, progress, recorded=recorded, needs_table=needs_table)
-    note_what_is_read(profile, quiet=options.quiet)
-    return profile
-
-
-def note_what_is_read(profile: Profile, *, quiet: bool) -> None:
-    """Say on stderr what the user should know of how the files were read."""
-    notes(profile.notes, quiet=quiet)
+    return open_profile(options.profiles, options, progress, recorded=recorded, needs_table=needs_table)
 
 
 def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study:
@@ -258,7 +255,6 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
     try:
         with progress_of(asked) as progress:
             profile = open_profile(profiles, asked, progress)
-            note_what_is_read(profile, quiet=asked.quiet)
             if isinstance(options, SampleOptions) and options.output is not None:
                 hash_beside(profile.files)
             found = study(profile, grouping, region, target, choice, progress, reports.append)

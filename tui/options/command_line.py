@@ -43,12 +43,14 @@ def findings_with_flags(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def flags_of_parameters() -> dict[str, str]:
     """Return what is typed for each parameter of the engine that an option of a command gives."""
-    return {
-        parameter: words
-        for options in _with_those_below(OutputOptions)
-        for option in fields(options)
-        for parameter, words in parameters_of(option).items()
-    }
+    found: dict[str, str] = {}
+    classes: list[type[OutputOptions]] = [OutputOptions]
+    # Those below are added while the list is gone through.
+    for options in classes:
+        classes += options.__subclasses__()
+        for option in fields(options):
+            found |= parameters_of(option)
+    return found
 
 
 def parameters_of(option: Field[Any]) -> Mapping[str, str]:
@@ -57,12 +59,6 @@ def parameters_of(option: Field[Any]) -> Mapping[str, str]:
         return {}
     long = next(flag for flag in option.metadata["flags"] if flag.startswith("--"))
     return {option.metadata["parameter"] or option.name: option.metadata["typed"] or long}
-
-
-def _with_those_below(options: type[OutputOptions]) -> Iterator[type[OutputOptions]]:
-    yield options
-    for each in options.__subclasses__():
-        yield from _with_those_below(each)
 
 
 def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) -> dict[str, Any]:

@@ -111,7 +111,17 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
 
 def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
     if options.format is OutputFormat.JSON:
-        return json_text(envelope(answer, options.seed)) + "\n"
+        envelope = {
+            "schema": SCHEMA,
+            "tool": "kernelpoint",
+            "version": __version__,
+            "command": answer.command,
+            "seed": options.seed,
+            **({} if answer.selection is None else {"selection": answer.selection}),
+            "warnings": list(answer.warnings),
+            "results": answer.results,
+        }
+        return json_text(envelope) + "\n"
     if options.format is OutputFormat.TABLE:
         has_color = terminal.use_color(options.color.value, stream, os.environ)
         canvas = Canvas(terminal.width(os.environ, stream), has_color)
@@ -134,20 +144,6 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
     writer.writerows(rows[:1])
     writer.writerows([_cell(value) for value in row.values()] for row in rows)
     return table.getvalue()
-
-
-def envelope(answer: Answer, seed: int) -> dict[str, Any]:
-    """Return the versioned JSON object every command answers with."""
-    return {
-        "schema": SCHEMA,
-        "tool": "kernelpoint",
-        "version": __version__,
-        "command": answer.command,
-        "seed": seed,
-        **({} if answer.selection is None else {"selection": answer.selection}),
-        "warnings": list(answer.warnings),
-        "results": answer.results,
-    }
 
 
 def _cell(value: Any) -> str:

@@ -113,15 +113,14 @@ def list_groups(
         GroupSort.STRATA: of.clusters if of.clusters is None else np.where(of.pooled, last, of.clusters),
         GroupSort.DRAWN: of.samples if of.samples is None else np.where(of.pooled, last, of.samples),
     }.get(sort)
-    order = list(range(len(groups)))
     if sort is GroupSort.NAME:
-        order.sort(key=lambda index: groups[index].name, reverse=reverse)
+        order = sorted(range(len(groups)), key=lambda index: groups[index].name, reverse=reverse)
     elif values is None:
-        order = order[:: -1 if reverse else 1]
+        order = list(range(len(groups)))[:: -1 if reverse else 1]
     else:
         order = np.argsort(values if reverse else -values, kind="stable").tolist()
-    wanted = wanted.casefold()
-    order = [index for index in order if wanted in groups[index].key.casefold()] if wanted else order
+    if wanted:
+        order = [index for index in order if wanted.casefold() in groups[index].key.casefold()]
     return GroupList(tuple(order[:most]), len(order))
 
 

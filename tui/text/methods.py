@@ -18,7 +18,7 @@ from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter
 from tui.engine.planning import check_feature_reports, comparison_of
-from tui.engine.studies import columns_of, grouping_of, note_what_is_read, open_profile
+from tui.engine.studies import columns_of, grouping_of, open_profile
 from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
@@ -82,28 +82,27 @@ def compared_workloads(
     """
     columns = columns_of(options)
     tables: list[list[Row]] = []
-    notes: list[str] = []
+    sentences: list[str] = []
     parts: dict[str, Part] = {}
     profiles = []
     for paths in workloads:
         profile = open_profile(paths, options, progress, needs_table=len(workloads) == 1)
-        note_what_is_read(profile, quiet=options.quiet)
         profiles.append(profile)
         comparison = comparison_of(profile, paths, options, progress)
         rows, said = workload_rows(paths, comparison, methods, options)
         tables.append(rows)
-        notes += said
+        sentences += said
         parts[" ".join(paths)] = part_of(profile, comparison.counts(grouping_of(options, methods[0])))
     if columns is not None and not any(profile.named_columns for profile in profiles):
         refuse_unused_columns(profiles[-1:])
     means = _mean_rows(tables, options.mean.value) if len(workloads) > 1 else []
-    notes += [
+    sentences += [
         f"{row['method']}, {row['profile']}: {why}"
         for row in means
         for name, why in _LACKING.items()
         if row[name] is None
     ]
-    return [row for each in (*tables, means) for row in each], list(dict.fromkeys(notes)), parts
+    return [row for each in (*tables, means) for row in each], list(dict.fromkeys(sentences)), parts
 
 
 def workload_rows(
@@ -173,7 +172,7 @@ def _mean_rows(tables: Sequence[Sequence[Row]], mean: Mean) -> list[Row]:
             known = {"profile": over, "method": method, "applicable": True, "speedup": speedup}
             known |= {"error_mean": error, "seconds": sum(row["seconds"] for row in there)}
             known["same_as"] = same_as.pop() if len(same_as) == 1 else None
-            means.append({name: known.get(name) for name in there[0]})
+            means.append(dict.fromkeys(there[0]) | known)
     return means
 
 
@@ -240,19 +239,17 @@ def blocks(
     others, the smallest bound first; then what promises nothing, the smallest mean error first.
     """
 
-    def worse(row: Row) -> tuple[float, float, float]:
-        promised = promise[row["method"]]
-        return promised, 0 if promised < math.inf else row["error_mean"] or 0, -(row["speedup"] or 0)
+    def place(row: Row) -> tuple[Any, ...]:
+        if sort is CompareSort.METHOD:
+            return (row["method"],)
+        if sort is CompareSort.BEST:
+            promised = promise[row["method"]]
+            return promised, 0 if promised < math.inf else row["error_mean"] or 0, -(row["speedup"] or 0)
+        figure = next(row[name] for heading, name, _ in _COLUMNS if heading == sort.value)
+        return figure is None, (figure or 0) * (-1 if falls(sort, reverse=reverse) else 1)
 
-    there = [row for row in rows if row["applicable"]]
-    if sort is CompareSort.BEST:
-        there.sort(key=worse, reverse=reverse)
-    elif sort is CompareSort.METHOD:
-        there.sort(key=lambda row: str(row["method"]), reverse=reverse)
-    else:
-        name = next(name for heading, name, _ in _COLUMNS if heading == sort.value)
-        sign = -1 if falls(sort, reverse=reverse) else 1
-        there.sort(key=lambda row: (row[name] is None, sign * (row[name] or 0)))
+    is_reversed = reverse and sort in {CompareSort.BEST, CompareSort.METHOD}
+    there = sorted((row for row in rows if row["applicable"]), key=place, reverse=is_reversed)
     return Blocks(merged(there), tuple(row for row in rows if not row["applicable"]))
 
 

@@ -237,12 +237,13 @@ def projection_row(number: int, log: IntervalLog, projection: Projection) -> dic
 def projection_blocks(
     logs: Sequence[IntervalLog],
     projections: Sequence[Projection],
+    rows: Sequence[dict[str, Any]],
     chosen: int,
     options: ProjectOptions,
     canvas: Canvas,
 ) -> Iterator[Said]:
     """Yield the chart of one kernel and why it can stop, on a page not; then a table of all with reasons."""
-    width, numbers = options.width or canvas.width, numbers_of(logs)
+    width, numbers = options.width or canvas.width, [row["number"] for row in rows]
     kernels = [readable_name(log.name) for log in logs]
     if not canvas.is_page:
         log, found = logs[chosen], projections[chosen]
@@ -252,7 +253,6 @@ def projection_blocks(
         yield ipc_chart(curve, width, options.height or _HEIGHT)
         yield from (found.reason, "")
         kernels = [shortened(name, max(width // 4, 12)) for name in kernels]
-    rows = [projection_row(*each) for each in zip(numbers, logs, projections, strict=True)]
     ends = ["*" if row["total_cycles_from"] == "log" else "" for row in rows]
     simulated = [_cycles(row["total_cycles"]) + end for row, end in zip(rows, ends, strict=True)]
     figures = [

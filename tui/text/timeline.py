@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Listing, Said
-from tui.output.writer import Answer, Canvas
+from tui.output.writer import Answer, Canvas, named
 from tui.terminal.printable import Column, is_ascii, printable, shortened
 from tui.text.groups import clusters_of_group, group_columns
 from tui.text.labels import ELLIPSIS, cut
@@ -163,7 +163,7 @@ def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
     """Return a row a bin as the contract's `timeline` has them; null where a bin of time has no launch."""
     names = ("first", "last", "start_ns", "launches", "mean_ns", "min_ns", "max_ns", "drawn")
     unknown = [None] * len(bins.launches)
-    columns = [unknown if (column := getattr(bins, name)) is None else column.tolist() for name in names]
+    columns = (unknown if each is None else each.tolist() for each in named(bins, *names).values())
     rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
     for row in rows:
         if not row["launches"]:
@@ -258,8 +258,7 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Said]:
 
 # Ranges as a tree above a chart.
 
-_LEAST_ALIGNED = 64
-_LEFTS = ((160, 60), (110, 52), (0, 36))
+_LEFTS = ((160, 60), (110, 52), (64, 36), (0, LEFT))
 # Without room for so many cells of a name, there is none for a column.
 _DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
 _MOST_INDENTS = 6
@@ -334,9 +333,7 @@ def above_chart(listed: RangeList | None, *, is_looked_for: bool = True) -> Rang
 
 def left_of(width: int, *, has_ranges: bool) -> int:
     """Return the columns at the left of a timeline's dots: as many as the ranges above need for words."""
-    if not has_ranges or width < _LEAST_ALIGNED:
-        return LEFT
-    return next(left for least, left in _LEFTS if width >= least)
+    return next(left for least, left in _LEFTS if width >= least) if has_ranges else LEFT
 
 
 def tree_grid(
@@ -354,17 +351,17 @@ def tree_grid(
         if room - sum(each + 2 for each in widths.values()) < least:
             del widths[column]
     name_room = max(room - sum(each + 2 for each in widths.values()), 0)
+
+    def line(name: str, cells: Iterable[str]) -> str:
+        figures = zip(cells, widths.values(), strict=True)
+        return f"{name:<{name_room}}" + "".join(f"  {cell:>{width}}" for cell, width in figures)
+
     grid = blank(width, len(paths) + 1)
-    lines = [("  range", {name: name for name in widths}, HEADING)]
-    for row, path in enumerate(paths):
-        cells = {name: columns[name][row] for name in widths}
-        style = SELECTED if path == marks.cursor else LABEL
-        lines.append((_name(forest, path, marks, name_room), cells, style))
-    for row, (name, cells, style) in enumerate(lines):
-        figures = "".join(f"  {cells[column]:>{widths[column]}}" for column in widths)
-        put(grid, row, 0, f"{name:<{name_room}}{figures}", style)
-    if run is not None and left > LEFT:
-        for row, path in enumerate(paths, start=1):
+    put(grid, 0, 0, line("  range", widths), HEADING)
+    for row, path in enumerate(paths, start=1):
+        said = line(_name(forest, path, marks, name_room), (columns[name][row - 1] for name in widths))
+        put(grid, row, 0, said, SELECTED if path == marks.cursor else LABEL)
+        if run is not None and left > LEFT:
             bar = run.bar(*forest.listed.runs(path))
             put(grid, row, left, bar, MARKER if path == marks.in_force else LABEL)
             put(grid, row, left - 1, "|" if is_ascii() else "│", AXIS)

@@ -78,7 +78,8 @@ def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
     """Return the decisions as the contract's `tree` lists them; a child that is not decided yet is null."""
     rows, key = [], stop.counts.groups[stop.group].key
     for node in stop.nodes:
-        row = {name: value for name, value in asdict(node).items() if name not in {"start", "stop"}}
+        row = asdict(node)
+        del row["start"], row["stop"]
         row["verdict"] = str(node.verdict)
         row["samples_new"] = node.samples_new and list(node.samples_new)
         row["left"] = node.left if node.left is not None and node.left < len(stop.nodes) else None
@@ -181,23 +182,19 @@ def tree_blocks(
         yield stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log)
     yield from ("", *card_lines(stop)) if looked_at else ()
     if canvas.is_page:
-        yield _node_columns(stop.nodes)
+        yield [
+            Column("node", [node_name(node.path) for node in stop.nodes], to_right=False),
+            Column("launches", [count(node.launches) for node in stop.nodes]),
+            Column("mean", [duration(node.mean_ns) for node in stop.nodes]),
+            Column("samples", [count(node.samples_old) for node in stop.nodes]),
+            Column("tau old", [duration(node.tau_old_ns) for node in stop.nodes]),
+            Column("tau new", [duration(node.tau_new_ns) for node in stop.nodes]),
+            Column("split at", [duration(node.threshold_ns) for node in stop.nodes]),
+            Column("decision", [f"{node.verdict}: {node.reason}" for node in stop.nodes], to_right=False),
+        ]
     else:
         yield ""
         yield tree(stop.nodes, canvas.width, proposed=stop.ahead, marked=marked, max_depth=max_depth)
         yield from [""] if stop.nodes else []
         yield from (f"{node_name(node.path)}: {node.verdict}, {node.reason}" for node in stop.nodes)
     yield from ("", running_lines(stop)[0]) if stop.running is not None else ()
-
-
-def _node_columns(nodes: Sequence[SplitNode]) -> list[Column]:
-    return [
-        Column("node", [node_name(node.path) for node in nodes], to_right=False),
-        Column("launches", [count(node.launches) for node in nodes]),
-        Column("mean", [duration(node.mean_ns) for node in nodes]),
-        Column("samples", [count(node.samples_old) for node in nodes]),
-        Column("tau old", [duration(node.tau_old_ns) for node in nodes]),
-        Column("tau new", [duration(node.tau_new_ns) for node in nodes]),
-        Column("split at", [duration(node.threshold_ns) for node in nodes]),
-        Column("decision", [f"{node.verdict}: {node.reason}" for node in nodes], to_right=False),
-    ]
