@@ -1,7 +1,13 @@
-"""A large seeded nsys SQLite export, for benchmarks: `python synthetic_export.py FILE LAUNCHES`."""
+"""A large seeded nsys SQLite export, or trace of PyTorch's profiler, for benchmarks.
+
+python benchmarks/synthetic_export.py FILE.sqlite LAUNCHES
+python benchmarks/synthetic_export.py FILE.json.gz LAUNCHES
+"""
 
 from __future__ import annotations
 
+import gzip
+import json
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -128,5 +134,37 @@ def _insert(
     database.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_{table} VALUES ({places})", rows)
 
 
+def write_trace(path: Path, launches: int, *, seed: int = 0) -> None:
+    """Write a Kineto trace of ``launches`` launches of 200 kernels, each with its API call."""
+    rng = np.random.default_rng(seed)
+    popularity = rng.lognormal(0, 1.2, KERNELS)
+    base_ns = rng.lognormal(np.log(20_000), 1.0, KERNELS)
+    head = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "Synthetic", "numSms": 132}]}
+    with gzip.open(path, "wt", compresslevel=6) as trace:
+        trace.write(f'{json.dumps(head)[:-1]}, "traceEvents": [\n')
+        for first in range(0, launches, _EVENTS_AT_ONCE):
+            rows = min(_EVENTS_AT_ONCE, launches - first)
+            kernel = rng.choice(KERNELS, rows, p=popularity / popularity.sum())
+            ticks = np.rint(base_ns[kernel] * (1 + 0.05 * rng.standard_normal(rows)) / CLOCK_NS)
+            us = np.maximum(ticks, 1) * CLOCK_NS / 1000
+            each = enumerate(zip(kernel.tolist(), us.tolist(), strict=True), first)
+            events = (_EVENTS.format(k=k, us=us, row=row, ts=8 * row) for row, (k, us) in each)
+            trace.write(("" if first == 0 else ",\n") + ",\n".join(events))
+        trace.write("\n]}\n")
+
+
+_EVENTS_AT_ONCE = 10_000
+_EVENTS = (
+    '{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 523, "tid": 523, "ts": {ts}.173, '
+    '"dur": 4.712, "args": {{"External id": {row}, "cbid": 211, "correlation": {row}}}}},\n'
+    '{{"ph": "X", "cat": "kernel", "name": "void library::kernel_{k}<float>(float *, int, Params)", '
+    '"pid": 0, "tid": 7, "ts": {ts}.499, "dur": {us:.3f}, "args": {{"External id": {row}, "queued": 0, '
+    '"device": 0, "context": 1, "stream": 7, "correlation": {row}, "registers per thread": 32, '
+    '"shared memory": 0, "blocks per SM": 0.242424, "warps per SM": 0.727273, "grid": [{k}, 1, 1], '
+    '"block": [96, 1, 1], "est. achieved occupancy %": 1}}}}'
+)
+
+
 if __name__ == "__main__":
-    write_export(Path(sys.argv[1]), int(sys.argv[2]))
+    file, number = Path(sys.argv[1]), int(sys.argv[2])
+    (write_export if file.suffix == ".sqlite" else write_trace)(file, number)
