@@ -43,7 +43,7 @@ from sampling.readers.input_file import InputFile
 FORMAT = "kineto"
 
 _BLOCK_BYTES = 1 << 22
-_PIECE_BYTES = 1 << 18
+_PIECE_BYTES = 1 << 20
 # Where white space between two events is longer than this, the text is not split there.
 _OVERLAP_BYTES = 1 << 10
 _LARGEST_MICROSECONDS = 9e15

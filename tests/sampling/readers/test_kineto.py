@@ -338,7 +338,10 @@ def large_trace(events: int) -> Json:
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("as_list", [False, True])
-def test_a_large_trace_is_read_piece_by_piece(reading: Any, indent: int | None, as_list: bool) -> None:
+def test_a_large_trace_is_read_piece_by_piece(
+    reading: Any, indent: int | None, as_list: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kineto, "_PIECE_BYTES", 1 << 16)
     document = large_trace(2_000)
     text = json.dumps(document["traceEvents"] if as_list else document, indent=indent).encode()
     assert len(list(trace_pieces([text]))) > 2
