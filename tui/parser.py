@@ -187,16 +187,14 @@ def _settings(ctx: Any, incomplete: str) -> list[str]:
     """Return the options of the method that is named, of all methods where none is."""
     from sampling.methods.registry import method_named, method_names
 
-    options_of = {
-        name: [f"{name}.{option.name}=" for option in fields(method_named(name).options_type)]
-        for name in method_names()
-    }
-    method, _, _ = incomplete.partition(".")
-    chosen = [method] if method in options_of else [name for name in options_of if name.startswith(method)]
+    names, method = method_names(), incomplete.partition(".")[0]
+    chosen = [method] if method in names else [name for name in names if name.startswith(method)]
     given = ctx.params.get("method")
-    if not incomplete and options_of.get(given):
+    if not incomplete and given in names and fields(method_named(given).options_type):
         chosen = [given]
-    return [option for name in chosen for option in options_of[name] if option.startswith(incomplete)]
+    options = ((name, option.name) for name in chosen for option in fields(method_named(name).options_type))
+    settings = (f"{name}.{option}=" for name, option in options)
+    return [setting for setting in settings if setting.startswith(incomplete)]
 
 
 def _exporters(incomplete: str) -> list[str]:
@@ -205,9 +203,6 @@ def _exporters(incomplete: str) -> list[str]:
     return [name for name in exporter_names() if name.startswith(incomplete)]
 
 
-_OFFERS: dict[str, Callable[..., list[str]]] = {
-    "method": _methods,
-    "methods": _list_of_methods,
-    "set": _settings,
-    "to": _exporters,
-}
+_OFFERS = dict[str, Callable[..., Any]](
+    method=_methods, methods=_list_of_methods, set=_settings, to=_exporters
+)

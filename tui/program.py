@@ -119,10 +119,8 @@ def _check_order(words: list[str], commands: Sequence[str], before: str) -> None
     """Raise OptionError if an option stands before the command it is meant for; `before` was typed first."""
     later = next((word for word in words[1:] if word in commands), None)
     if words[0].startswith("-") and later is not None and not Path(later).exists():
-        raise OptionError(
-            f"{words[0]} stands before the command",
-            remedy=f"options follow it: `{before} {later} {words[0]} ...`",
-        )
+        remedy = f"options follow it: `{before} {later} {words[0]} ...`"
+        raise OptionError(f"{words[0]} stands before the command", remedy=remedy)
 
 
 def _is_misspelt(text: str) -> bool:

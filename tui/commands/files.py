@@ -45,9 +45,5 @@ def run_convert(options: ConvertOptions) -> None:
     results = {"launches": kept.launches, "bytes": written}
     said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
-    emit(
-        stated(Answer("convert", results, blocks=lambda _: [said]), part),
-        options,
-        to_stderr=target is None,
-        redirect=False,
-    )
+    answer = stated(Answer("convert", results, lambda _: [said]), part)
+    emit(answer, options, to_stderr=target is None, redirect=False)

@@ -10,14 +10,8 @@ from sampling.methods.registry import split_trees_of
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import (
-    chosen_kernel,
-    open_profile,
-    progress_of,
-    region_of,
-    study_as_asked,
-    target_of,
-)
+from tui.engine import studies
+from tui.engine.studies import chosen_kernel, open_profile, progress_of, region_of, study_as_asked
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
@@ -174,10 +168,9 @@ def run_tree(options: look.TreeOptions) -> None:
 
     split_trees_of(options.method)
     study = study_as_asked(options.profiles, options)
-    choice, counts = study.choice, study.counts
-    walk = TreeWalk(
-        counts, choice.method, target_of(options), settings=choice.settings, overrides=choice.overrides
-    )
+    of, counts = study.choice, study.counts
+    target = studies.target_of(options)
+    walk = TreeWalk(counts, of.method, target, settings=of.settings, overrides=of.overrides)
     walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))
     if options.decisions is None:
         stop = whole_tree(walk)
@@ -187,13 +180,8 @@ def run_tree(options: look.TreeOptions) -> None:
     if options.node is not None:
         seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
         stop = replace(stop, node=node_at(seen, options.node))
-    _show(
-        study,
-        options,
-        "tree",
-        tree_rows(stop),
-        lambda canvas: tree_blocks(stop, canvas, options.max_depth, log=options.log),
-    )
+    rows, depth = tree_rows(stop), options.max_depth
+    _show(study, options, "tree", rows, lambda canvas: tree_blocks(stop, canvas, depth, log=options.log))
 
 
 def run_difference(options: look.DifferenceOptions) -> None:

@@ -88,9 +88,7 @@ def run_compare(options: CompareOptions) -> None:
     without = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
-    answer = Answer(
-        "compare", rows, blocks=lambda canvas: comparison_blocks(rows, options, canvas), warnings=tuple(said)
-    )
+    answer = Answer("compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=said)
     emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 
 
@@ -112,12 +110,8 @@ def run_judge(options: JudgeOptions) -> None:
         )
     results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
     notes(warnings, quiet=options.quiet)
-    answer = Answer(
-        "judge",
-        results,
-        blocks=lambda _: judgement_blocks(results, details=options.details),
-        warnings=warnings,
-    )
+    said = tuple(judgement_blocks(results, details=options.details))
+    answer = Answer("judge", results, lambda _: said, warnings=warnings)
     emit(stated(answer, part_of_plan(plan)), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
         raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")

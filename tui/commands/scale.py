@@ -31,14 +31,8 @@ from tui.options.scale import (
 from tui.output.blocks import Said
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, named, write_stdout
-from tui.scale.answers import (
-    LONGEST_NAME,
-    outcome_object,
-    predict_blocks,
-    prediction_row,
-    predictions_of,
-    rules_of,
-)
+from tui.scale import answers
+from tui.scale.answers import outcome_object, predict_blocks, prediction_row, predictions_of, rules_of
 from tui.scale.sheet import default_targets, read_sheets, tables_of
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
@@ -202,7 +196,7 @@ def _validation_blocks(
         Column("rule", methods, to_right=False),
         Column("mean", [share(score.mean) for score in scores]),
         Column("max", [share(score.max) for score in scores]),
-        names("worst", [shortened(score.worst or UNKNOWN, LONGEST_NAME) for score in scores]),
+        names("worst", [shortened(score.worst or UNKNOWN, answers.LONGEST_NAME) for score in scores]),
         Column("n", [str(score.n) for score in scores]),
         Column("within", [share(score.within_interval) for score in scores]),
     ]

@@ -127,9 +127,7 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
     if options.output is None and not is_run:
         check_folder(folder)
     # The same whatever folder the run is gone on with from.
-    traces, config = (
-        None if each is None else str(Path(each).absolute()) for each in (options.traces, options.config)
-    )
+    traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
     return running.Asked(
         read_plan(str(given / "rounds" / "1") if is_run else options.plan),
         folder,

@@ -139,7 +139,5 @@ def found_difference(
             profiles[path] = open_profile((path,), options, progress, needs_table=False)
     if columns is not None:
         refuse_unused_columns(list(profiles.values()))
-    before, after = (
-        ProfilePart(profiles[path], region) for (path, _), region in zip(named, regions, strict=True)
-    )
+    before, after = map(ProfilePart, (profiles[path] for path, _ in named), regions)
     return difference_between(before, after, grouping, confidence=options.confidence, progress=progress)

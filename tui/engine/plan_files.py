@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -26,6 +26,7 @@ from sampling.strata.target import Target
 from sampling.text import counted
 from tui.options.look import OpenOptions
 from tui.options.simulate import EstimateOptions
+from tui.output.writer import named
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
@@ -160,9 +161,7 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
     """
     refuse_what_the_plan_says(opened.path, given)
     recorded, default = opened.plan.options, Target()
-    copied: dict[str, Any] = {
-        name: value for name in _COPIED if (value := getattr(recorded, name)) not in {UNSET, None}
-    }
+    copied = {name: value for name, value in named(recorded, *_COPIED).items() if value not in {UNSET, None}}
     # Options that only some methods look at are not given where they have their default.
     for name in _OF_SOME:
         if (value := getattr(recorded.target, name)) != getattr(default, name):

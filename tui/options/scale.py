@@ -7,19 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
-from tui.options.field import (
-    OUTPUT_PANEL,
-    NumberKind,
-    argument,
-    height_option,
-    option,
-    output_option,
-    width_option,
-)
+from tui.options import field
+from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
-from tui.options.shared import OutputOptions, WindowOptions
+from tui.options.shared import OutputOptions, Texts, WindowOptions
 
-_MEASURED = "What was measured"
+_GIVEN = "What was measured"
 _RULES = "How to predict"
 _TRACE = "The trace"
 
@@ -27,27 +20,21 @@ _TRACE = "The trace"
 class ScaleOptions(OutputOptions):
     """What a prediction and its validation take."""
 
-    scaling: Scaling | None = option(
-        "What grows with the system; strong if nothing says it.", panel=_MEASURED
-    )
-    simulated: tuple[str, ...] = option(
-        "Sizes of the scale models, by commas.", panel=_MEASURED, metavar="SIZES"
-    )
+    scaling: Scaling | None = option("What grows with the system; strong if nothing says it.", panel=_GIVEN)
+    simulated: Texts = option("Sizes of the scale models, by commas.", panel=_GIVEN, metavar="SIZES")
     mpki_unit: MpkiUnit | None = option(
-        "Whose thousand instructions the MPKI counts; thread if nothing says it.", panel=_MEASURED
+        "Whose thousand instructions the MPKI counts; thread if nothing says it.", panel=_GIVEN
     )
-    rule: tuple[str, ...] = option(
-        "Scale rules, by commas (or repeat), or all.", "-r", panel=_RULES, metavar="RULE"
-    )
+    rule: Texts = option("Scale rules, by commas (or repeat), or all.", "-r", panel=_RULES, metavar="RULE")
     confidence: float = option(
         "Of the intervals: 0.8, 0.9 or 0.95.", default=0.9, panel=_RULES, metavar="LEVEL"
     )
     assume_f_mem: bool = option("Assume f_mem 0.5 where it is needed and not known.", panel=_RULES)
-    width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
-    height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
+    width: int | None = width_option("Columns.", panel=field.OUTPUT_PANEL)
+    height: int | None = height_option("Rows of the chart.", panel=field.OUTPUT_PANEL)
 
 
-class ScalePredictOptions(ScaleOptions, panel=_MEASURED):
+class ScalePredictOptions(ScaleOptions, panel=_GIVEN):
     """`scale predict`."""
 
     files: tuple[InputFile, ...] = argument(
@@ -66,12 +53,10 @@ class ScalePredictOptions(ScaleOptions, panel=_MEASURED):
     plan: InputFile | None = option(
         "With --run: the plan whose drawn launches the runs are of.", metavar="PLAN"
     )
-    kernels: bool = option("With --run: a row a kernel, with what limits it.", panel=OUTPUT_PANEL)
+    kernels: bool = option("With --run: a row a kernel, with what limits it.", panel=field.OUTPUT_PANEL)
     benchmark: str | None = option("Only this one of a CSV, drawn.", "-b", metavar="NAME")
-    ipc: tuple[str, ...] = option("IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
-    mpki: tuple[str, ...] = option(
-        "MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE"
-    )
+    ipc: Texts = option("IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
+    mpki: Texts = option("MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE")
     mpki_from: InputFile | None = option(
         "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`, in which a cliff must be steeper."
     )
@@ -81,9 +66,7 @@ class ScalePredictOptions(ScaleOptions, panel=_MEASURED):
     peak_ipc_per_sm: float | None = option(
         "The most an SM can do: bounds a cliff's gain.", kind=NumberKind.OTHER
     )
-    target: tuple[str, ...] = option(
-        "Sizes to predict, by commas (or repeat).", "-t", panel=_RULES, metavar="SIZES"
-    )
+    target: Texts = option("Sizes to predict, by commas (or repeat).", "-t", panel=_RULES, metavar="SIZES")
 
 
 class ScaleOpenOptions(WindowOptions):
@@ -121,7 +104,7 @@ class ScaleDeriveOptions(OutputOptions):
         "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
         "FILE",
     )
-    factor: tuple[str, ...] = option(
+    factor: Texts = option(
         "How many times smaller, by commas (or repeat). If none is given those that leave 8 and 16 SMs, or 4 "
         "and 8 chiplets, as published, or the two sizes next to these, a doubling apart, that divide.",
         "-f",
@@ -142,7 +125,7 @@ class ScaleMrcOptions(OutputOptions):
         "with either, or binary, little-endian addresses of 64 bits, or of 32, which --from must name.",
         "TRACE",
     )
-    capacity: tuple[str, ...] = option(
+    capacity: Texts = option(
         "Cache capacities, as 2MiB, or with the system size they belong to, as 8=2MiB (repeat, or by "
         "commas); 64KiB doubled to 128MiB if none.",
         "-c",
@@ -166,7 +149,7 @@ class ScaleMrcOptions(OutputOptions):
         "--from",
         panel=_TRACE,
     )
-    width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
+    width: int | None = width_option("Columns.", panel=field.OUTPUT_PANEL)
 
 
 # -- what is typed after the options ----------------------------------------------------------------------

@@ -107,10 +107,8 @@ def write_folder(
     paths = [folder / relative for relative, _ in files]
     refuse_files(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
     if any(why_not_written(path) is not None for path in paths):
-        raise OptionError(
-            f"-o {folder} would overwrite what the command reads, or write into it",
-            remedy="give another folder",
-        )
+        what = f"-o {folder} would overwrite what the command reads, or write into it"
+        raise OptionError(what, remedy="give another folder")
     existing = [] if force else [path for path in paths if path.exists() and not replaced(path)]
     if existing:
         raise OptionError(f"{existing[0]} exists", remedy="give another folder, or --force to overwrite")

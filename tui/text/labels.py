@@ -331,10 +331,8 @@ def _details_of(base: str, names: Sequence[str]) -> Iterator[tuple[str, list[Wor
         ):
             rank, needed = telling.index(word), atoms[word] or {atoms_of(word)[0][1]: 0}
             if_needed = _TELLING + rank / (rank + 1)
-            weights = (_weight(text, needed, if_needed, _WORD) for _, text in atoms_of(word))
-            shown.append(
-                tuple(Atom(*atom, weight) for atom, weight in zip(atoms_of(word), weights, strict=True))
-            )
+            atoms_shown = (Atom(*atom, _weight(atom[1], needed, if_needed, _WORD)) for atom in atoms_of(word))
+            shown.append(tuple(atoms_shown))
         yield name, shown
 
 
@@ -488,9 +486,7 @@ def labels_of_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]
 
 def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabel:
     """Return what makes the labels of rows that are kernels, the same for equal ones."""
-    listed = [
-        KernelGroup("", each.name, each.grid, each.block, each.process, each.device) for each in kernels
-    ]
+    listed = [KernelGroup("", of.name, of.grid, of.block, of.process, of.device) for of in kernels]
     index = {key: number for number, key in enumerate(dict.fromkeys(listed))}
     return labels_of_rows(KernelLabels(list(index), places), [("", index[key]) for key in listed])
 

@@ -74,7 +74,7 @@ _LACKING = {
 
 def compared_workloads(
     workloads: Sequence[tuple[str, ...]], methods: Sequence[str], options: CompareOptions, progress: Progress
-) -> tuple[list[Row], list[str], dict[str, Part]]:
+) -> tuple[list[Row], tuple[str, ...], dict[str, Part]]:
     """Return a row a workload (its files) and method, and of several workloads the means over them.
 
     Beside them sentences on what to know of the rows, and what filters keep of each workload. Raises
@@ -102,7 +102,7 @@ def compared_workloads(
         for name, why in _LACKING.items()
         if row[name] is None
     ]
-    return [row for each in (*tables, means) for row in each], list(dict.fromkeys(sentences)), parts
+    return [row for each in (*tables, means) for row in each], tuple(dict.fromkeys(sentences)), parts
 
 
 def workload_rows(

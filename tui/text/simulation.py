@@ -127,10 +127,8 @@ def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
         # A row a launch: its id in the profile and its number in the trace, none where that lacks it.
         number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
         first_id = found.sequence.first_id
-        here_all = map(found.here, range(first_id, first_id + len(found.signature)))
-        rows = [
-            {"id": each.number} | _row(each) | {"number": number_of.get(each.number)} for each in here_all
-        ]
+        whole = map(found.here, range(first_id, first_id + len(found.signature)))
+        rows = [{"id": of.number} | _row(of) | {"number": number_of.get(of.number)} for of in whole]
         rows += [{"id": None} | _row(each) for each in missing_there]
     return Answer("align", results, rows=rows, blocks=lambda _: alignment_blocks(found), warnings=found.notes)
 
@@ -165,9 +163,7 @@ def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
     figures = [Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches])]
     for name in ("grid", "block"):
         sizes = (getattr(each and each.kernel, name, None) for each in launches)
-        figures.append(
-            Column(name, [UNKNOWN if each is None else "x".join(map(str, each)) for each in sizes])
-        )
+        figures.append(Column(name, [UNKNOWN if of is None else "x".join(map(str, of)) for of in sizes]))
     return Listing(figures, "kernel", lambda row, room: shortened(whole[row], room), whole=whole)
 
 
