@@ -73,10 +73,8 @@ def run_groups(options: look.GroupsOptions) -> None:
         study, options.sort, options.filter or "", options.top, reverse=options.reverse
     )
     if not (groups := listed.groups):
-        raise EmptySelectionError(
-            f"--filter {options.filter!r}: no kernel group's key contains it",
-            remedy="`kernelpoint groups` lists them",
-        )
+        what = f"--filter {options.filter!r}: no kernel group's key contains it"
+        raise EmptySelectionError(what, remedy="`kernelpoint groups` lists them")
     if options.format is OutputFormat.MARKDOWN and options.top is None:
         groups = groups[:MOST_ROWS]
     rows = [group_words.group_row(study, index) for index in groups]

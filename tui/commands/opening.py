@@ -48,9 +48,7 @@ def _check_insisted(options: AppOptions) -> None:
         raise OptionError(f"--app: {why}", remedy=remedy)
 
 
-def _show(
-    profiles: tuple[str, ...], options: OpenOptions | DemoOptions, plan: OpenedPlan | None = None
-) -> None:
+def _show(paths: tuple[str, ...], options: OpenOptions | DemoOptions, plan: OpenedPlan | None = None) -> None:
     """Open the app on these files, or print their summary.
 
     `plan`: the file that the options are from; None where they are the user's.
@@ -59,7 +57,7 @@ def _show(
         from tui.app.running import session_of
         from tui.app.views import FIRST_VIEW
 
-        session = replace(session_of(profiles, options), plan=plan)
+        session = replace(session_of(paths, options), plan=plan)
         _open_app(session, options, FIRST_VIEW if plan is None else "Plan")
         return
     from tui.commands.look import show_summary
@@ -68,7 +66,7 @@ def _show(
         from tui.engine.plan_files import check_files
 
         check_files(plan)
-    show_summary(profiles, options)
+    show_summary(paths, options)
     note(terminal.instead_of_app("summary", "the profile as a file"), quiet=options.quiet)
 
 
@@ -101,10 +99,8 @@ def _show_difference(options: OpenOptions) -> None:
     from tui.options.look import DifferenceOptions, file_and_part, with_part
 
     if len(options.profiles) != 2:
-        raise OptionError(
-            f"--difference compares two profiles, and {len(options.profiles)} are given",
-            remedy="`kernelpoint open A B --difference`, where either may be FILE@RANGE",
-        )
+        what = f"--difference compares two profiles, and {len(options.profiles)} are given"
+        raise OptionError(what, remedy="`kernelpoint open A B --difference`, where either may be FILE@RANGE")
     before, after = options.profiles
     if terminal.is_interactive():
         from tui.app.running import session_of

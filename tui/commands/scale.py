@@ -16,18 +16,11 @@ from scalemodel.rules import RULES
 from scalemodel.validate import Validation, validate
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.size_plot import error_chart
+from tui.options import scale
 from tui.options.command_line import options_of
 from tui.options.files import reading
 from tui.options.plan import SampleOptions
-from tui.options.scale import (
-    ScaleDeriveOptions,
-    ScaleMrcOptions,
-    ScaleOpenOptions,
-    ScalePredictOptions,
-    ScaleValidateOptions,
-    capacities_of,
-    sizes_of,
-)
+from tui.options.scale import capacities_of, sizes_of
 from tui.output.blocks import Said
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, named, write_stdout
@@ -46,7 +39,7 @@ if TYPE_CHECKING:
     from scalemodel.miss_rate import MissRateCurve
 
 
-def run_open(options: ScaleOpenOptions) -> None:
+def run_open(options: scale.ScaleOpenOptions) -> None:
     """Open the app if a person can see and steer it, else predict.
 
     Raises OptionError: there is neither a terminal nor a file.
@@ -58,14 +51,14 @@ def run_open(options: ScaleOpenOptions) -> None:
 
         # Read before the app takes the terminal, so that errors are seen.
         sheets = read_sheets(options.files, partial(note, quiet=options.quiet))
-        scale = tables_of(sheets) if sheets else None
-        session = Session(options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=scale)
+        tables = tables_of(sheets) if sheets else None
+        session = Session(options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=tables)
         run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
         return
     why, remedy = terminal.why_no_app()
     if not options.files:
         raise OptionError(f"{why}, and no file to predict from", remedy=f"give one, or {remedy}")
-    asked = options_of(ScalePredictOptions, options)
+    asked = options_of(scale.ScalePredictOptions, options)
     from tui.scale.runs import is_run, read_runs
 
     if all(map(is_run, options.files)):
@@ -75,7 +68,7 @@ def run_open(options: ScaleOpenOptions) -> None:
     note(terminal.instead_of_app("prediction", "a file by its name"), quiet=options.quiet)
 
 
-def run_predict(options: ScalePredictOptions) -> None:
+def run_predict(options: scale.ScalePredictOptions) -> None:
     """Read or take what was measured, predict each benchmark, draw it where it is one."""
     if options.run and not options.rule:
         from tui.scale.runs import answer_by_waves
@@ -114,7 +107,7 @@ def run_predict(options: ScalePredictOptions) -> None:
 _HEIGHT = 18
 
 
-def run_validate(options: ScaleValidateOptions) -> None:
+def run_validate(options: scale.ScaleValidateOptions) -> None:
     """Read the benchmarks or the runs, predict every target that was simulated, compare."""
     benchmarks, runs = _measured(options)
     validation = validate(
@@ -148,7 +141,7 @@ def run_validate(options: ScaleValidateOptions) -> None:
 
 
 def _measured(
-    options: ScaleValidateOptions,
+    options: scale.ScaleValidateOptions,
 ) -> tuple[Sequence[Measurements], Mapping[str, Sequence[Run]] | None]:
     """Return the benchmarks of a table, or of the runs of each program and these runs.
 
@@ -179,7 +172,7 @@ def _measured(
 
 
 def _validation_blocks(
-    validation: Validation, scalings: Sequence[Scaling], options: ScaleValidateOptions, canvas: Canvas
+    validation: Validation, scalings: Sequence[Scaling], options: scale.ScaleValidateOptions, canvas: Canvas
 ) -> Iterator[Said]:
     """Yield the chart of the errors, the table of the scores, and what to know of them."""
     unit, benchmarks = scalings[0].unit, counted(len(validation.outcomes), "benchmark")
@@ -221,7 +214,7 @@ def _validation_blocks(
 # -- the small GPUs to simulate ----------------------------------------------------------------------------
 
 
-def run_derive(options: ScaleDeriveOptions) -> None:
+def run_derive(options: scale.ScaleDeriveOptions) -> None:
     """Read the target, divide it by each factor, write what the simulator reads."""
     from scalemodel.derive import default_factors, derive, read_target
     from scalemodel.from_logs import read_printed
@@ -313,7 +306,7 @@ def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Seque
 _LEAST_BAR = 8
 
 
-def run_mrc(options: ScaleMrcOptions) -> None:
+def run_mrc(options: scale.ScaleMrcOptions) -> None:
     """Read the trace, count the misses at each capacity."""
     import numpy as np
 

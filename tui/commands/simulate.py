@@ -116,10 +116,8 @@ def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
 
 def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked:
     if not options.simulator:
-        raise OptionError(
-            "how launches are simulated is not said",
-            remedy="give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is",
-        )
+        remedy = "give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is"
+        raise OptionError("how launches are simulated is not said", remedy=remedy)
     given = Path(options.plan)
     is_run = (given / "run.json").is_file()
     beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")

@@ -74,10 +74,8 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     low, high = written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
     if first == stop:
-        raise EmptySelectionError(
-            f"--window {options.window} holds no launch of the group",
-            remedy=f"its launches have ids from {ids[0]} to {ids[-1]}",
-        )
+        what = f"--window {options.window} holds no launch of the group"
+        raise EmptySelectionError(what, remedy=f"its launches have ids from {ids[0]} to {ids[-1]}")
     return found.part(int(first), int(stop))
 
 

@@ -191,10 +191,8 @@ def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
     for option in fields(given):
         if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
             flag = next(each for each in option.metadata["flags"] if each.startswith("--"))
-            raise OptionError(
-                f"{flag} is said by the plan {path}",
-                remedy=f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`",
-            )
+            remedy = f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`"
+            raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
 
 
 def check_files(opened: OpenedPlan) -> None:

@@ -203,7 +203,5 @@ def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions
     files = [feature_file(text, options.profiles) for text in options.features]
     for report in reports:
         if report.joined_by == "id" and (None, report.path) in files:
-            raise OptionError(
-                f"--features {report.path} goes by launch ids, which every profile has",
-                remedy="say whose they are: --features PROFILE=FILE",
-            )
+            what = f"--features {report.path} goes by launch ids, which every profile has"
+            raise OptionError(what, remedy="say whose they are: --features PROFILE=FILE")

@@ -129,11 +129,8 @@ def choice_of(options: MethodOptions, profiles: Sequence[str], overrides: Overri
         registry.split_trees_of(options.method)
     features = workload_features(options.features, profiles)
     check_standard_input(*profiles, *features)
-    return MethodChoice(
-        *(options.method, options.seed, options.set, overrides, features),
-        options.number_locale.value,
-        cost=options.cost,
-    )
+    given = (options.method, options.seed, options.set, overrides, features)
+    return MethodChoice(*given, options.number_locale.value, cost=options.cost)
 
 
 def check_standard_input(*paths: str) -> None:

@@ -164,10 +164,8 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
         asked = EstimateOptions(**shared, plan=path, results=options.results, groups=True, details=True)
         found = estimated(asked, progress)
         if not made_from(study.profile, found.plan):
-            raise AnalysisError(
-                f"--plan {options.plan}: it was made from another profile",
-                remedy="give the profile that it was made from",
-            )
+            what = f"--plan {options.plan}: it was made from another profile"
+            raise AnalysisError(what, remedy="give the profile that it was made from")
         try:
             return SimulatedTotals(asked, found, missing_to_target(found, asked, progress), "")
         except SamplingError as error:

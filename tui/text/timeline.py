@@ -192,11 +192,8 @@ def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeL
 def ranges_answer(profile: Profile, region: Region, listed: RangeList, options: RangesOptions) -> Answer:
     """Return the ranges of a region of a profile in every form."""
     kept = listed.kept
-    answer = Answer(
-        "ranges",
-        range_rows(listed, _chosen(listed, options, options.top)),
-        blocks=lambda _: _range_blocks(listed, options),
-    )
+    rows = range_rows(listed, _chosen(listed, options, options.top))
+    answer = Answer("ranges", rows, lambda _: _range_blocks(listed, options))
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
     return stated(answer, part)
 

@@ -68,10 +68,8 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
     for node in nodes:
         if node_name(node.path) == name:
             return node
-    raise OptionError(
-        f"--node {name}: the tree has no such node so far",
-        remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it",
-    )
+    what = f"--node {name}: the tree has no such node so far"
+    raise OptionError(what, remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it")
 
 
 def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
