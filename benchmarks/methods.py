@@ -22,7 +22,7 @@ from synthetic_profile import write_profile
 
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods.registry import method_names
-from sampling.plan.design import Design, make_design, make_design_by_launches
+from sampling.plan.design import make_design
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
@@ -77,12 +77,8 @@ def main(launches: int) -> None:
             for method in method_names():
                 looked_at = listed_few if method == "tbpoint" else listed
                 started = time.perf_counter()
-                design: Design
-                if method in method_names(random=True):
-                    design = make_design(counts, method, Target(), 0)
-                else:
-                    settings = settings_of(method, launches)
-                    design = make_design_by_launches(looked_at, method, Target(), 0, settings=settings)
+                settings = () if method in method_names(random=True) else settings_of(method, launches)
+                design = make_design(counts, method, Target(), 0, settings=settings, launches=looked_at)
                 seconds = time.perf_counter() - started
                 print(
                     f"{method:<19} {by:>8} {len(looked_at):>10,} {design.strata_count:>7,} "

@@ -28,7 +28,7 @@ def plans_made_once() -> Iterator[None]:
 
 def _make_design(counts: DurationCounts, *given: Any, **named: Any) -> Design:
     asked = sorted((name, value) for name, value in named.items() if name != "progress")
-    if len(counts.duration_ns) > _MOST_PAIRS or counts.cost is not None:
+    if len(counts.duration_ns) > _MOST_PAIRS or counts.cost is not None or named.get("launches") is not None:
         return make_design(counts, *given, **named)
     key = (_digest(counts), repr((given, asked)))
     if key not in _MADE:

@@ -64,12 +64,12 @@ def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows
     kinds: dict[str, Kind] = dict.fromkeys(numbers, "number")
     kinds |= dict.fromkeys((_ID, _NAME), "text")
     table = read_columns(file, header, ",", kinds, REMEDY, progress)
-    distinct, code = table.texts[_ID]
+    distinct, code = table.texts(_ID)
     found = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
     if found.null_count:
         raise table.error(to_numpy(found.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
-    names, name = table.texts[_NAME]
-    total, reported = table.numbers[_TOTAL], table.numbers[_REPORTED]
+    names, name = table.texts(_NAME)
+    total, reported = (table.numbers(column)[0] for column in (_TOTAL, _REPORTED))
     # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
     has_overflowed = (reported < 0) | (reported > total)
     return _instructions(
@@ -200,15 +200,15 @@ def _of_simulator(file: InputFile, progress: Progress | None) -> FeatureRows:
     found = simulator_log.logged_launches(file, progress)
     order = np.arange(len(found.names)) if found.number is None else np.argsort(found.number)
     code = {name: place for place, name in enumerate(dict.fromkeys(found.names))}
-    metrics = {
-        "instructions": found.instructions[order].astype(np.float64),
-        "cycles": found.cycles[order].astype(np.float64),
-    }
+    counted_of = {"instructions": found.instructions, "cycles": found.cycles}
     return FeatureRows(
         path=file.path,
         format=simulator_log.FORMAT,
         line=np.arange(1, len(order) + 1),
-        features=Features(metrics=metrics, units={"instructions": "inst", "cycles": "cycle"}),
+        features=Features(
+            metrics={name: values[order].astype(np.float64) for name, values in counted_of.items()},
+            units={"instructions": "inst", "cycles": "cycle"},
+        ),
         names=tuple(code),
         name=np.array([code[name] for name in found.names], dtype=np.int64)[order],
         grid=found.sizes[order, :3],

@@ -17,7 +17,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows, FeatureTable, read_table
+from sampling.features.reading import FeatureRows, FeatureTable
 from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import (
@@ -74,17 +74,15 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     if lacking := [name for name in needed if name not in titles]:
         message = f"an Nsight Compute CSV without a column {lacking[0]}"
         raise ProfileError(message, path=file.path, remedy=_WRITE_AGAIN)
-    metrics = [_VALUE] if is_details else [name for name in dict.fromkeys(titles) if name not in _NO_METRIC]
-    sections = (_SECTION, _METRIC, _UNIT) if is_details else ()
-    texts = [name for name in ("Kernel Name", "Grid Size", "Block Size", *sections) if name in titles]
-    numbers = [name for name in ("ID", "Process ID", "Device") if name in titles] + metrics
+    metrics = [name for name in dict.fromkeys(titles) if name not in _NO_METRIC]
     if is_details:
         # The texts of rules are not read.
-        titles = titles[: max(map(titles.index, (*texts, *numbers))) + 1]
+        known = ("Grid Size", "Block Size", "Device", *needed, _METRIC, _VALUE)
+        titles = titles[: max(titles.index(name) for name in known if name in titles) + 1]
     units: list[str] = []
     rows = _rows(file, titles, is_quoted=b'"ID"' in header, units=units, progress=progress)
-    table = read_table(file.path, rows, texts, numbers, locale)
-    process, number, (names, name) = table.whole("Process ID"), table.whole("ID"), table.texts["Kernel Name"]
+    table = FeatureTable.of(file.path, rows, locale)
+    process, number, (names, name) = table.whole("Process ID"), table.whole("ID"), table.texts("Kernel Name")
     codes, first = dense_codes([process, number])
     if (wrong := name != name[first][codes]).any():
         raise table.error(wrong, "ID", "an ID stands for two kernels", _A_FILE_EACH)
@@ -104,7 +102,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         names=names,
         name=name[first],
         process=process[first],
-        device=table.whole("Device")[first] if "Device" in table.numbers else None,
+        device=table.whole("Device")[first] if "Device" in table else None,
         grid=None if grid is None else grid[first],
         block=None if block is None else block[first],
     )
@@ -163,14 +161,12 @@ def _raw(table: FeatureTable, names: Sequence[str], unit_of: Mapping[str, str], 
 
 def _details(table: FeatureTable, launch: IntArray, launches: int) -> Features:
     """Return the metrics of a page with a row for each metric of a launch; (rows,) the launch of each."""
-    (sections, section), (names, name), (printed, unit) = (
-        table.texts[column] for column in (_SECTION, _METRIC, _UNIT)
-    )
+    (sections, section), (names, name), (printed, unit) = map(table.texts, (_SECTION, _METRIC, _UNIT))
     known = [base_unit(text) for text in printed]
     bases = list(dict.fromkeys(base for _, base in known))
     base = np.array([bases.index(base) for _, base in known])[unit]
-    values = table.numbers[_VALUE] * np.array([factor for factor, _ in known])[unit]
-    is_text = table.is_text.get(_VALUE, np.zeros(len(values), dtype=np.bool_))
+    values, is_text = table.numbers(_VALUE)
+    values = values * np.array([factor for factor, _ in known])[unit]
     # What a name means in a section and unit is one series; rules have no name.
     places = np.flatnonzero(np.array([bool(text.strip()) for text in names])[name])
     codes, first = dense_codes([section[places], name[places], base[places]])

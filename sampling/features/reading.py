@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -61,6 +61,7 @@ _REMEDY = (
     "a row for each launch and a column for each metric"
 )
 _NUMPY = "write numbers with numpy.save, a row for every launch in the order of their ids"
+_CORRECT = "correct the cell or leave the row out"
 _WRONG_NUMBER = Wording("correct the cell, or say how the file writes numbers: `number_locale=de_DE`")
 
 
@@ -133,36 +134,64 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
 
 @dataclass(frozen=True, slots=True)
 class FeatureTable:
-    """The columns of a file that are read; ProfileError where it has no row."""
+    """The rows of a file, of which columns become arrays when asked for; ProfileError where it has no row."""
 
     path: str
+    locale: NumberLocale
+    pieces: tuple[Rows, ...]
     line: IntArray  #: (n,) 1-based line or row of each
-    #: the distinct texts, and (n,) the index of each row's
-    texts: dict[str, tuple[tuple[str, ...], IntArray]]
-    numbers: dict[str, FloatArray]  #: (n,) each, NaN where a cell is empty or text
-    is_text: dict[str, BoolArray]  #: (n,) which cells are text, of the columns in which some are
 
-    def __post_init__(self) -> None:
-        if not len(self.line):
+    @classmethod
+    def of(cls, path: str, rows: Iterable[Rows], locale: NumberLocale) -> FeatureTable:
+        """Gather the pieces of a table."""
+        # Their lines are looked for at once, so that the text of the file need not be kept.
+        pieces = tuple(replace(each, find_lines=partial(np.asarray, each.lines)) for each in rows)
+        if not any(map(len, pieces)):
             remedy = "write a row for each launch"
-            raise ProfileError("a table without a single launch", path=self.path, remedy=remedy)
+            raise ProfileError("a table without a single launch", path=path, remedy=remedy)
+        return cls(path, locale, pieces, np.concatenate([each.lines for each in pieces]))
 
-    def error(self, wrong: BoolArray, column: str, message: str, remedy: str | None = None) -> ProfileError:
+    def __contains__(self, name: str) -> bool:
+        return name in self.pieces[0]
+
+    def error(self, wrong: BoolArray, column: str, message: str, remedy: str = _CORRECT) -> ProfileError:
         """Return the error for the first row that is wrong."""
-        remedy = remedy or "correct the cell or leave the row out"
         row = int(self.line[np.argmax(wrong)])
         return ProfileError(message, path=self.path, row=row, column=column, remedy=remedy)
 
+    def texts(self, name: str) -> tuple[tuple[str, ...], IntArray]:
+        """Return the distinct texts of a column, and (n,) the index of each row's; "" where there is none."""
+        if name not in self:
+            return ("",), np.zeros(len(self.line), dtype=np.int64)
+        return unified([rows.table.column(name) for rows in self.pieces])
+
+    def numbers(self, name: str) -> tuple[FloatArray, BoolArray]:
+        """Return (n,) the numbers of a column, NaN where a cell is empty or text, and (n,) which are text.
+
+        Raises ProfileError: a text is a number in another way of writing than the locale's.
+        """
+        found = [floats(rows, name, self.locale) for rows in self.pieces]
+        values, is_text = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        if is_text.any():
+            distinct, codes = self.texts(name)
+            wrong = np.array([_NUMBER_ELSEWHERE.fullmatch(text.strip()) is not None for text in distinct])
+            if (wrong := is_text & wrong[codes]).any():
+                text = distinct[codes[np.argmax(wrong)]]
+                raise self.error(wrong, name, f"'{text}' is not a number", _WRONG_NUMBER)
+        return values, is_text
+
     def metric(self, name: str) -> FloatArray | None:
         """Return (n,) the numbers of a column; None for one of text; ProfileError where cells are either."""
-        is_text, numbers = self.is_text.get(name), self.numbers[name]
-        if is_text is not None and not np.isnan(numbers).all():
+        numbers, is_text = self.numbers(name)
+        if not is_text.any():
+            return numbers
+        if not np.isnan(numbers).all():
             raise self.error(is_text, name, "not a number, as other cells of the column are", _WRONG_NUMBER)
-        return numbers if is_text is None else None
+        return None
 
     def whole(self, name: str, least: int = 0) -> IntArray:
         """Return (n,) the whole numbers of a column; ProfileError where there are others."""
-        numbers = self.numbers[name]
+        numbers, _ = self.numbers(name)
         # 2^53 and beyond would have been rounded on their way.
         wrong = ~((numbers >= least) & (numbers < 2.0**53) & (numbers == np.rint(numbers)))
         if wrong.any():
@@ -174,14 +203,14 @@ class FeatureTable:
 
         Raises ProfileError: a text is no size, or an axis is missing.
         """
-        if name in self.texts:
-            cells, codes = self.texts[name]
+        if name in self:
+            cells, codes = self.texts(name)
             sizes, bad = sizes_of(cells)
             if bad >= 0:
                 raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
             return sizes[codes]
-        there = [self.whole(axis) for axis in axes if axis in self.numbers]
-        if len(there) < len(axes) and there:
+        there = [self.whole(axis) for axis in axes if axis in self]
+        if 0 < len(there) < len(axes):
             message = f"a table without all of {', '.join(axes)}"
             raise ProfileError(message, path=self.path, remedy="write 1 where an axis is not used")
         return np.stack(there, axis=1) if there else None
@@ -194,42 +223,6 @@ class FeatureTable:
             first, row = self.line[first_rows[codes[again[0]]]], int(self.line[again[0]])
             message = f"{what} stands in row {first} already"
             raise ProfileError(message, path=self.path, row=row, remedy="give each launch one row")
-
-
-def read_table(
-    path: str, pieces: Iterable[Rows], texts: Sequence[str], numbers: Sequence[str], locale: NumberLocale
-) -> FeatureTable:
-    """Gather the columns of a table of text.
-
-    Raises ProfileError: there is no row; a cell is a number in another way of writing than the locale's.
-    """
-    lines = [np.zeros(0, dtype=np.int64)]
-    chunks: dict[str, list[Any]] = {name: [] for name in texts}
-    values: dict[str, list[FloatArray]] = {name: [np.zeros(0)] for name in numbers}
-    are_text: dict[str, list[BoolArray]] = {name: [np.zeros(0, dtype=np.bool_)] for name in numbers}
-    for rows in pieces:
-        lines.append(rows.lines)
-        for name, column in chunks.items():
-            column.append(rows.table.column(name))
-        for name in numbers:
-            found, is_text = floats(rows, name, locale)
-            values[name].append(found)
-            are_text[name].append(is_text)
-            if is_text.any():
-                distinct, codes = rows.texts(name)
-                elsewhere = [_NUMBER_ELSEWHERE.fullmatch(text.strip()) is not None for text in distinct]
-                wrong = is_text & np.array(elsewhere)[codes]
-                if wrong.any():
-                    place = np.argmax(wrong)
-                    message, row = f"'{distinct[codes[place]]}' is not a number", int(rows.lines[place])
-                    raise ProfileError(message, path=path, row=row, column=name, remedy=_WRONG_NUMBER)
-    return FeatureTable(
-        path,
-        np.concatenate(lines),
-        {name: unified(column) for name, column in chunks.items()},
-        {name: np.concatenate(column) for name, column in values.items()},
-        {name: np.concatenate(column) for name, column in are_text.items() if np.concatenate(column).any()},
-    )
 
 
 def read_columns(
@@ -246,8 +239,7 @@ def read_columns(
     """
     columns = {name: (header.index(name), kind) for name, kind in kinds.items()}
     rows = read_rows(file, Layout(header, columns, separator, remedy=remedy), progress)
-    texts = [name for name, kind in kinds.items() if kind == "text"]
-    return read_table(file.path, rows, texts, [name for name in kinds if name not in texts], "C")
+    return FeatureTable.of(file.path, rows, "C")
 
 
 # --- tables and arrays --------------------------------------------------------------------------------------
@@ -289,22 +281,21 @@ def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) 
     if wrong:
         message = f"a table of {listed(header)}, with {wrong[0]}"
         raise ProfileError(message, path=file.path, remedy=_REMEDY)
-    named = [name for name in dict.fromkeys(header) if name]
-    texts = [name for name in named if name in _TEXTS]
-    numbers = [name for name in named if name in _WHOLE or name not in NO_METRIC]
     is_parquet = file.head.startswith(PARQUET)
-    kind: Kind = "any" if locale == "C" or is_parquet else "text"
-    columns = {name: (header.index(name), kind) for name in numbers}
-    columns |= {name: (header.index(name), "text") for name in texts}
+    numbers: Kind = "any" if locale == "C" or is_parquet else "text"
+    kinds: dict[str, Kind] = {name: numbers for name in header if name and name not in NO_METRIC}
+    kinds |= {name: numbers for name in header if name in _WHOLE}
+    kinds |= {name: "text" for name in header if name in _TEXTS}
+    columns = {name: (header.index(name), kind) for name, kind in kinds.items()}
     rows = read_rows(file, Layout(header, columns, separator, locale), progress)
-    table = read_table(file.path, rows, texts, numbers, locale)
-    found = {name: table.metric(name) for name in table.numbers if name not in _WHOLE}
+    table = FeatureTable.of(file.path, rows, locale)
+    found = {name: table.metric(name) for name in columns if name not in (*_WHOLE, *_TEXTS)}
     metrics = {name: column for name, column in found.items() if column is not None}
     if not metrics:
         raise ProfileError("a table without a column of numbers", path=file.path, remedy=_REMEDY)
     least = {"id": 0, "process": -1, "device": -1, "occurrence": 0}
-    known = {name: table.whole(name, number) for name, number in least.items() if name in table.numbers}
-    names, name_of = table.texts.get("name", ((), None))
+    known = {name: table.whole(name, number) for name, number in least.items() if name in table}
+    names, name_of = table.texts("name") if "name" in table else ((), None)
     if "id" in known:
         table.refuse_repeated([known["id"]], "this launch's id")
     elif name_of is not None and "" in names:

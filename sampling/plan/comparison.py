@@ -14,7 +14,7 @@ from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
-from sampling.plan.design import Design, design_of_method, make_design, make_design_by_launches
+from sampling.plan.design import Design, design_of_method, make_design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
 from sampling.readers.table import NumberLocale
@@ -93,10 +93,7 @@ class MethodComparison:
         fresh = replace(counts)
         started = time.perf_counter()
         try:
-            if launches is None:
-                design = design_of_method(make_design(fresh, *asked, **given))
-            else:
-                design = make_design_by_launches(launches, *asked, **given)
+            design = design_of_method(make_design(fresh, *asked, launches=launches, **given))
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started

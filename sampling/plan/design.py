@@ -31,7 +31,6 @@ from sampling.strata.strata import (
     group_bounds,
     measured_clusters,
     sample_variance,
-    total_variance,
 )
 from sampling.strata.target import Target
 
@@ -92,13 +91,10 @@ class Design:
         number = self.number
         if number is None:
             return self.strata.notes
+        if number.share_empty < _EMPTY_WORTH_SAYING:
+            return ()
         none = f"random.probability {number.probability:g} draws none of {number.launches:,} launches"
-        share = number.share_empty
-        return (
-            (f"{none} in {100 * share:.1f} % of the draws; these are made again",)
-            if share >= _EMPTY_WORTH_SAYING
-            else ()
-        )
+        return (f"{none} in {100 * number.share_empty:.1f} % of the draws; these are made again",)
 
     @cached_property
     def bound(self) -> float | None:
@@ -144,25 +140,26 @@ class Design:
     def _worst_group(self, *, with_noise: bool) -> float | None:
         if self.cycles is None or WHOLE_WORKLOAD in self.strata.group:
             return None
-        groups = np.unique(self.strata.group)
-        own = ~self.cycles.spans_kernels[groups]
+        own = ~self.cycles.spans_kernels[np.unique(self.strata.group)]
+        return float(self._bounds_of_groups(with_noise=with_noise)[own].max()) if own.any() else None
+
+    @cached_property
+    def bounds_of_groups(self) -> FloatArray:
+        """(g,) bounds on the own total of each group that has strata; of a pool that of normal errors."""
+        return self._bounds_of_groups(with_noise=False)
+
+    def _bounds_of_groups(self, *, with_noise: bool) -> FloatArray:
+        assert self.cycles is not None
         variance = self.cycles.of_own_totals().of(self.strata) if with_noise else None
         bounds = group_bounds(self.strata, self.target.confidence, variance)
+        groups = np.unique(self.strata.group)
         if self._draws is not None:
             # Only groups with a stratum that is drawn can be far from normal.
-            drawn = np.isin(groups, self.strata.group[self._draws.drawn]) & own
-            for place in np.flatnonzero(drawn).tolist():
+            is_drawn = np.isin(groups, self.strata.group[self._draws.drawn])
+            for place in np.flatnonzero(is_drawn & ~self.cycles.spans_kernels[groups]).tolist():
                 reach = self._reach(with_noise=with_noise, group=int(groups[place]))
                 bounds[place] = max(bounds[place], reach)
-        return float(bounds[own].max()) if own.any() else None
-
-    def bound_of_group(self, group: int) -> float:
-        """Return a kernel group's own bound, as `group_bound`."""
-        here = self.strata.group == group
-        deviation_ns = float(np.sqrt(total_variance(self.strata)[here].sum()))
-        total_ns = float(np.dot(self.strata.launches[here], self.strata.mean_ns[here]))
-        normal = self.target.z * deviation_ns / total_ns if total_ns else 0.0
-        return max(normal, self._reach(group=group))
+        return bounds
 
     @cached_property
     def expected_half_width(self) -> float | None:
@@ -196,8 +193,11 @@ class Design:
         return self._drawn_with(Stream.CONFIRM)
 
     def _drawn_with(self, stream: Stream) -> Judged | None:
-        rng = generator(0, stream)
-        return None if self.counts is None else judged(self.counts, self.strata, self.cycles, rng)
+        return (
+            None
+            if self.counts is None
+            else judged(self.counts, self.strata, self.cycles, generator(0, stream))
+        )
 
     def _reach(self, *, with_noise: bool = False, group: int | None = None) -> float:
         """Return how far the draws reach, over the total that they are of; 0 where there are none."""
@@ -314,46 +314,34 @@ def make_design(
     *,
     settings: tuple[str, ...] = (),
     overrides: Overrides | None = None,
+    launches: LaunchList | None = None,
     progress: Progress | None = None,
 ) -> Design:
-    """Return the strata and sizes that a method which draws at random chooses.
+    """Return the strata and sizes that a method chooses by durations, or the picks of one by single launches.
 
-    Raises OptionError: an unknown method or setting, an override that fits no node, or a method that picks.
+    Raises OptionError: an unknown method or setting, an override that fits no node, or no ``launches`` for a
+    method that looks at these; NotApplicableError: they lack what the method needs.
     """
-    chosen, options = method_named(method), method_options(method, settings)
-    if chosen.stratify is None:
-        raise OptionError(f"the method {method} looks at single launches, not at durations alone")
-    request = StrataRequest(
-        counts=counts,
-        target=target,
-        options=options,
-        overrides=overrides or {},
-        progress=progress,
-        rng=generator(seed, Stream.DESIGN),
-        settings=settings,
+    chosen, options, rng = (
+        method_named(method),
+        method_options(method, settings),
+        generator(seed, Stream.DESIGN),
     )
-    strata = chosen.stratify(request)
-    return Design(method, target, strata, strata.groups or unpooled(counts))
-
-
-def make_design_by_launches(
-    launches: LaunchList,
-    method: str,
-    target: Target,
-    seed: int,
-    *,
-    settings: tuple[str, ...] = (),
-    progress: Progress | None = None,
-) -> Design:
-    """Return the design of a method that looks at single launches: its picks, or draws within its clusters.
-
-    Raises OptionError: an unknown method or setting, or a method that looks at durations alone;
-    NotApplicableError: the launches lack what the method needs.
-    """
-    chosen, options = method_named(method), method_options(method, settings)
-    if chosen.pick is None:
-        raise OptionError(f"the method {method} draws at random, it picks nothing")
-    picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
+    if chosen.stratify is not None:
+        request = StrataRequest(
+            counts=counts,
+            target=target,
+            options=options,
+            overrides=overrides or {},
+            progress=progress,
+            rng=rng,
+            settings=settings,
+        )
+        strata = chosen.stratify(request)
+        return Design(method, target, strata, strata.groups or unpooled(counts))
+    if launches is None or chosen.pick is None:
+        raise OptionError(f"the method {method} looks at single launches, not at durations alone")
+    picks = chosen.pick(launches, options, rng, progress)
     least = launches_drawn_within(method, settings)
     if least is not None:
         return _drawn_within_clusters(method, target, launches, picks, least)
@@ -361,10 +349,11 @@ def make_design_by_launches(
     order = np.argsort(picks.stratum, kind="stable")
     ends = np.searchsorted(picks.stratum[order], np.arange(clusters + 1))
     parts = np.split(launches.duration_ns[order], ends[1:-1])
+    nowhere = np.zeros(clusters, dtype=np.int64)
     strata = Strata(
         group=np.full(clusters, WHOLE_WORKLOAD),
-        start=np.zeros(clusters, dtype=np.int64),
-        stop=np.zeros(clusters, dtype=np.int64),
+        start=nowhere,
+        stop=nowhere,
         launches=np.diff(ends),
         mean_ns=np.array([part.mean() for part in parts]),
         std_ns=np.array([part.std() for part in parts]),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sampling.methods.registry import method_named
 from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
-from sampling.profile.profile import LaunchSequence, Profile
+from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
@@ -67,14 +67,16 @@ class Evidence:
 
     profile: Profile
     counts: DurationCounts
+    #: The launches that every filter of the region keeps, part by part.
+    counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
     design: Design
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
-        """The processes and devices that have launches in the region, whatever their names."""
-        return selected_sequences(self.profile, self.counts.selected)
+        """The processes and devices that have launches in the region."""
+        return selected_sequences(self.profile, self.counted)
 
     def durations(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the distinct durations over all groups, ascending, and their launches."""

@@ -14,14 +14,14 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.parallel import Progress
-from sampling.plan.design import Design, make_design, make_design_by_launches
+from sampling.plan.design import Design, make_design
 from sampling.plan.findings import Evidence, Finding, findings
-from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
-from sampling.reduction.region import Region, selected_sequences
+from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
 from sampling.reduction.timeline import device_times
 from sampling.splitting.tree import Overrides
@@ -53,6 +53,13 @@ class MethodChoice:
     number_locale: NumberLocale = "C"
     #: The metric that plans are made and stated by in place of time; None: time.
     cost: str | None = None
+
+    def design(
+        self, counts: DurationCounts, launches: LaunchList | None, target: Target, progress: Progress | None
+    ) -> Design:
+        """Return the design for a reduction, with its launches where the method looks at these."""
+        given: dict[str, Any] = {"settings": self.settings, "overrides": self.overrides, "progress": progress}
+        return make_design(counts, self.method, target, self.seed, launches=launches, **given)
 
 
 def method_grouping(method: str, by: GroupBy, *, pool_devices: bool | None = False) -> Grouping:
@@ -87,19 +94,12 @@ class GroupStatistics:
 class Study(Evidence):
     """A profile looked at once, for which one method has designed a plan, and what was found."""
 
-    #: The launches that every filter of the region keeps, part by part.
-    counted: tuple[Part, ...]
     choice: MethodChoice
     findings: tuple[Finding, ...] = ()
     #: How the feature files fitted.
     reports: tuple[JoinReport, ...] = ()
     #: Why feature files were of no use to a plan that needs none; empty where they were.
     unfit: str = ""
-
-    @property
-    def sequences(self) -> tuple[LaunchSequence, ...]:
-        """The processes and devices that have launches in the region."""
-        return selected_sequences(self.profile, self.counted)
 
     @property
     def launches_of_sequences(self) -> Counter[LaunchSequence]:
@@ -163,8 +163,7 @@ def study(
 ) -> Study:
     """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
-    Raises EmptySelectionError, OptionError, NotApplicableError: see `count_durations`, `make_design` and
-    `make_design_by_launches`.
+    Raises EmptySelectionError, OptionError, NotApplicableError: see `count_durations` and `make_design`.
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
@@ -177,7 +176,7 @@ def study(
         device_times=device_times(profile, counted, progress),
         order=run_order(profile, counts, progress),
         choice=choice,
-        design=_design(counts, launches, target, choice, progress),
+        design=choice.design(counts, launches, target, progress),
         reports=reports,
         unfit=unfit,
     )
@@ -198,8 +197,7 @@ def study_again(
         counts = read.counts if read.counts.cost is None else replace(read.counts, cost=None)
         counts, launches, reports, unfit = _with_cost(read.profile, counts, choice, progress, tell)
         read = replace(read, counts=counts, reports=reports, unfit=unfit)
-    design = _design(read.counts, launches, target, choice, progress)
-    made = replace(read, choice=choice, design=design)
+    made = replace(read, choice=choice, design=choice.design(read.counts, launches, target, progress))
     return replace(made, findings=findings(made))
 
 
@@ -239,18 +237,3 @@ def _with_cost(
     if launches.cost is not None and counts.total_duration_ns:
         counts = counts.with_cost(launches.group, launches.duration_ns, launches.cost)
     return counts, launches, reports, ""
-
-
-def _design(
-    counts: DurationCounts,
-    launches: LaunchList | None,
-    target: Target,
-    choice: MethodChoice,
-    progress: Progress | None,
-) -> Design:
-    asked = choice.method, target, choice.seed
-    given: dict[str, Any] = {"settings": choice.settings, "progress": progress}
-    if method_named(choice.method).draws_at_random:
-        return make_design(counts, *asked, overrides=choice.overrides, **given)
-    assert launches is not None
-    return make_design_by_launches(launches, *asked, **given)

@@ -171,7 +171,7 @@ class TreeWalk:
         group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
         of_group_ns = np.maximum(self.counts.group_duration_ns, 1)
         if self.ahead is None:
-            here, group_bound = self._final[:, group], self.design.bound_of_group(group)
+            here, group_bound = self._final[:, group], float(self.design.bounds_of_groups[group])
         else:
             here = self._cost_here()
             group_bound = z * float(np.sqrt(here[-1])) / int(of_group_ns[group])

@@ -115,7 +115,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     kinds |= {CACHES: "text"} if CACHES in named else {}
     table = read_columns(file, header, separator, kinds, _RESULT_REMEDY)
     ids = table.whole(_ID)
-    columns = {name: table.metric(name) for name in names if name in table.numbers}
+    columns = {name: table.metric(name) for name in names if kinds[name] != "text"}
     found = {name: numbers for name, numbers in columns.items() if numbers is not None}
     if not found:
         raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_RESULT_REMEDY)
@@ -173,8 +173,8 @@ def _logs(file: InputFile) -> Iterator[IntervalLog]:
     kinds: dict[str, Kind] = dict.fromkeys((*_COUNTS, *facts), "number")
     kinds |= {_KERNEL: "text"} if _KERNEL in header else {}
     table = read_columns(file, header, separator, kinds, _REMEDY)
-    columns = {name: table.whole(name, int(name in _FROM_1)) for name in table.numbers}
-    cells, code = table.texts.get(_KERNEL, (("",), np.zeros(len(table.line), dtype=np.int64)))
+    columns = {name: table.whole(name, int(name in _FROM_1)) for name in (*_COUNTS, *facts)}
+    cells, code = table.texts(_KERNEL)
     name_of = np.array([cell.strip() for cell in cells])[code]
     is_same_name = np.append(False, name_of[1:] == name_of[:-1])
     step = np.diff(columns[_CYCLE], prepend=0)

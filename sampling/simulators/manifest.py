@@ -89,11 +89,10 @@ def read_manifest(file: InputFile) -> Manifest:
     table = read_columns(file, header, separator, kinds, _REMEDY)
     size = len(table.line)
     numbers = {
-        name: table.whole(name) if name in table.numbers else np.full(size, _NUMBERS[name])
-        for name in _NUMBERS
+        name: table.whole(name) if name in table else np.full(size, _NUMBERS[name]) for name in _NUMBERS
     }
     states = told_caches(table, _REMEDY) or [""] * size
-    called, code = table.texts["simulator_id"]
+    called, code = table.texts("simulator_id")
     found = [_NUMBER.fullmatch(each) for each in called]
     number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)[code]
     order = np.lexsort((numbers["order"], numbers["shard"]))

@@ -76,7 +76,7 @@ def told_caches(table: FeatureTable, remedy: str) -> list[str]:
 
     Raises ProfileError where a cell says something else.
     """
-    cells, code = table.texts.get(CACHES, ((), np.zeros(0, dtype=np.int64)))
+    cells, code = table.texts(CACHES) if CACHES in table else ((), np.zeros(0, dtype=np.int64))
     states = [cell.strip() for cell in cells]
     wrong = np.array([_STATE.fullmatch(state) is None for state in states], dtype=np.bool_)[code]
     if wrong.any():
