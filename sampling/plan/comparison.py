@@ -86,14 +86,15 @@ class MethodComparison:
         Raises OptionError: an unknown method or setting.
         """
         counts = self.counts(grouping)
-        asked = method, self.target, self.seed
         given: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
         launches = None if method_named(method).draws_at_random else self._launches(grouping)
         # Methods that split cache their trees on the reduction: each method is timed on a new copy.
         fresh = replace(counts)
         started = time.perf_counter()
         try:
-            design = design_of_method(make_design(fresh, *asked, launches=launches, **given))
+            design = design_of_method(
+                make_design(fresh, method, self.target, self.seed, launches=launches, **given)
+            )
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
@@ -104,18 +105,13 @@ class MethodComparison:
     def _launches(self, grouping: Grouping) -> LaunchList:
         """Return the launch list by a grouping; features are joined once, for groupings select the same."""
         if grouping not in self._lists:
-            listed = list_launches(self.profile, self.counts(grouping), self.progress)
-            for known in self._lists.values():
-                self._lists[grouping] = replace(listed, features=known.features)
-                return self._lists[grouping]
-            self._lists[grouping], self.reports = with_features(
-                self.profile,
-                listed,
-                self.features.paths,
-                self.progress,
-                locale=self.features.number_locale,
-                strict=self.features.strict,
-            )
+            listed, files = list_launches(self.profile, self.counts(grouping), self.progress), self.features
+            if known := next(iter(self._lists.values()), None):
+                listed = replace(listed, features=known.features)
+            else:
+                read: dict[str, Any] = {"locale": files.number_locale, "strict": files.strict}
+                listed, self.reports = with_features(self.profile, listed, files.paths, self.progress, **read)
+            self._lists[grouping] = listed
         return self._lists[grouping]
 
 

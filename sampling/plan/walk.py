@@ -173,12 +173,13 @@ class TreeWalk:
         if self.ahead is None:
             here, group_bound = self._final[:, group], float(self.design.bounds_of_groups[group])
         else:
-            here = self._cost_here()
+            strata = self._rule.sized(*self._steps.clusters)
+            here = _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
             group_bound = z * float(np.sqrt(here[-1])) / int(of_group_ns[group])
         others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
-        strata, samples, sampled_ns, variance = (others.sum(axis=1) + here).tolist()
+        kept, samples, sampled_ns, variance = (others.sum(axis=1) + here).tolist()
         worst = z * float((np.sqrt(others[-1]) / np.delete(of_group_ns, group)).max(initial=0))
-        figures = int(strata), round(samples), sampled_ns, speedup_of(total_ns, sampled_ns)
+        figures = int(kept), round(samples), sampled_ns, speedup_of(total_ns, sampled_ns)
         bounds = z * float(np.sqrt(variance)) / max(total_ns, 1), max(worst, group_bound)
         if self.at_end:
             design = self.design
@@ -187,11 +188,6 @@ class TreeWalk:
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
             bounds = design.bound, design.group_bound
         return Running(*figures, *bounds, group_bound)
-
-    def _cost_here(self) -> FloatArray:
-        """Return (4,) what the present group's clusters cost."""
-        strata = self._rule.sized(*self._steps.clusters)
-        return _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:
         """Return the overrides with one more decision of the user's, on a node of the present group.

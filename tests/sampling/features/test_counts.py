@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +10,9 @@ import pytest
 
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.features.metric_names import instruction_counts, is_cost
-from sampling.features.reading import FeatureRows, read_features
 from sampling.reduction.launch_list import Features, LaunchList
 from tests.launch_lists import launches_of
-from tests.sampling.features.test_tables import listed
+from tests.sampling.features.test_tables import listed, read
 
 COSTS = (
     *(("Duration", "ns"), ("Elapsed Cycles", "cycle"), ("Executed Ipc Active", "inst/cycle"), ("IPC", None)),
@@ -44,18 +43,6 @@ def test_times_cycles_and_rates_by_them_are_costs(
 BANNER = "------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n"
 
 
-@pytest.fixture
-def read(tmp_path: Path) -> Callable[[str], FeatureRows]:
-    """Read a text as a file of features."""
-
-    def read_text(text: str) -> FeatureRows:
-        path = tmp_path / "log"
-        path.write_text(text)
-        return read_features(str(path))
-
-    return read_text
-
-
 def line(number: int, name: str, blocks: int, instructions: int) -> str:
     """Return a line of instr_count."""
     return (
@@ -64,11 +51,11 @@ def line(number: int, name: str, blocks: int, instructions: int) -> str:
     )
 
 
-def test_counts_are_found_among_the_programs_own_output(read: Callable[[str], FeatureRows]) -> None:
+def test_counts_are_found_among_the_programs_own_output(tmp_path: Path) -> None:
     text = (
         BANNER + "step 1\n" + line(0, "_Z1fPf", 64, 1000) + "done... " + line(1, "void g<a - b>(int)", 1, 5)
     )
-    rows = read(text + "bye")
+    rows = read(tmp_path, text + "bye")
     assert rows.format == "nvbit-instr-count"
     assert rows.names == ("_Z1fPf", "void g<a - b>(int)")
     assert rows.features.metrics["instructions"].tolist() == [1000, 5]
@@ -78,17 +65,17 @@ def test_counts_are_found_among_the_programs_own_output(read: Callable[[str], Fe
 
 
 def test_launches_that_were_not_counted_or_overflowed_have_no_value(
-    read: Callable[[str], FeatureRows],
+    tmp_path: Path,
 ) -> None:
-    rows = read(line(0, "f", 1, 0) + line(1, "f", 1, 7) + line(2, "f", 1, -2147483000))
+    rows = read(tmp_path, line(0, "f", 1, 0) + line(1, "f", 1, 7) + line(2, "f", 1, -2147483000))
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [np.nan, 7, np.nan])
     (note,) = rows.notes
     assert note.startswith("2 launches not counted (0 instructions), or beyond the bits of the counter")
 
 
-def test_the_log_of_two_runs_is_refused(read: Callable[[str], FeatureRows]) -> None:
+def test_the_log_of_two_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match="row 3: kernel 0 follows kernel 1"):
-        read(line(0, "f", 1, 1) + line(1, "f", 1, 1) + line(0, "f", 1, 1))
+        read(tmp_path, line(0, "f", 1, 1) + line(1, "f", 1, 1) + line(0, "f", 1, 1))
 
 
 def vectors(*launches: tuple[str, int, list[int]]) -> str:
@@ -99,8 +86,8 @@ def vectors(*launches: tuple[str, int, list[int]]) -> str:
     return text
 
 
-def test_vectors_are_ragged_and_keep_their_warps(read: Callable[[str], FeatureRows]) -> None:
-    rows = read(vectors(("_Z1fv", 8, [1, 2, 3]), ("_Z1gv", 4, [10]), ("_Z1fv", 16, [4, 5])))
+def test_vectors_are_ragged_and_keep_their_warps(tmp_path: Path) -> None:
+    rows = read(tmp_path, vectors(("_Z1fv", 8, [1, 2, 3]), ("_Z1gv", 4, [10]), ("_Z1fv", 16, [4, 5])))
     assert rows.format == "basic-block-vectors"
     assert (rows.names, listed(rows.name)) == (("_Z1fv", "_Z1gv"), [0, 1, 0])
     blocks = rows.features.block_vectors
@@ -122,11 +109,9 @@ def test_vectors_are_ragged_and_keep_their_warps(read: Callable[[str], FeatureRo
         (vectors(("f", 1, [1, 2])) + "Kernel1,1,1,f\nKernel2,1,1,f\n1,\n2,\n", 5),
     ],
 )
-def test_a_damaged_file_of_vectors_is_refused(
-    read: Callable[[str], FeatureRows], text: str, row: int | None
-) -> None:
+def test_a_damaged_file_of_vectors_is_refused(tmp_path: Path, text: str, row: int | None) -> None:
     with pytest.raises(ProfileError, match="no launch Kernel<id>") as caught:
-        read(text)
+        read(tmp_path, text)
     assert caught.value.row == row
 
 
@@ -137,14 +122,13 @@ HEADER = (
 
 
 def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
-    path = tmp_path / "stats.csv"
-    path.write_text(
+    text = (
         HEADER
         + "kernel-1.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, 100,100\n"
         + "kernel-2.trace, _Z1bPf, 1, 1, 1, 1, 32, 2, 1, 64, 0,0\n"
         + "kernel-4.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, -7,-7\n"
     )
-    rows = read_features(str(path))
+    rows = read(tmp_path, text)
     assert rows.format == "accel-sim-stats"
     assert (rows.names, listed(rows.name)) == (("_Z1aPf", "_Z1bPf"), [0, 1, 0])
     assert listed(rows.grid) == [[4, 2, 1], [1, 1, 1], [4, 2, 1]]
@@ -152,9 +136,8 @@ def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
     assert listed(rows.launch_number) == [0, 1, 3]
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [100, np.nan, np.nan])
     assert len(rows.notes) == 1
-    path.write_text(path.read_text() + "kernel-1.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, 9,9\n")
     with pytest.raises(ProfileError, match="several processes or runs") as caught:
-        read_features(str(path))
+        read(tmp_path, text + "kernel-1.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, 9,9\n")
     assert caught.value.row == 5
 
 

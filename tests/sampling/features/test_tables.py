@@ -22,18 +22,14 @@ from tests import small_recordings
 NAN = float("nan")
 
 
-def csv_rows(folder: Path, text: str, **how: Any) -> FeatureRows:
-    """Read a text as a CSV of features."""
-    path = folder / "features.txt"
-    path.write_text(text)
-    return read_features(str(path), **how)
-
-
-def parquet_rows(folder: Path, columns: dict[str, Any]) -> FeatureRows:
-    """Read columns as a Parquet file of features."""
+def read(folder: Path, content: str | bytes | dict[str, Any], locale: NumberLocale = "C") -> FeatureRows:
+    """Read a text, bytes, or the columns of a Parquet file as features."""
     path = folder / "features"
-    pq.write_table(pa.table(columns), path)
-    return read_features(str(path))
+    if isinstance(content, dict):
+        pq.write_table(pa.table(content), path)
+    else:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_features(str(path), locale=locale)
 
 
 def listed(array: Any) -> Any:
@@ -50,7 +46,7 @@ def has_metrics(rows: FeatureRows, **metrics: list[float]) -> None:
 
 
 def test_ids_and_metrics(tmp_path: Path) -> None:
-    rows = csv_rows(tmp_path, "id,instructions,cycles,comment\n4,10,1.5,x\n2,n/a,,y\n")
+    rows = read(tmp_path, "id,instructions,cycles,comment\n4,10,1.5,x\n2,n/a,,y\n")
     assert rows.format == "csv"
     assert (listed(rows.id), listed(rows.line)) == ([4, 2], [2, 3])
     has_metrics(rows, instructions=[10, NAN], cycles=[1.5, NAN])
@@ -66,7 +62,7 @@ def test_ids_and_metrics(tmp_path: Path) -> None:
     ],
 )
 def test_names_and_shapes_in_all_their_spellings(tmp_path: Path, columns: str, cells: str) -> None:
-    rows = csv_rows(tmp_path, f'Name,{columns},occurrence,m\n"f(int, int)",{cells},3,1\n')
+    rows = read(tmp_path, f'Name,{columns},occurrence,m\n"f(int, int)",{cells},3,1\n')
     assert rows.names == ("f(int, int)",)
     assert (listed(rows.grid), listed(rows.block)) == ([[16, 2, 1]], [[8, 4, 1]])
     assert listed(rows.occurrence) == [3]
@@ -76,7 +72,7 @@ def test_names_and_shapes_in_all_their_spellings(tmp_path: Path, columns: str, c
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_semicolons_and_tabs_separate_as_commas_do(tmp_path: Path, separator: str) -> None:
     lines = ["Name|grid|m|k", '"f<a, b; c>(x\ty)"|"(2, 1, 1)"|1.5|7', "g|3|2|8", "", "h|4||9", ""]
-    rows = csv_rows(tmp_path, "\ufeff" + "\n".join(lines).replace("|", separator))
+    rows = read(tmp_path, "\ufeff" + "\n".join(lines).replace("|", separator))
     assert rows.names == ("f<a, b; c>(x\ty)", "g", "h")
     assert listed(rows.grid) == [[2, 1, 1], [3, 1, 1], [4, 1, 1]]
     assert listed(rows.line) == [2, 3, 5]
@@ -85,15 +81,15 @@ def test_semicolons_and_tabs_separate_as_commas_do(tmp_path: Path, separator: st
 
 def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
     text = "id;m;k\n0;31,87;1.048.576\n1.106;1.234,5;7\n"
-    rows = csv_rows(tmp_path, text, locale="de_DE")
+    rows = read(tmp_path, text, "de_DE")
     assert listed(rows.id) == [0, 1106]
     has_metrics(rows, m=[31.87, 1234.5], k=[1_048_576, 7])
     with pytest.raises(ProfileError, match=r"row 2, column m: '31,87' .*`number_locale=de_DE`"):
-        csv_rows(tmp_path, text)
+        read(tmp_path, text)
 
 
-def test_parquet_rows(tmp_path: Path) -> None:
-    rows = parquet_rows(
+def test_read(tmp_path: Path) -> None:
+    rows = read(
         tmp_path,
         {
             "name": pa.array(["f", "g"]).dictionary_encode(),
@@ -114,7 +110,7 @@ def test_parquet_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("content", "message"),
     [
         ("instructions\n5\n7\n", "no features"),
         ("kernel;m\nf;1\ng;2,5\n", "no features"),
@@ -131,17 +127,6 @@ def test_parquet_rows(tmp_path: Path) -> None:
         ("id,comment\n1,x\n", "without a column of numbers"),
         ("name,grid,m\nf,many,2\n", "row 2, column grid: 'many'"),
         ("name,grid_x,m\nf,4,2\n", "grid_x, grid_y, grid_z"),
-    ],
-)
-def test_a_wrong_table_is_refused_with_its_row(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ProfileError, match=message) as caught:
-        csv_rows(tmp_path, text)
-    assert caught.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
         ({"kernel": ["f"], "m": [1]}, "no column id or name"),
         ({"id": ["a"], "m": [1]}, "row 1, column id"),
         ({"id": [1, None], "m": [1, 2]}, "row 2, column id"),
@@ -150,9 +135,9 @@ def test_a_wrong_table_is_refused_with_its_row(tmp_path: Path, text: str, messag
         ({"id": [1]}, "without a column of numbers"),
     ],
 )
-def test_a_wrong_parquet_table_is_refused(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+def test_a_wrong_table_is_refused_with_its_row(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(ProfileError, match=message) as caught:
-        parquet_rows(tmp_path, columns)
+        read(tmp_path, content)
     assert caught.value.remedy
 
 
@@ -171,11 +156,9 @@ def test_a_wrong_parquet_table_is_refused(tmp_path: Path, columns: dict[str, Any
     ],
 )
 def test_what_has_no_features_is_refused_with_what_has(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "f"
-    path.write_bytes(content)
     with pytest.raises(ProfileError) as caught:
-        read_features(str(path))
-    assert str(path) in caught.value.message
+        read(tmp_path, content)
+    assert str(tmp_path / "features") in caught.value.message
     assert caught.value.remedy
 
 
@@ -275,13 +258,6 @@ def details(*rows: Sequence[object]) -> bytes:
 def raw(metrics: Sequence[str], units: Sequence[str], *rows: Sequence[object]) -> bytes:
     """Return a raw page."""
     return quoted([*IDENTITY, *SHAPE, *metrics], [*[""] * 11, *units], *rows)
-
-
-def read(folder: Path, content: bytes, locale: NumberLocale = "C") -> FeatureRows:
-    """Read bytes as a file of features."""
-    path = folder / "features"
-    path.write_bytes(content)
-    return read_features(str(path), locale=locale)
 
 
 def values(rows: FeatureRows, name: str) -> list[float]:
