@@ -106,27 +106,33 @@ NAME = GroupBy.NAME
 LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
 
 
+def table_of(launch_table: TableOf, groups: Groups) -> Profile:
+    """Return a profile of kernel groups given as name -> durations."""
+    names = [name for name, durations in groups.items() for _ in durations]
+    return launch_table(names, [duration for group in groups.values() for duration in group])
+
+
+def studied(table: Profile, target: Target | None = None, method: str = "joint") -> Study:
+    return study(table, Grouping(NAME), Region(), target or Target(), MethodChoice(method))
+
+
 @pytest.fixture
-def studied(launch_table: TableOf) -> Callable[..., Study]:
-    """Study kernel groups given as name -> durations."""
+def table(launch_table: TableOf, mixture: Mixture) -> Profile:
+    """Six kernel groups of several modes."""
+    return table_of(launch_table, mixture(3))
 
-    def build(
-        groups: Groups, target: Target, method: str = "joint", by: GroupBy = NAME, **choice: object
-    ) -> Study:
-        names = [name for name, durations in groups.items() for _ in durations]
-        durations = [duration for group in groups.values() for duration in group]
-        table = launch_table(names, durations)
-        given = MethodChoice(method, **choice)  # type: ignore[arg-type]
-        return study(table, Grouping(by), Region(), target, given)
 
-    return build
+@pytest.fixture
+def two_kernels(launch_table: TableOf) -> Profile:
+    """Two kernels of fifty launches, of 3 and of 6 ms."""
+    return table_of(launch_table, {"a": [3_000_000] * 50, "b": [6_000_000] * 50})
 
 
 def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
     return {each.option: each for each in found}
 
 
-def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
+def test_the_noise_floor_binds(launch_table: TableOf) -> None:
     """Equal durations with noise kappa: t sqrt(1/m - 1/N) kappa <= epsilon; half kappa, twice epsilon."""
     target = replace(LOOSEST, noise_floor=0.3)
 
@@ -136,7 +142,8 @@ def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
         reach = np.maximum(t.ppf(0.975, (3 + m) / 2), t.ppf(0.975, 1e9)) * spread * np.sqrt(1 / m - 1 / 2000)
         return int(m[reach <= epsilon][0])
 
-    found = by_option(what_binds(studied({"a": [1000] * 2000}, target), target, NAME))
+    equal = table_of(launch_table, {"a": [1000] * 2000})
+    found = by_option(what_binds(studied(equal, target), target, NAME))
     assert set(found) == {"noise_floor", "epsilon", "method"}
     half = found["noise_floor"]
     assert (half.before, half.after) == (0.3, 0.15)
@@ -149,12 +156,10 @@ def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("method", ["joint", "root", "random"])
-def test_each_is_the_plan_made_anew(
-    studied: Callable[..., Study], mixture: Mixture, seed: int, method: str
-) -> None:
+def test_each_is_the_plan_made_anew(launch_table: TableOf, mixture: Mixture, seed: int, method: str) -> None:
     """Nothing is left out: every option is planned here, also where the floor says that it cannot help."""
-    groups, target = mixture(seed), Target(epsilon=0.03)
-    before = studied(groups, target, method)
+    table, target = table_of(launch_table, mixture(seed)), Target(epsilon=0.03)
+    before = studied(table, target, method)
     looser: dict[str, tuple[Target, str]] = {
         "epsilon": (replace(target, epsilon=0.06), method),
         "min_samples": (replace(target, min_samples=1), method),
@@ -165,26 +170,13 @@ def test_each_is_the_plan_made_anew(
     if method == "random":
         # It splits nothing: ROOT's is another kind of plan, no looser one.
         del looser["method"]
-    anew = {option: studied(groups, *given).speedup or 0.0 for option, given in looser.items()}
+    anew = {option: studied(table, *given).speedup or 0.0 for option, given in looser.items()}
     assert before.speedup is not None
     wanted = {option: speedup for option, speedup in anew.items() if speedup > 1.05 * before.speedup}
     found = what_binds(before, target, NAME)
     assert {each.option: each.speedup for each in found} == wanted
     assert [each.speedup for each in found] == sorted(wanted.values(), reverse=True)
     assert {each.speedup_before for each in found} <= {before.speedup}
-
-
-def studied_table(table: Profile, method: str, target: Target | None = None, **choice: object) -> Study:
-    given = MethodChoice(method, **choice)  # type: ignore[arg-type]
-    return study(table, Grouping(NAME), Region(), target or Target(), given)
-
-
-@pytest.fixture
-def table(launch_table: TableOf, mixture: Mixture) -> Profile:
-    """Six kernel groups of several modes."""
-    groups = mixture(3)
-    names = [name for name, durations in groups.items() for _ in durations]
-    return launch_table(names, [duration for group in groups.values() for duration in group])
 
 
 @pytest.mark.parametrize(
@@ -205,10 +197,9 @@ def test_a_wrong_budget(text: str) -> None:
     assert caught.value.remedy == "give a number and s, m, h or d, such as 24h"
 
 
-def test_hours_by_hand(launch_table: TableOf) -> None:
+def test_hours_by_hand(two_kernels: Profile) -> None:
     """Two launches of 3 ms and two of 6 ms, a million times slower: 18,000 s are 5 hours."""
-    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    one = studied_table(table, "joint", replace(UNPOOLED, noise_floor=0))
+    one = studied(two_kernels, replace(UNPOOLED, noise_floor=0))
     plan = drawn_plan(one.counts, one.design, 0)
     taken = simulation_hours(plan, 1e6)
     assert (taken.drawn, taken.expected) == (5.0, 5.0)
@@ -220,7 +211,7 @@ def test_hours_by_hand(launch_table: TableOf) -> None:
 @pytest.mark.parametrize("times", [1.0001, 2.0])
 def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: int, times: float) -> None:
     """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
-    read = studied_table(table, method)
+    read = studied(table, method=method)
 
     def sampled_ns(epsilon: float) -> float:
         return study_again(read, Target(epsilon=epsilon), read.choice).design.sampled_duration_ns
@@ -238,11 +229,10 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
     assert below < 0 or hours(sampled_ns(nth_epsilon(int(below))), 1e5) > budget.hours
 
 
-def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: TableOf) -> None:
+def test_where_not_even_the_loosest_fits_it_is_said_what_would(two_kernels: Profile) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h."""
     target = UNPOOLED
-    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    read = studied_table(table, "joint", target)
+    read = studied(two_kernels, target)
     with pytest.raises(BudgetError) as caught:
         study_within(read, target, Budget("2.5h", 2.5, 1e6))
     assert caught.value.message == (
