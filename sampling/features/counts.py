@@ -148,7 +148,7 @@ def _instructions(
         )
     notes: tuple[str, ...] = ()
     if wanting := int(np.count_nonzero(executed <= 0)):
-        launches = counted(wanting, "launch", "launches")
+        launches = counted(wanting, "launch")
         notes = (f"{launches} not counted (0 instructions), or beyond the bits of the counter: no value",)
     counts = np.where(executed > 0, executed, np.nan)
     features = Features(metrics={"instructions": counts}, units={"instructions": "inst"})

@@ -81,7 +81,7 @@ def with_features(
                 its_first = shortened(profile.kernels.names.full(int(shapes[signature[0], 0])))
                 raise ProfileError(
                     f"none of its rows matches a launch: it has {rows.words(0)}, and the profile "
-                    f"{counted(profile.launches, 'launch', 'launches')} from '{its_first}' on",
+                    f"{counted(profile.launches, 'launch')} from '{its_first}' on",
                     path=rows.path,
                     remedy="give features of the same program with the same input",
                 )
@@ -198,7 +198,7 @@ def _report(
     is_without[at[at >= 0]] = False
     without, unmatched = np.flatnonzero(is_without), np.flatnonzero(ids < 0)
     have = "has" if len(without) == 1 else "have"
-    said = f"{len(without):,} of {counted(len(launches), 'launch', 'launches')} {have} none"
+    said = f"{len(without):,} of {counted(len(launches), 'launch')} {have} none"
     said += f", such as launch {launches.id[without[0]]}" if len(without) else ""
     parts = [f"{head} by {joined_by}", said]
     if others := len(rows) - matched - len(unmatched):
@@ -231,7 +231,7 @@ def _match(rows: FeatureRows, launches: _Profile, place: tuple[int, int]) -> tup
         several = len(launches.signature)
         if rows.whole_profile and len(rows) != several:
             raise ProfileError(
-                f"{counted(len(rows), 'row')} for {counted(several, 'launch', 'launches')}, and only their "
+                f"{counted(len(rows), 'row')} for {counted(several, 'launch')}, and only their "
                 "order tells which is which",
                 path=rows.path,
                 remedy="write a row for every launch of the whole profile, or a table with a column id",

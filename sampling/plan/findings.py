@@ -109,10 +109,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %"
 
 
-def _launches(number: int) -> str:
-    return counted(number, "launch", "launches")
-
-
 def _graph_level_trace(evidence: Evidence) -> _Said | None:
     replays = evidence.profile.facts.hidden_graph_replays
     if not replays:
@@ -134,7 +130,7 @@ def _api_rows_missing(evidence: Evidence) -> _Said | None:
         f"{bases.get(facts.launch_order, 'the file')}."
     )
     remedy = "start the capture before the work is queued; check ids against the trace's own list"
-    return f"{_launches(missing)} without API call", message, remedy
+    return f"{counted(missing, 'launch')} without API call", message, remedy
 
 
 def _communication_kernels(evidence: Evidence) -> _Said | None:
@@ -146,10 +142,13 @@ def _communication_kernels(evidence: Evidence) -> _Said | None:
     if not launches:
         return None
     share = _percent(float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1))
-    are, they_wait = ("is", "it waits") if launches == 1 else ("are", "they wait")
+    they_are, wait = (
+        counted(launches, "launch is", "launches are"),
+        "it waits" if launches == 1 else "they wait",
+    )
     message = (
-        f"{_launches(launches)} {are} collective communication ({share} of the time): {they_wait} for other "
-        "GPUs, which a one-GPU simulator cannot do."
+        f"{they_are} collective communication ({share} of the time): {wait} for other GPUs, which a one-GPU "
+        "simulator cannot do."
     )
     remedy = Wording("leave them out with `exclude=communication` and account for them separately")
     return f"communication takes {share}", message, remedy, (Change("exclude", COMMUNICATION),)
@@ -191,13 +190,14 @@ def _zero_durations(evidence: Evidence) -> _Said | None:
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
+    share = _percent(zeros / evidence.counts.launches)
     have, last = ("has", "lasts") if zeros == 1 else ("have", "last")
     message = (
-        f"{_launches(zeros)} ({_percent(zeros / evidence.counts.launches)}) {have} duration 0: shorter than "
-        "the clock shows, and nothing to total, spread or bound."
+        f"{counted(zeros, 'launch')} ({share}) {have} duration 0: shorter than the clock shows, and nothing "
+        "to total, spread or bound."
     )
     remedy = "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter"
-    return f"{_launches(zeros)} {last} 0 ns", message, remedy
+    return f"{counted(zeros, 'launch')} {last} 0 ns", message, remedy
 
 
 def _coarse_clock(evidence: Evidence) -> _Said | None:
@@ -234,19 +234,19 @@ def _no_grid(evidence: Evidence) -> _Said | None:
     if not counts.grouping.needs_shape or not launches:
         return None
     message = (
-        f"{_launches(launches)} ({_percent(launches / counts.launches)}) "
+        f"{counted(launches, 'launch')} ({_percent(launches / counts.launches)}) "
         f"{'has' if launches == 1 else 'have'} no grid and block: different shapes share a group, which "
         "widens its spread."
     )
     remedy = Wording("group all by `group_by=name`, or record with a profiler that stores launch shapes")
-    return f"{_launches(launches)} without grid", message, remedy, (Change("group_by", "name"),)
+    return f"{counted(launches, 'launch')} without grid", message, remedy, (Change("group_by", "name"),)
 
 
 def _several_devices(evidence: Evidence) -> _Said | None:
     sequences = evidence.sequences
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
-    processes = counted(len({each.process for each in sequences}), "process", "processes")
+    processes = counted(len({each.process for each in sequences}), "process")
     devices = counted(len({each.device for each in sequences}), "device number")
     why = "are sampled apart: a larger plan, with a bound of their sum."
     remedy = Wording("pool them with `pool_devices`, or choose one with `devices` or `processes`")
