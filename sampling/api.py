@@ -49,7 +49,12 @@ class MadePlan:
         return self.plan.design.bound
 
 
-def read_profile(*paths: str | PathLike[str], columns: str | None = None, cache: bool = False) -> Profile:
+def read_profile(
+    *paths: str | PathLike[str],
+    columns: str | None = None,
+    cache: bool = False,
+    scheduler: str | None = None,
+) -> Profile:
     """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile. OptionError: the
@@ -59,9 +64,11 @@ def read_profile(*paths: str | PathLike[str], columns: str | None = None, cache:
     ----------
     columns : which columns of a CSV or Parquet table hold what: ``name=Kernel,duration_ns=Dur:us``.
     cache : whether what is read of large files is kept in the user's cache folder, and looked for there.
+    scheduler : the address of a Dask scheduler, whose workers read the files and look at their launches.
     """
     named = None if columns is None else column_map(columns)
-    return registry.read_profile([fspath(path) for path in paths], columns=named, cache=cache)
+    given = [fspath(path) for path in paths]
+    return registry.read_profile(given, columns=named, cache=cache, scheduler=scheduler)
 
 
 def make_plan(

@@ -139,8 +139,12 @@ def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
         _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
         return codes.astype(np.int64, copy=False), first_rows.astype(np.int64, copy=False)
     encoded = to_arrow(key).dictionary_encode()
-    codes = to_numpy(encoded.indices).astype(np.int64)
-    return codes, _first_rows(codes, len(encoded.dictionary))
+    # In ascending order as above: codes are the same in every process, whatever it has imported.
+    order = np.argsort(to_numpy(encoded.dictionary))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    codes = rank.take(to_numpy(encoded.indices))
+    return codes, _first_rows(codes, len(order))
 
 
 def _first_rows(values: IntArray, size: int) -> IntArray:

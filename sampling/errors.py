@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copyreg
 from pathlib import Path
+from typing import Any
 
 from sampling.text import joined_texts
 
@@ -18,6 +20,10 @@ class SamplingError(Exception):
         self.remedy = remedy
         self.text = message if remedy is None else joined_texts("; ", (message, remedy))
         super().__init__(self.text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickled as it stands, to come here from another process: its parts are joined already.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class ProfileError(SamplingError):

@@ -1,15 +1,18 @@
-"""How work is done: by a few threads, telling how far it is, with random numbers that are its own."""
+"""How work is done: by threads, processes or a cluster; how far it is; with random numbers of its own."""
 
 from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, SamplingError
 from sampling.text import Wording
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]
 
 _MOST_THREADS = 4
+_LONGEST_WAIT_SECONDS = 10
 
 
 def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -48,6 +52,104 @@ def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> It
             yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+#: Does the same to every item, in order, as `ordered_map` does.
+Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Other processes: those of a Dask client, or else as many here as there are processors."""
+
+    client: Any = None
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield ``function(item)`` for every item, in order; both are pickled.
+
+        Raises SamplingError: the first that the function raises, in order of the items.
+        """
+        from joblib import Parallel, delayed, parallel_config
+
+        backend = {"backend": "loky"} if self.client is None else {"backend": "dask", "client": self.client}
+        with parallel_config(**backend):
+            jobs = Parallel(n_jobs=-1, return_as="generator")
+        outcomes = jobs(delayed(_outcome)(function, item) for item in items)
+        try:
+            for outcome in outcomes:
+                if isinstance(outcome, SamplingError):
+                    raise outcome
+                yield outcome
+        finally:
+            # Where not all is wanted any more, that some of it is under way need not be said.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                outcomes.close()
+
+
+def _outcome(function: Callable[[Item], Result], item: Item) -> Result | SamplingError:
+    try:
+        return function(item)
+    except SamplingError as error:
+        return error
+
+
+def cluster(address: str) -> Workers:
+    """Return the workers of a Dask scheduler.
+
+    Raises OptionError: Dask is not installed; no scheduler answers at that address, or it has no worker.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        remedy = "`pip install 'kernelpoint[dask]'`"
+        raise OptionError(Wording("`scheduler={}` needs Dask", address), remedy=remedy) from error
+    try:
+        client = Client(address, timeout=_LONGEST_WAIT_SECONDS, set_as_default=False)
+        client.wait_for_workers(1, timeout=_LONGEST_WAIT_SECONDS)
+    except (OSError, ValueError, TypeError) as error:
+        why = (
+            "has no worker" if isinstance(error, TimeoutError) and "worker" in str(error) else "is not there"
+        )
+        remedy = "start `dask scheduler`, and `dask worker ADDRESS` for every worker, with the same Python"
+        raise OptionError(Wording("`scheduler={}`: the scheduler {}", address, why), remedy=remedy) from error
+    return Workers(client)
+
+
+def in_turn(
+    mapper: Mapper | None,
+    items: Sequence[Item],
+    look: Callable[[Item], Any],
+    brief: Callable[[Item, Any], Any],
+    advance: Callable[[Any, Any], Any],
+    finish: Callable[[Item, Any, Any], Result],
+    before: Any,
+) -> Iterator[Result]:
+    """Yield ``finish(item, look(item), before)`` for every item, in order.
+
+    ``before`` is what ``advance(before, brief(item, look(item)))`` makes of all items before it. Here, where
+    the mapper is None, an item is looked at once; elsewhere twice, so that only briefs and results come here.
+    """
+    if mapper is None:
+        for item, seen in zip(items, ordered_map(look, items), strict=True):
+            yield finish(item, seen, before)
+            before = advance(before, brief(item, seen))
+        return
+    befores = []
+    for each in mapper(partial(_brief, look, brief), items):
+        befores.append(before)
+        before = advance(before, each)
+    yield from mapper(partial(_finished, look, finish), [*zip(items, befores, strict=True)])
+
+
+def _brief(look: Callable[[Item], Any], brief: Callable[[Item, Any], Any], item: Item) -> Any:
+    return brief(item, look(item))
+
+
+def _finished(
+    look: Callable[[Item], Any], finish: Callable[[Item, Any, Any], Result], item: tuple[Item, Any]
+) -> Result:
+    return finish(item[0], look(item[0]), item[1])
 
 
 class Lock:

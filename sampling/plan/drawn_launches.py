@@ -6,15 +6,17 @@ done launch by launch, and only what is drawn is held.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.parallel import Progress, ordered_map
+from sampling.parallel import Progress, in_turn
 from sampling.profile.identity import HashArray, SequenceDigests
-from sampling.profile.profile import Column, Part, Profile, Table
+from sampling.profile.profile import Column, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.strata.draw import Draw
 
@@ -24,6 +26,7 @@ PairFinder = Callable[[IntArray, AnyIntArray], tuple[IntArray, IntArray]]
 # Slots for each pair: 15 of 16 launches that were not drawn are told by one look at a table of bits.
 _ROOM = 16
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_NOTHING = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,29 @@ class DrawnLaunches:
     occurrence: IntArray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A part, and what is looked for in it."""
+
+    part: Part
+    #: The part of it that the region selects, and the group of each code of the label; None where launches
+    #: are looked for by their ids, or none is selected.
+    chosen: Part | None = None
+    group_of: IntArray | None = None
+    #: Rows of it that are drawn, and their numbers, where they are known.
+    rows: IntArray = field(default_factory=_NOTHING.copy)
+    numbers: IntArray = field(default_factory=_NOTHING.copy)
+
+
+class _Seen(NamedTuple):
+    """What a part holds of what is drawn: rows and numbers, by number and row."""
+
+    signature: AnyIntArray
+    digest: HashArray
+    rows: IntArray
+    numbers: IntArray
+
+
 def find_drawn_launches(
     profile: Profile, counts: DurationCounts, drawn: Draw, progress: Progress | None = None
 ) -> DrawnLaunches:
@@ -50,36 +76,24 @@ def find_drawn_launches(
     first_ids = np.array([part.first_id for part in profile.parts])
     holds = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
     selected = dict(zip(first_ids[holds].tolist(), counts.selected, strict=True))
-
-    def look(part: Part, table: Table) -> tuple[IntArray, IntArray]:
-        chosen = selected.get(part.first_id)
-        if chosen is None:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        rows, found = find(groups_of[part.sequence].take(table[counts.label]), table["duration_ns"])
-        ids = part.first_id + rows
-        inside = (ids >= chosen.first_id) & (ids < chosen.stop_id)
-        if chosen.wanted is not None:
-            inside[inside] = chosen.wanted[ids[inside] - chosen.first_id]
-        return rows[inside], found[inside]
-
-    return _located(profile, (counts.label, "duration_ns"), look, number, drawn.occurrence, progress)
+    places = [_Place(part, selected.get(part.first_id), groups_of[part.sequence]) for part in profile.parts]
+    return _located(profile, places, (counts.label, find), number, drawn.occurrence, progress)
 
 
 def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | None = None) -> DrawnLaunches:
     """Return where launches of known ids (n,) stand, in the order given."""
     wanted, number = np.unique(ids, return_inverse=True)
-
-    def look(part: Part, _: Table) -> tuple[IntArray, IntArray]:
+    places = []
+    for part in profile.parts:
         start, stop = np.searchsorted(wanted, [part.first_id, part.stop_id])
-        return wanted[start:stop] - part.first_id, np.arange(start, stop)
-
-    return _located(profile, (), look, number, np.zeros(len(ids), dtype=np.int64), progress)
+        places.append(_Place(part, rows=wanted[start:stop] - part.first_id, numbers=np.arange(start, stop)))
+    return _located(profile, places, None, number, np.zeros(len(ids), dtype=np.int64), progress)
 
 
 def _located(
     profile: Profile,
-    columns: tuple[Column, ...],
-    look: Callable[[Part, Table], tuple[IntArray, IntArray]],
+    places: Sequence[_Place],
+    by: tuple[Column, PairFinder] | None,
     number: IntArray,
     turn: IntArray,
     progress: Progress | None,
@@ -90,41 +104,89 @@ def _located(
 
     Parameters
     ----------
-    look : returns the rows of a part that hold what is drawn and the numbers of that, by number and row;
-        called by threads.
+    by : the label and what finds draws by it; None where rows are known.
     number, turn : (n,) the number of what each draw is of, and which of its rows, in id order, is drawn.
     """
     digests = SequenceDigests(profile)
-    wanted = tuple(dict.fromkeys((*columns, "signature")))
-
-    def looked(part: Part) -> tuple[Part, AnyIntArray, HashArray, IntArray, IntArray]:
-        table = part.load(wanted)
-        return part, table["signature"], digests.of_part(part, table["signature"]), *look(part, table)
-
+    begun = _Before(-1, np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64), _NOTHING)
+    parts = in_turn(
+        profile.mapper,
+        places,
+        partial(_look, digests, by),
+        partial(_counted, len(begun.of_number)),
+        _later,
+        partial(_drawn_in, number, turn),
+        begun,
+    )
     found = np.zeros((5, len(number)), dtype=np.int64)
-    before = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
-    seen, sequence = np.zeros(0, dtype=np.int64), -1
-    for part, signature, digest, rows, numbers in ordered_map(looked, profile.parts):
+    for place, (digest, draws, rows, code, occurrence) in zip(places, parts, strict=True):
+        part = place.part
         digests.add(part, digest)
-        if part.sequence != sequence:
-            sequence, seen = part.sequence, np.zeros_like(seen)
-        launches = np.bincount(signature)
-        seen = np.append(seen, np.zeros(max(len(launches) - len(seen), 0), dtype=np.int64))
-        if len(rows):
-            here = np.bincount(numbers, minlength=len(before))
-            left = turn - before[number]
-            draws = np.flatnonzero((left >= 0) & (left < here[number]))
-            drawn = rows[(np.cumsum(here) - here)[number[draws]] + left[draws]]
-            before += here
-            ids, code = part.first_id + drawn, signature[drawn]
-            ordinal = ids - profile.sequences[sequence].first_id
-            occurrence = seen[code] + occurrences_of_rows(signature, drawn)
-            found[:, draws] = ids, np.full(len(ids), sequence), ordinal, code, occurrence
-        seen[: len(launches)] += launches
+        ids = part.first_id + rows
+        ordinal = ids - profile.sequences[part.sequence].first_id
+        found[:, draws] = ids, np.full(len(ids), part.sequence), ordinal, code, occurrence
         if progress is not None:
             progress(part.stop_id, profile.launches, "finding drawn launches")
-    digests.finish()
+    digests.finish(profile)
     return DrawnLaunches(*found)
+
+
+def _look(digests: SequenceDigests, by: tuple[Column, PairFinder] | None, place: _Place) -> _Seen:
+    """Load a part and find what is drawn in it."""
+    part, chosen, rows, numbers = place.part, place.chosen, place.rows, place.numbers
+    label, find = by or ("signature", None)
+    wanted: tuple[Column, ...] = ("signature",) if find is None else (label, "duration_ns", "signature")
+    table = part.load(tuple(dict.fromkeys(wanted)))
+    if find is not None and chosen is not None and place.group_of is not None:
+        rows, numbers = find(place.group_of.take(table[label]), table["duration_ns"])
+        ids = part.first_id + rows
+        inside = (ids >= chosen.first_id) & (ids < chosen.stop_id)
+        if chosen.wanted is not None:
+            inside[inside] = chosen.wanted[ids[inside] - chosen.first_id]
+        rows, numbers = rows[inside], numbers[inside]
+    return _Seen(table["signature"], digests.of_part(part, table["signature"]), rows, numbers)
+
+
+class _Before(NamedTuple):
+    """What parts before one hold: of its sequence, or of the part alone what that holds."""
+
+    sequence: int
+    #: (k,) of each number of what is drawn, in all parts.
+    of_number: IntArray
+    #: (signatures,) launches of each in the sequence; those that it lacks at the end have none.
+    of_signature: IntArray
+
+
+def _counted(numbers: int, place: _Place, seen: _Seen) -> _Before:
+    here = np.bincount(seen.numbers, minlength=numbers)
+    return _Before(place.part.sequence, here, np.bincount(seen.signature))
+
+
+def _later(before: _Before, own: _Before) -> _Before:
+    of_signature = own.of_signature
+    if before.sequence == own.sequence:
+        shorter, longer = sorted((before.of_signature, own.of_signature), key=len)
+        of_signature = longer.copy()
+        of_signature[: len(shorter)] += shorter
+    return _Before(own.sequence, before.of_number + own.of_number, of_signature)
+
+
+def _drawn_in(
+    number: IntArray, turn: IntArray, place: _Place, seen: _Seen, before: _Before
+) -> tuple[HashArray, IntArray, IntArray, AnyIntArray, IntArray]:
+    """Return the digest of a part; which draws it holds, their rows, codes and occurrences."""
+    here = np.bincount(seen.numbers, minlength=len(before.of_number))
+    left = turn - before.of_number[number]
+    draws = np.flatnonzero((left >= 0) & (left < here[number]))
+    rows = seen.rows[(np.cumsum(here) - here)[number[draws]] + left[draws]]
+    if not len(rows):
+        return seen.digest, draws, rows, rows, rows
+    code, of_signature = seen.signature[rows], before.of_signature
+    occurrence = occurrences_of_rows(seen.signature, rows)
+    if before.sequence == place.part.sequence:
+        known = code < len(of_signature)
+        occurrence[known] += of_signature[code[known]]
+    return seen.digest, draws, rows, code, occurrence
 
 
 def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:

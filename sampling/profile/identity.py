@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray
 from sampling.errors import ProfileError
-from sampling.parallel import Progress, ordered_map
+from sampling.parallel import Progress
 from sampling.profile.profile import DiskState, KernelTable, Part, Profile, ProfileFile
 
 if TYPE_CHECKING:
@@ -119,12 +120,11 @@ def fingerprints(profile: Profile, progress: Progress | None = None) -> tuple[Se
     """Return the fingerprint of every sequence of a profile, in id order; read once."""
     if profile not in _KNOWN:
         digests, parts = SequenceDigests(profile), profile.parts
-        found = ordered_map(lambda part: digests.of_part(part, part.load(("signature",))["signature"]), parts)
-        for done, (part, digest) in enumerate(zip(parts, found, strict=True)):
+        for done, (part, digest) in enumerate(zip(parts, profile.map(digests.of_all, parts), strict=True)):
             digests.add(part, digest)
             if progress is not None:
                 progress(done + 1, len(parts), "comparing launches")
-        digests.finish()
+        digests.finish(profile)
     return _KNOWN[profile]
 
 
@@ -138,27 +138,34 @@ class SequenceDigests:
     """
 
     def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+        self._kernels: KernelTable | None = profile.kernels
+        self._first_ids = profile.first_ids
         self._sums = np.zeros(len(profile.sequences), dtype=np.uint64)
-        longest = max((sequence.launches for sequence in profile.sequences), default=0)
-        numbers = np.arange(1, min(PIECE_LAUNCHES, longest) + 1, dtype=np.uint64)
-        self._multipliers = _mixed(numbers * _GOLDEN) | np.uint64(1)
+        self._longest = min(PIECE_LAUNCHES, max((each.launches for each in profile.sequences), default=0))
         self._hashes = signature_hashes(profile.kernels)
 
+    def __getstate__(self) -> dict[str, object]:
+        # Elsewhere all signatures are known before launches are looked at.
+        return {**self.__dict__, "_kernels": None}
+
+    def of_all(self, part: Part) -> HashArray:
+        """Return (1,) the sum over a part of which all launches are meant."""
+        return self.of_part(part, part.load(("signature",))["signature"])
+
     def of_part(self, part: Part, signature: AnyIntArray) -> HashArray:
-        """Return (1,) the sum over a part of which all launches are meant. Threads may call this at once."""
-        hashes = self._hashes
-        if len(hashes) < len(self._profile.kernels):
-            self._hashes = hashes = signature_hashes(self._profile.kernels)
+        """Return the same, of the loaded signatures. Threads may call this at once."""
+        hashes, multipliers = self._hashes, _multipliers(self._longest)
+        if self._kernels is not None and len(hashes) < len(self._kernels):
+            self._hashes = hashes = signature_hashes(self._kernels)
         # An array of one number, as numpy warns where single numbers overflow.
         total = np.zeros(1, dtype=np.uint64)
-        ordinal = part.first_id - self._profile.sequences[part.sequence].first_id
+        ordinal = part.first_id - self._first_ids[part.sequence]
         done = 0
         while done < len(signature):
             piece, place = divmod(ordinal + done, PIECE_LAUNCHES)
             run = hashes.take(signature[done : done + PIECE_LAUNCHES - place])
-            added = np.dot(run, self._multipliers[place : place + len(run)])
-            total += added * self._multipliers[piece : piece + 1] if piece else added
+            added = np.dot(run, multipliers[place : place + len(run)])
+            total += added * multipliers[piece : piece + 1] if piece else added
             done += len(run)
         return total
 
@@ -166,12 +173,17 @@ class SequenceDigests:
         """Add what `of_part` gave."""
         self._sums[part.sequence : part.sequence + 1] += total
 
-    def finish(self) -> None:
-        """Keep the fingerprints, all parts being added."""
-        _KNOWN[self._profile] = tuple(
+    def finish(self, profile: Profile) -> None:
+        """Keep the fingerprints of the profile, all parts being added."""
+        _KNOWN[profile] = tuple(
             SequenceFingerprint(sequence.process, sequence.device, sequence.launches, f"{digest:016x}")
-            for sequence, digest in zip(self._profile.sequences, self._sums.tolist(), strict=True)
+            for sequence, digest in zip(profile.sequences, self._sums.tolist(), strict=True)
         )
+
+
+@lru_cache(maxsize=1)
+def _multipliers(launches: int) -> HashArray:
+    return _mixed(np.arange(1, launches + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
 
 
 def signature_hashes(kernels: KernelTable) -> HashArray:

@@ -8,18 +8,18 @@ sequence, and is what is loaded, used and forgotten: about a million launches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
-from sampling.parallel import Lock
+from sampling.parallel import Lock, Mapper, ordered_map
 from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
 from sampling.profile.names import NameTable
 
@@ -285,6 +285,8 @@ class Profile:
     named_columns: str | None = None
     #: What the user should know of how the files were read.
     notes: tuple[str, ...] = ()
+    #: What works where the launches are: None, threads of this process.
+    mapper: Mapper | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.clocks = self.clocks or (0,) * len(self.sequences)
@@ -298,6 +300,10 @@ class Profile:
     def first_ids(self) -> tuple[int, ...]:
         """The id of the first launch of each sequence."""
         return tuple(sequence.first_id for sequence in self.sequences)
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        """Yield ``function(item)`` for every part or what holds one, in order, done where launches are."""
+        return (self.mapper or ordered_map)(function, items)
 
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns of all launches in id order, at once."""
@@ -444,5 +450,11 @@ def _first_and_last_start(profile: Profile) -> tuple[int, int]:
     """Return when the first and the last launch start, nanoseconds; 0 where that is not recorded."""
     if "start_ns" not in profile.columns:
         return 0, 0
-    starts = [part.load(("start_ns",))["start_ns"] for part in profile.parts]
-    return min(int(each.min()) for each in starts), max(int(each.max()) for each in starts)
+    first, last = zip(*profile.map(first_and_last_start, profile.parts), strict=True)
+    return min(first), max(last)
+
+
+def first_and_last_start(part: Part) -> tuple[int, int]:
+    """Return when the first and the last launch of a part start, nanoseconds."""
+    start_ns = part.load(("start_ns",))["start_ns"]
+    return int(start_ns.min()), int(start_ns.max())

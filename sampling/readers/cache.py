@@ -45,13 +45,16 @@ def user_cache() -> Path:
 
 
 def through_cache(
-    file: InputFile, kernels: KernelTable, read: Callable[[InputFile, KernelTable], Profile]
+    file: InputFile,
+    kernels: KernelTable,
+    read: Callable[[InputFile, KernelTable], Profile],
+    least_bytes: int,
 ) -> Profile:
     """Return the profile of a file as it was kept; else read it, and keep it if it is large."""
     state = disk_state(file.location)
     size = sum(each[2] for each in state) * (_INFLATED if file.compressed else 1)
     # Parquet is read piece by piece, and nothing of it held.
-    if not file.lasting or size < LEAST_BYTES or file.head.startswith(PARQUET):
+    if not file.lasting or size < least_bytes or file.head.startswith(PARQUET):
         return read(file, kernels)
     place = user_cache() / f"{_OURS}{_key(file, state)}"
     if (kept := _kept(place)) is not None:

@@ -20,10 +20,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError, ProfileError
-from sampling.parallel import Progress
+from sampling.parallel import Progress, cluster
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
-from sampling.readers.cache import through_cache
+from sampling.readers import cache as kept_files
 from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
 
@@ -74,25 +74,35 @@ def read_profile(
     *,
     needs_table: bool = True,
     cache: bool = False,
+    scheduler: str | None = None,
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
     A folder that is no export is the profiles in it, and a pattern such as ``run/**/rank*.json`` what it
     finds, where no file has that name. Columns are of the files that are tables. With ``cache``,
-    what is read of large files is kept in the user's cache folder for the next time.
+    what is read of large files is kept in the user's cache folder for the next time. With a scheduler, the
+    address of Dask's, its workers read the files, at the same paths, and look at the launches.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
-    there are columns and no file is a table, where that is needed.
+    there are columns and no file is a table, where that is needed, or there is no such scheduler.
     """
     kernels = KernelTable()
-    profiles: list[Profile] = []
+    files: list[str] = []
     notes: list[str] = []
     for path in chain.from_iterable(map(_found, paths)):
         several = [path]
         if Path(path).is_dir():
             several, left_out = _profiles_of(path, columns, progress)
             notes += left_out
-        profiles += [_read_one(each, kernels, columns, progress, cache=cache) for each in several]
+        files += several
+    if scheduler is not None:
+        from sampling.readers.elsewhere import read_elsewhere
+
+        mapper = cluster(scheduler).map
+        profiles = read_elsewhere(files, read_file, kernels, columns, mapper, progress, cache=cache)
+    else:
+        least = kept_files.LEAST_BYTES if cache else None
+        profiles = [read_file(each, kernels, columns, progress, kept_from=least) for each in files]
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0]
     if len(profiles) > 1:
@@ -102,7 +112,7 @@ def read_profile(
         if len(profile.clocks) < sum(len(each.sequences) for each in profiles):
             what = counted(len(profile.sequences), "process goes", "processes go")
             notes.append(f"{what} on from file to file: {len(profiles)} recordings, one after another")
-    profile.notes = tuple(notes)
+    profile.notes, profile.mapper = tuple(notes), profiles[0].mapper
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
     if columns is not None and needs_table:
         refuse_unused_columns([profile])
@@ -225,9 +235,19 @@ def _recording_and_form(name: str) -> tuple[str, int]:
     return bare, len(_FORMS)
 
 
-def _read_one(
-    path: str, kernels: KernelTable, columns: ColumnMap | None, progress: Progress | None, *, cache: bool
+def read_file(
+    path: str,
+    kernels: KernelTable,
+    columns: ColumnMap | None,
+    progress: Progress | None,
+    *,
+    kept_from: int | None,
 ) -> Profile:
+    """Return one file or folder as a profile of its own, its kernels added to others'.
+
+    Of so many bytes or more it is kept in the cache; None: it is not.
+    """
+
     def read(file: InputFile, kernels: KernelTable) -> Profile:
         reader = reader_of(file)
         profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
@@ -244,7 +264,10 @@ def _read_one(
         file = replace(opened, columns=columns)
         # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
-        profile = through_cache(file, kernels, read) if cache else read(file, kernels)
+        if kept_from is None:
+            profile = read(file, kernels)
+        else:
+            profile = kept_files.through_cache(file, kernels, read, kept_from)
         known = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
         profile.files = (replace(profile.files[0], **known),)
         return profile

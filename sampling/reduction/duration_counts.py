@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError, ProfileError
-from sampling.parallel import Progress, ordered_map
+from sampling.parallel import Progress
 from sampling.profile.profile import Column, Part, Profile, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
@@ -190,14 +190,9 @@ def count_durations(
     if label == "operator" and label not in profile.columns:
         raise no_operators()
 
-    def reduced_part(part: Part) -> Reduction:
-        table = part.load((label, "duration_ns"))
-        code = table[label]
-        raw = code if sequences == 1 else code.astype(np.int64) * sequences + part.sequence
-        return reduced(raw, table["duration_ns"])
-
     waiting: list[Reduction] = []
-    for part, reduction in zip(selected, ordered_map(reduced_part, selected), strict=True):
+    reductions = profile.map(partial(_reduced_part, label, sequences), selected)
+    for part, reduction in zip(selected, reductions, strict=True):
         waiting.append(reduction)
         if sum(len(each[0]) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0][0])):
             waiting = [_merged(waiting)]
@@ -210,6 +205,13 @@ def count_durations(
     if grouping.pool_devices is None:
         grouping = replace(grouping, pool_devices=len(alike) > 1)
     return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
+
+
+def _reduced_part(label: Column, sequences: int, part: Part) -> Reduction:
+    table = part.load((label, "duration_ns"))
+    code = table[label]
+    raw = code if sequences == 1 else code.astype(np.int64) * sequences + part.sequence
+    return reduced(raw, table["duration_ns"])
 
 
 def time_of_alike_ns(
@@ -374,23 +376,28 @@ def counted_launches(
     groups_of = group_of_label(profile, counts)
     least_ns = counts.region.min_duration_ns
     wanted = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
-
-    def counted(part: Part) -> tuple[Part | None, IntArray, Table]:
-        table = part.load(wanted)
-        group = groups_of[part.sequence].take(table[counts.label])
-        inside = group >= 0
-        if least_ns is not None:
-            inside &= table["duration_ns"] >= least_ns
-        left = part.narrowed(inside)
-        if left is part:
-            return part, group, table
-        return left, group[inside], {column: values[inside] for column, values in table.items()}
-
-    for done, (part, group, table) in enumerate(ordered_map(counted, counts.selected)):
+    given = [(part, groups_of[part.sequence]) for part in counts.selected]
+    counted = profile.map(partial(_counted, wanted, counts.label, least_ns), given)
+    for done, (part, group, table) in enumerate(counted):
         if part is not None:
             yield part, group, table
         if progress is not None:
             progress(done + 1, len(counts.selected), "looking at launches")
+
+
+def _counted(
+    wanted: Sequence[Column], label: Column, least_ns: int | None, given: tuple[Part, IntArray]
+) -> tuple[Part | None, IntArray, Table]:
+    part, group_of = given
+    table = part.load(wanted)
+    group = group_of.take(table[label])
+    inside = group >= 0
+    if least_ns is not None:
+        inside &= table["duration_ns"] >= least_ns
+    left = part.narrowed(inside)
+    if left is part:
+        return part, group, table
+    return left, group[inside], {column: values[inside] for column, values in table.items()}
 
 
 def counted_at_once(

@@ -11,10 +11,9 @@ import numpy as np
 
 from sampling.arrays import BoolArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
-from sampling.parallel import ordered_map
 from sampling.profile.named_ranges import PATH_SEPARATOR, range_paths
 from sampling.profile.names import is_communication
-from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.profile.profile import LaunchSequence, Part, Profile, first_and_last_start
 from sampling.text import Wording
 
 COMMUNICATION = "communication"
@@ -212,16 +211,9 @@ def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> t
         )
     low, high = time_ns
     ranges_ns = clock_ranges(profile)
-
-    def narrowed(part: Part) -> Part | None:
-        start_ns = part.load(("start_ns",))["start_ns"]
-        origin_ns, _ = ranges_ns[profile.clocks[part.sequence]]
-        inside = start_ns >= origin_ns + (low or 0)
-        if high is not None:
-            inside &= start_ns < origin_ns + high
-        return part.narrowed(inside)
-
-    left = tuple(part for part in ordered_map(narrowed, chosen) if part is not None)
+    given = [(part, ranges_ns[profile.clocks[part.sequence]][0]) for part in chosen]
+    found = profile.map(partial(_started_within, low or 0, high), given)
+    left = tuple(part for part in found if part is not None)
     if not left:
         last_ns = max(last - first for first, last in ranges_ns.values())
         remedy = f"they start from 0 to {last_ns} ns, counted from the first launch of the whole profile"
@@ -229,15 +221,20 @@ def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> t
     return left
 
 
+def _started_within(low_ns: int, high_ns: int | None, given: tuple[Part, int]) -> Part | None:
+    """Return the launches of a part that start in a window counted from some time."""
+    part, origin_ns = given
+    start_ns = part.load(("start_ns",))["start_ns"]
+    inside = start_ns >= origin_ns + low_ns
+    if high_ns is not None:
+        inside &= start_ns < origin_ns + high_ns
+    return part.narrowed(inside)
+
+
 def clock_ranges(profile: Profile) -> dict[int, tuple[int, int]]:
     """Return the first and the last start of all launches of each clock, selected or not, nanoseconds."""
-
-    def first_and_last(part: Part) -> tuple[int, int]:
-        start_ns = part.load(("start_ns",))["start_ns"]
-        return int(start_ns.min()), int(start_ns.max())
-
     ranges: dict[int, tuple[int, int]] = {}
-    found = ordered_map(first_and_last, profile.parts)
+    found = profile.map(first_and_last_start, profile.parts)
     for part, (first, last) in zip(profile.parts, found, strict=True):
         clock = profile.clocks[part.sequence]
         earliest, latest = ranges.get(clock, (first, last))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.parallel import Progress, ordered_map
+from sampling.parallel import Progress, in_turn, ordered_map
 from sampling.profile.profile import Column, LaunchSequence, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
@@ -64,36 +64,72 @@ def device_times(
     if "start_ns" not in profile.columns:
         return ()
     times: dict[int, DeviceTime] = {}
-    swept = zip(chosen, ordered_map(_by_start, chosen), strict=True)
-    for done, (part, (rows, start, end)) in enumerate(swept):
+    swept = in_turn(profile.mapper, chosen, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
+    for done, (part, time) in enumerate(zip(chosen, swept, strict=True)):
         if progress is not None:
             progress(done, len(chosen), "looking for launches side by side")
-        first_ns, sequence = int(start[0]), profile.sequences[part.sequence]
+        sequence, first_ns = profile.sequences[part.sequence], time.first_start_ns
         before = times.get(part.sequence, DeviceTime(sequence, 0, 0, first_ns, first_ns))
-        # When all launches before each have ended.
-        ended = np.maximum.accumulate(np.concatenate([[before.last_end_ns], end]))
-        hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
-        kernel_ns, gap_ns = int((end - start).sum()), start - ended[:-1]
-        widest = np.argpartition(-gap_ns, min(_MOST_GAPS, len(gap_ns)) - 1)[:_MOST_GAPS]
-        widest = widest[gap_ns[widest] > 0]
-        # The launch that ends last of those so far, in this part or before it.
-        latest = np.maximum.accumulate(np.where(end == ended[1:], np.arange(len(end)), -1))
-        ids = np.append(part.ids(rows), before.last_id)
-        earlier = ids[np.concatenate([[-1], latest])[widest]]
-        gaps = zip(gap_ns[widest].tolist(), earlier.tolist(), ids[widest].tolist(), strict=True)
         times[part.sequence] = DeviceTime(
             sequence,
-            kernel_ns=before.kernel_ns + kernel_ns,
-            busy_ns=before.busy_ns + kernel_ns - int(hidden.sum()),
+            kernel_ns=before.kernel_ns + time.kernel_ns,
+            busy_ns=before.busy_ns + time.busy_ns,
             first_start_ns=min(before.first_start_ns, first_ns),
-            last_end_ns=int(ended[-1]),
-            gaps=tuple(sorted((*before.gaps, *gaps), reverse=True)[:_MOST_GAPS]),
-            last_id=int(ids[latest[-1]]),
+            last_end_ns=time.last_end_ns,
+            gaps=tuple(sorted((*before.gaps, *time.gaps), reverse=True)[:_MOST_GAPS]),
+            last_id=time.last_id,
         )
     return tuple(times[index] for index in sorted(times))
 
 
-def _by_start(part: Part) -> tuple[IntArray, IntArray, IntArray]:
+class _Swept(NamedTuple):
+    """What `DeviceTime` says, of one part."""
+
+    kernel_ns: int
+    busy_ns: int
+    first_start_ns: int
+    last_end_ns: int
+    gaps: tuple[tuple[int, int, int], ...]
+    last_id: int
+
+
+#: Rows, ascending by their starts, and their starts and ends.
+_ByStart = tuple[IntArray, IntArray, IntArray]
+#: Of the parts so far: the last one's sequence, when the last launch of that ends, and its id.
+_LastEnd = tuple[int, int, int]
+
+
+def _last_end(part: Part, by_start: _ByStart) -> _LastEnd:
+    rows, _, end = by_start
+    last_ns = end.max()
+    return part.sequence, int(last_ns), int(part.ids(rows[np.flatnonzero(end == last_ns)[-1:]])[0])
+
+
+def _later_end(before: _LastEnd, own: _LastEnd) -> _LastEnd:
+    return before if before[0] == own[0] and before[1] > own[1] else own
+
+
+def _swept(part: Part, by_start: _ByStart, before: _LastEnd) -> _Swept:
+    """Return the busy time of a part's launches, but for those that earlier ones hide."""
+    rows, start, end = by_start
+    first_ns = int(start[0])
+    before_ns, before_id = before[1:] if before[0] == part.sequence else (first_ns, -1)
+    # When all launches before each have ended.
+    ended = np.maximum.accumulate(np.concatenate([[before_ns], end]))
+    hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
+    kernel_ns, gap_ns = int((end - start).sum()), start - ended[:-1]
+    widest = np.argpartition(-gap_ns, min(_MOST_GAPS, len(gap_ns)) - 1)[:_MOST_GAPS]
+    widest = widest[gap_ns[widest] > 0]
+    # The launch that ends last of those so far, in this part or before it.
+    latest = np.maximum.accumulate(np.where(end == ended[1:], np.arange(len(end)), -1))
+    ids = np.append(part.ids(rows), before_id)
+    earlier = ids[np.concatenate([[-1], latest])[widest]]
+    gaps = zip(gap_ns[widest].tolist(), earlier.tolist(), ids[widest].tolist(), strict=True)
+    busy_ns = kernel_ns - int(hidden.sum())
+    return _Swept(kernel_ns, busy_ns, first_ns, int(ended[-1]), tuple(gaps), int(ids[latest[-1]]))
+
+
+def _by_start(part: Part) -> _ByStart:
     """Return a part's rows, ascending by their starts, and their starts and ends."""
     table = part.load(("start_ns", "duration_ns"))
     start = table["start_ns"].astype(np.int64, copy=False)

@@ -221,7 +221,8 @@ def open_profile(
     """
     check_standard_input(*paths)
     columns = columns_of(options) or recorded
-    found = read_profile(paths, progress, columns, needs_table=needs_table, cache=not options.no_cache)
+    cache, scheduler = not options.no_cache, options.scheduler
+    found = read_profile(paths, progress, columns, needs_table=needs_table, cache=cache, scheduler=scheduler)
     notes(found.notes, quiet=quiet or options.quiet)
     return found
 

@@ -66,6 +66,7 @@ class JudgeOptions(OutputOptions):
     )
     columns: str | None = shared.COLUMNS
     no_cache: bool = shared.NO_CACHE
+    scheduler: str | None = shared.SCHEDULER
     repeats: int = option("Draws.", default=100, metavar="R", least=1)
     fail_above: float | None = option("Exit 4 if the plan's error is above this fraction.", fraction=True)
     details: bool = shared.DETAILS

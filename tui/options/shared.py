@@ -23,6 +23,11 @@ COLUMNS = option(
     metavar="name=A,duration_ns=B",
 )
 NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=_REGION)
+SCHEDULER = option(
+    "A Dask scheduler, whose workers read the files, at the same paths, and look at their launches.",
+    panel=_REGION,
+    metavar="ADDRESS",
+)
 DETAILS = option("Tell every figure, not only the answer.", panel=OUTPUT_PANEL)
 KERNEL = option("#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
 OVERRIDES = option("Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
@@ -90,6 +95,7 @@ class RegionOptions(OutputOptions, panel=_REGION):
     )
     columns: str | None = COLUMNS
     no_cache: bool = NO_CACHE
+    scheduler: str | None = SCHEDULER
 
 
 class ProfileOptions(RegionOptions):

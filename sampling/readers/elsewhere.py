@@ -1,0 +1,138 @@
+"""Files that are read where their launches are looked at: by workers of a cluster, which see the same files.
+
+Of a file all of its profile comes here but its launches. Its parts say where they lie, and whoever loads one
+reads the file if it did not just do so, or finds it in the cache. Codes of kernels become the profile's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from sampling.arrays import AnyIntArray, FloatArray
+from sampling.errors import NotApplicableError
+from sampling.parallel import Mapper, Progress
+from sampling.profile.identity import content_sha256, refuse_changed
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns
+from sampling.profile.profile import Column, KernelTable, Profile, ProfileFile, Table
+from sampling.readers.columns import ColumnMap
+from sampling.text import Wording
+
+_FILES_HELD = 2
+_NO_CODES = np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is read, and how."""
+
+    path: str
+    columns: ColumnMap | None
+    cache: bool
+    #: `registry.read_file`
+    reader: Callable[..., Profile]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchesElsewhere:
+    """The launches of a file, for whoever loads them to read."""
+
+    file: _File
+    #: As it was when it was read first.
+    read: ProfileFile
+    #: The codes here of the file's own kernels and of their names, by its own codes.
+    signature: AnyIntArray
+    name: AnyIntArray
+
+    def load(self, rows: slice, columns: Sequence[Column]) -> Table:
+        """Return columns of some rows, read in this process."""
+        if "operator" in columns:
+            raise NotApplicableError(
+                Wording("`group_by=operator` is not worked out by the workers of a scheduler"),
+                remedy=Wording("leave out `scheduler`, or group by `group_by=name`"),
+            )
+        table = dict(self._profile().parts[0].source.load(rows, columns))
+        for column, code in (("signature", self.signature), ("name", self.name)):
+            if column in table:
+                table[column] = code[table[column]]
+        return table
+
+    def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
+        """Return metrics of some rows, read in this process."""
+        return self._profile().parts[0].source.metrics(rows, names)
+
+    def _profile(self) -> Profile:
+        refuse_changed([self.read])
+        return _opened(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class _RangesElsewhere:
+    """The named ranges of a file, read by a worker when they are asked for."""
+
+    file: _File
+    mapper: Mapper
+
+    def holding(self, text: str) -> RangeRuns:
+        """Return the ranges whose names contain a text."""
+        runs: list[RangeRuns] = [*self.mapper(partial(_ranges_holding, text), [self.file])]
+        return runs[0]
+
+
+def read_elsewhere(
+    paths: Sequence[str],
+    reader: Callable[..., Profile],
+    kernels: KernelTable,
+    columns: ColumnMap | None,
+    mapper: Mapper,
+    progress: Progress | None,
+    *,
+    cache: bool,
+) -> list[Profile]:
+    """Have files read by workers; what loads launches of these profiles is best done by the workers too.
+
+    Raises ProfileError: as `read_profile`.
+    """
+    files = [_File(str(Path(path).absolute()), columns, cache, reader) for path in paths]
+    profiles = []
+    for path, file, profile in zip(paths, files, mapper(_without_launches, files), strict=True):
+        name, signature = kernels.names.add(profile.kernels.names), kernels.add(profile.kernels)
+        (read,) = profile.files
+        source = LaunchesElsewhere(file, read, signature, name)
+        parts = tuple(replace(part, source=source) for part in profile.parts)
+        ranges = None if profile.ranges is None else _RangesElsewhere(file, mapper)
+        known = replace(profile, kernels=kernels, parts=parts, ranges=ranges, mapper=mapper)
+        known.files = (replace(read, path=path, location=Path(path)),)
+        profiles.append(known)
+        if progress is not None:
+            progress(len(profiles), len(files), f"reading {path}")
+    return profiles
+
+
+@lru_cache(maxsize=_FILES_HELD)
+def _opened(file: _File) -> Profile:
+    # Whatever its size: any worker finds what one of them has read.
+    profile = file.reader(file.path, KernelTable(), file.columns, None, kept_from=0 if file.cache else None)
+    # Of our Parquet kernels get their codes when they are loaded: in the order of the file, in every process.
+    for part in profile.parts if not len(profile.kernels) else ():
+        part.load(("signature",))
+    return profile
+
+
+def _without_launches(file: _File) -> Profile:
+    profile = _opened(file)
+    (read,) = profile.files
+    nowhere = LaunchesElsewhere(file, read, _NO_CODES, _NO_CODES)
+    parts = tuple(replace(part, source=nowhere) for part in profile.parts)
+    known = replace(profile, parts=parts, ranges=None if profile.ranges is None else NO_RANGES)
+    known.files = (replace(read, sha256=read.sha256 or content_sha256(read.location)),)
+    return known
+
+
+def _ranges_holding(text: str, file: _File) -> RangeRuns:
+    ranges = _opened(file).ranges
+    return NO_RANGES if ranges is None else ranges.holding(text)
