@@ -361,16 +361,18 @@ def test_it_is_said_of_each_of_several_profiles(
     assert list(compared["selection"]) == [str(small), str(resnet)]
 
 
-FILTERS = {
-    "--device": "0",
-    "--process": "0",
-    "--include": "gemm|elementwise",
-    "--exclude": "communication",
-    "--launches": "100:900",
-    "--time": "0:90000000000",
-    "--range": "ProfilerStep#3",
-    "--min-duration": "2000",
+#: Each filter with a value that leaves some launches, and with one that leaves none.
+VALUES = {
+    "--device": ("0", "7"),
+    "--process": ("0", "987654321"),
+    "--include": ("gemm|elementwise", "no such kernel"),
+    "--exclude": ("communication", "."),
+    "--launches": ("100:900", "99999999:"),
+    "--time": ("0:90000000000", "9999999999999:"),
+    "--range": ("ProfilerStep#3", "no such range"),
+    "--min-duration": ("2000", "9999999999"),
 }
+FILTERS = {flag: some for flag, (some, _) in VALUES.items()}
 
 
 def test_every_filter_is_named_as_it_is_typed(kernelpoint: Kernelpoint, gpt2: Path) -> None:
@@ -391,25 +393,13 @@ def test_every_filter_is_named_as_it_is_typed(kernelpoint: Kernelpoint, gpt2: Pa
         assert not {"--quiet", "--ascii", "--format"} & set(copied)
 
 
-EMPTYING = {
-    "--device": "7",
-    "--process": "987654321",
-    "--include": "no such kernel",
-    "--exclude": ".",
-    "--launches": "99999999:",
-    "--time": "9999999999999:",
-    "--range": "no such range",
-    "--min-duration": "9999999999",
-}
-
-
-@pytest.mark.parametrize("flag", EMPTYING)
+@pytest.mark.parametrize("flag", VALUES)
 @pytest.mark.parametrize("command", ["info", "sample", "convert", "difference"])
 def test_the_filter_that_leaves_nothing_is_named(
     kernelpoint: Kernelpoint, small: Path, here: Path, command: str, flag: str
 ) -> None:
     more = {"convert": ("-o", "x.parquet"), "difference": (small,)}
-    said = kernelpoint(command, small, *more.get(command, ()), flag, EMPTYING[flag]).failed(4)
+    said = kernelpoint(command, small, *more.get(command, ()), flag, VALUES[flag][1]).failed(4)
     assert f"{flag} " in said
     assert "leaves no launch" in said
     assert not any(here.iterdir())

@@ -192,9 +192,7 @@ def test_home_is_written_as_in_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/of-one")
     assert home_expanded("~/plan.json") == Path("/home/of-one/plan.json")
     assert home_expanded("here/~x") == Path("here/~x")
-
-
-def test_the_home_of_nobody_stays_as_it_is_typed() -> None:
+    # The home of nobody stays as it is typed.
     assert home_expanded("~nobody-of-this-name/plan.json") == Path("~nobody-of-this-name/plan.json")
 
 
@@ -210,24 +208,13 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 PATHS = [
-    ("pl", "plan"),
-    ("plan-", "plan-2.json"),
-    ("plan-2.json", "plan-2.json"),
-    ("nothing", "nothing"),
-    ("", ""),
-    (".", ".hidden"),
-    ("o", "of one run/"),
-    ("of one run/", "of one run/a b.csv"),
-    ("~/plan.", "~/plan.json"),
-    ("no such/folder", "no such/folder"),
-    ("a\0", "a\0"),
+    *(("pl", "plan"), ("plan-", "plan-2.json"), ("plan-2.json", "plan-2.json"), ("~/plan.", "~/plan.json")),
+    *(("", ""), (".", ".hidden"), ("o", "of one run/"), ("of one run/", "of one run/a b.csv")),
+    *((name, name) for name in ("nothing", "no such/folder", "a\0")),
 ]
 WORDS = [
-    ("x.csv plan-", "x.csv plan-2.json"),
-    ("x.csv ", "x.csv "),
-    ("x.csv of", "x.csv of\\ one\\ run/"),
-    ("of\\ one\\ run/", "of\\ one\\ run/a\\ b.csv"),
-    ("~/o", "~/of\\ one\\ run/"),
+    *(("x.csv plan-", "x.csv plan-2.json"), ("x.csv ", "x.csv "), ("x.csv of", "x.csv of\\ one\\ run/")),
+    *(("of\\ one\\ run/", "of\\ one\\ run/a\\ b.csv"), ("~/o", "~/of\\ one\\ run/")),
     ("a.sqlite=plan-", "a.sqlite=plan-2.json"),
 ]
 

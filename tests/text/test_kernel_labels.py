@@ -177,24 +177,8 @@ def test_parts_of_a_key() -> None:
     assert key_parts("all launches").name == "all launches"
 
 
-WORD = st.sampled_from(
-    [
-        "void",
-        "int",
-        "at",
-        "Mul",
-        "Fun<f>",
-        "<8,",
-        "4>",
-        "(int)",
-        "::",
-        "{lambda()#1}",
-        "operator<",
-        "->",
-        "_",
-        "8x4",
-    ]
-)
+WORDS = ("void", "int", "at", "Mul", "Fun<f>", "<8,", "4>", "(int)", "::", "{lambda()#1}", "operator<", "->")
+WORD = st.sampled_from([*WORDS, "_", "8x4"])
 NAME = st.one_of(
     st.text(max_size=40),
     st.lists(WORD, max_size=12).map("".join),
