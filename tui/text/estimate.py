@@ -63,7 +63,7 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
     main, parts, caches, check = found.main, found.parts, found.caches, found.caches.check
     declared = found.plan.options.target if found.plan.is_random else None
     compared = {group.key: group for group in compared_groups(found)} if options.groups else {}
-    own, ends = found.own, _bracket(found)
+    own, ends, asked = found.own, _bracket(found), options.target
     return {
         "metrics": [
             _row(total) | {"missing": list(missing), "notes": list(total.notes)}
@@ -79,7 +79,7 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
             {"key": key} | _row(total) | named(compared[key], *ComparedGroup._fields[2:])
             for key, total in (found.groups if options.groups else ())
         ],
-        "promise_met": options.target and found.is_within(options.target, accept_cold=options.accept_cold),
+        "promise_met": None if asked is None else found.is_within(asked, accept_cold=options.accept_cold),
         "caches": {
             "state": caches.state,
             "shares": dict(caches.shares),
@@ -227,11 +227,9 @@ def _basis_lines(found: PlanEstimate) -> Iterator[str]:
     elif seen is not None:
         ratio = math.sqrt(seen.variance_ratio)
         times = f"{f'{ratio:.2g}' if ratio >= 0.01 else 'less than 0.01'} times as much as declared"
-        varied = (
-            f"of the variance {share(seen.share)} was seen at least twice; there, {main.metric} vary {times}"
-        )
+        varied = f"{share(seen.share)} was seen at least twice; there, {main.metric} vary {times}"
         rests = f"{share(seen.declared_share)} of the interval rests on what was declared"
-        yield f"O{varied[1:]}. {rests}."
+        yield f"Of the variance {varied}. {rests}."
     yield from _refuted(found)
 
 

@@ -70,8 +70,9 @@ def known_sentence(design: Design) -> str:
     if design.bound_with_noise is None:
         known = f"The profile's own total is then known within {share(design.bound)} ({sure})"
         return f"{known}; nothing was declared of how simulated cycles vary."
-    asked = f", more than the {100 * target.epsilon:.4g} % asked for"
-    within = f"{share(design.bound_with_noise)} ({sure}){asked * (design.bound_with_noise > target.epsilon)}"
+    within = f"{share(design.bound_with_noise)} ({sure})"
+    if design.bound_with_noise > target.epsilon:
+        within += f", more than the {100 * target.epsilon:.4g} % asked for"
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
