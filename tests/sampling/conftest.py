@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,12 @@ def _launch_table(
     return builder.finish(format_name="test", file=file, facts=facts or RecordingFacts())
 
 
+def profile_of_groups(groups: Mapping[str, Sequence[int]], **more: Any) -> Profile:
+    """Build a profile of kernel groups given as name -> durations, one group after the other."""
+    names = [name for name, durations in groups.items() for _ in durations]
+    return _launch_table(names, [int(each) for durations in groups.values() for each in durations], **more)
+
+
 def profile_with_ranges(
     calls: Sequence[int],
     ranges: Sequence[tuple[str, int, int]] | None,
@@ -105,9 +111,7 @@ def counts_of() -> Callable[..., DurationCounts]:
     """Build the reduction of kernel groups given as name -> durations."""
 
     def build(groups: dict[str, Sequence[int]], by: GroupBy = GroupBy.NAME) -> DurationCounts:
-        names = [name for name, durations in groups.items() for _ in durations]
-        durations = [int(duration) for durations in groups.values() for duration in durations]
-        return count_durations(_launch_table(names, durations), Grouping(by))
+        return count_durations(profile_of_groups(groups), Grouping(by))
 
     return build
 

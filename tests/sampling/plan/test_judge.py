@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from sampling.reduction.region import Region
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
+from tests.sampling.conftest import profile_of_groups
 from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
@@ -54,18 +54,10 @@ def test_the_bound_covers_the_sample_data(file: str, method: str, sample_data: P
     check_coverage(count_durations(read_profile([str(sample_data / file)]), Grouping()), method)
 
 
-def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> Profile:
-    """Return a profile of these kernel groups, on a file that exists."""
-    names = [name for name, durations in groups.items() for _ in durations]
-    durations = [duration for group in groups.values() for duration in group]
-    return launch_table(names, durations, location=Path(__file__), **more)
-
-
 @pytest.mark.parametrize("method", ["root", "allegro", "random"])
-def test_a_plan_finds_its_own_profile(
-    method: str, launch_table: Build, mixture: Mixture, tmp_path: Path
-) -> None:
-    profile, region = table_of(launch_table, mixture(3)), Region(launches=(10, 600), exclude=("kernel1",))
+def test_a_plan_finds_its_own_profile(method: str, mixture: Mixture, tmp_path: Path) -> None:
+    profile = profile_of_groups(mixture(3), location=Path(__file__))
+    region = Region(launches=(10, 600), exclude=("kernel1",))
     counts = count_durations(profile, Grouping(GroupBy.NAME), region)
     plan = plan_of_profile(profile, tmp_path / "plan.json", method, Grouping(GroupBy.NAME), region)
     made = drawn_plan(counts, make_design(counts, method, Target(), 2), 2)
@@ -124,11 +116,9 @@ BY_NAME = Grouping(GroupBy.NAME)
 
 
 @pytest.fixture
-def profile(launch_table: Build, mixture: Mixture) -> Profile:
+def profile(mixture: Mixture) -> Profile:
     """A profile of a few kernels, without metrics."""
-    groups = mixture(1)
-    names = [name for name, durations in groups.items() for _ in durations]
-    return launch_table(names, [duration for group in groups.values() for duration in group])
+    return profile_of_groups(mixture(1))
 
 
 def comparison_of(profile: Profile, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:

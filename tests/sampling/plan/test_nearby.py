@@ -40,6 +40,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
+from tests.sampling.conftest import profile_of_groups
 from tests.targets import LIKE_ROOT, UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
@@ -100,16 +101,8 @@ def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts)
     assert "no node" in str(second.problem)
 
 
-Groups = dict[str, list[int]]
-TableOf = Callable[..., Profile]
 NAME = GroupBy.NAME
 LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
-
-
-def table_of(launch_table: TableOf, groups: Groups) -> Profile:
-    """Return a profile of kernel groups given as name -> durations."""
-    names = [name for name, durations in groups.items() for _ in durations]
-    return launch_table(names, [duration for group in groups.values() for duration in group])
 
 
 def studied(table: Profile, target: Target | None = None, method: str = "joint") -> Study:
@@ -117,22 +110,22 @@ def studied(table: Profile, target: Target | None = None, method: str = "joint")
 
 
 @pytest.fixture
-def table(launch_table: TableOf, mixture: Mixture) -> Profile:
+def table(mixture: Mixture) -> Profile:
     """Six kernel groups of several modes."""
-    return table_of(launch_table, mixture(3))
+    return profile_of_groups(mixture(3))
 
 
 @pytest.fixture
-def two_kernels(launch_table: TableOf) -> Profile:
+def two_kernels() -> Profile:
     """Two kernels of fifty launches, of 3 and of 6 ms."""
-    return table_of(launch_table, {"a": [3_000_000] * 50, "b": [6_000_000] * 50})
+    return profile_of_groups({"a": [3_000_000] * 50, "b": [6_000_000] * 50})
 
 
 def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
     return {each.option: each for each in found}
 
 
-def test_the_noise_floor_binds(launch_table: TableOf) -> None:
+def test_the_noise_floor_binds() -> None:
     """Equal durations with noise kappa: t sqrt(1/m - 1/N) kappa <= epsilon; half kappa, twice epsilon."""
     target = replace(LOOSEST, noise_floor=0.3)
 
@@ -142,7 +135,7 @@ def test_the_noise_floor_binds(launch_table: TableOf) -> None:
         reach = np.maximum(t.ppf(0.975, (3 + m) / 2), t.ppf(0.975, 1e9)) * spread * np.sqrt(1 / m - 1 / 2000)
         return int(m[reach <= epsilon][0])
 
-    equal = table_of(launch_table, {"a": [1000] * 2000})
+    equal = profile_of_groups({"a": [1000] * 2000})
     found = by_option(what_binds(studied(equal, target), target, NAME))
     assert set(found) == {"noise_floor", "epsilon", "method"}
     half = found["noise_floor"]
@@ -156,9 +149,9 @@ def test_the_noise_floor_binds(launch_table: TableOf) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("method", ["joint", "root", "random"])
-def test_each_is_the_plan_made_anew(launch_table: TableOf, mixture: Mixture, seed: int, method: str) -> None:
+def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) -> None:
     """Nothing is left out: every option is planned here, also where the floor says that it cannot help."""
-    table, target = table_of(launch_table, mixture(seed)), Target(epsilon=0.03)
+    table, target = profile_of_groups(mixture(seed)), Target(epsilon=0.03)
     before = studied(table, target, method)
     looser: dict[str, tuple[Target, str]] = {
         "epsilon": (replace(target, epsilon=0.06), method),
