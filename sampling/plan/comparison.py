@@ -42,15 +42,6 @@ class Comparison:
     same_as: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureFiles:
-    """Files with metrics of the launches; without ``strict`` one that fits none is of another profile."""
-
-    paths: tuple[str, ...] = ()
-    number_locale: NumberLocale = "C"
-    strict: bool = True
-
-
 @dataclass(eq=False)
 class MethodComparison:
     """Compares methods on one profile; what they share is read once."""
@@ -62,7 +53,11 @@ class MethodComparison:
     repeats: int
     seed: int
     settings: tuple[str, ...] = ()
-    features: FeatureFiles = FeatureFiles()
+    #: Files with metrics of the launches, how they write their numbers, and whether one that fits none is an
+    #: error; if not it is of another profile.
+    feature_paths: tuple[str, ...] = ()
+    number_locale: NumberLocale = "C"
+    strict: bool = True
     progress: Progress | None = None
     #: How the feature files fitted, once a method has asked for them.
     reports: tuple[JoinReport, ...] = ()
@@ -105,12 +100,15 @@ class MethodComparison:
     def _launches(self, grouping: Grouping) -> LaunchList:
         """Return the launch list by a grouping; features are joined once, for groupings select the same."""
         if grouping not in self._lists:
-            listed, files = list_launches(self.profile, self.counts(grouping), self.progress), self.features
-            if known := next(iter(self._lists.values()), None):
+            listed = list_launches(self.profile, self.counts(grouping), self.progress)
+            known = next(iter(self._lists.values()), None)
+            if known is not None:
                 listed = replace(listed, features=known.features)
             else:
-                read: dict[str, Any] = {"locale": files.number_locale, "strict": files.strict}
-                listed, self.reports = with_features(self.profile, listed, files.paths, self.progress, **read)
+                how: dict[str, Any] = {"locale": self.number_locale, "strict": self.strict}
+                listed, self.reports = with_features(
+                    self.profile, listed, self.feature_paths, self.progress, **how
+                )
             self._lists[grouping] = listed
         return self._lists[grouping]
 

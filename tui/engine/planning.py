@@ -174,7 +174,7 @@ def comparison_of(
 
     Raises OptionError: a filter or a target is wrong, or a file of features is given for an unknown profile.
     """
-    from sampling.plan.comparison import FeatureFiles, MethodComparison
+    from sampling.plan.comparison import MethodComparison
 
     # With several workloads, a file that names none may belong to any of them.
     is_only_one = len(paths) == len(options.profiles)
@@ -190,7 +190,9 @@ def comparison_of(
         repeats=options.repeats,
         seed=options.seed,
         settings=options.set,
-        features=FeatureFiles(features, options.number_locale.value, strict=is_only_one),
+        feature_paths=features,
+        number_locale=options.number_locale.value,
+        strict=is_only_one,
         progress=progress,
     )
 

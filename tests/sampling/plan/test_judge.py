@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sampling.methods.registry import method_names
-from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_figures
+from sampling.plan.comparison import MethodComparison, mean_figures
 from sampling.plan.design import design_of_method, make_design
 from sampling.plan.judge import judge_plan, planned_design
 from sampling.plan.plan import drawn_plan
@@ -122,9 +122,9 @@ def profile(mixture: Mixture) -> Profile:
 
 
 def comparison_of(profile: Profile, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:
-    files = FeatureFiles(tuple(str(path) for path in features))
+    files = tuple(str(path) for path in features)
     return MethodComparison(
-        profile, Region(), Target(), repeats=20, seed=0, features=files, settings=settings
+        profile, Region(), Target(), repeats=20, seed=0, feature_paths=files, settings=settings
     )
 
 
