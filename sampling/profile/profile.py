@@ -429,10 +429,11 @@ def _in_turn(
     """Return profiles with those of one owner after each other, and which go on where the last one ended.
 
     Two recordings are one run where they are of one process on one device, and the first one's launches
-    started before the second one's. Profiles of several processes stay as they are given.
+    started before the second one's. Profiles of several processes, or without start times, stay as given.
     """
     alone = [False] * len(profiles)
-    if None in owners or len({*owners}) == len(owners) or any(len(each.sequences) > 1 for each in profiles):
+    told = all(len(each.sequences) == 1 and "start_ns" in each.columns for each in profiles)
+    if None in owners or len({*owners}) == len(owners) or not told:
         return profiles, owners, alone
     starts_ns = [_first_and_last_start(profile) for profile in profiles]
     place = {owner: at for at, owner in reversed([*enumerate(owners)])}
@@ -447,9 +448,7 @@ def _in_turn(
 
 
 def _first_and_last_start(profile: Profile) -> tuple[int, int]:
-    """Return when the first and the last launch start, nanoseconds; 0 where that is not recorded."""
-    if "start_ns" not in profile.columns:
-        return 0, 0
+    """Return when the first and the last launch start, nanoseconds."""
     first, last = zip(*profile.map(first_and_last_start, profile.parts), strict=True)
     return min(first), max(last)
 
