@@ -1,8 +1,9 @@
-"""Plans of a few launches, written by hand."""
+"""Plans of a few launches, written by hand; and what tests ask of plans."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ from sampling.strata.target import Target
 
 Launch = tuple[int, str, tuple[int, int, int] | None]
 BLOCK = (32, 8, 1)
+
+#: Two samples a stratum, every kernel group on its own: a bound for each and one for all.
+UNPOOLED = Target(pool=False, kernel_spread=0.0, min_samples=2)
+#: What ROOT promises, asked of joint.
+LIKE_ROOT = replace(UNPOOLED, group_epsilon=0.05, min_samples=1, noise_floor=0.0)
 
 
 def options_of(method: str = "root", **options: Any) -> PlanOptions:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.intervals import Cell, Population, made_cells, population
 from sampling.reduction import GroupBy
-from tests.targets import UNPOOLED
+from tests.small_plans import UNPOOLED
 
 PROFILE = Path(__file__).resolve().parents[3] / "sample_data" / "resnet50-like.sqlite"
 DRAWS = 400

@@ -24,8 +24,7 @@ from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 from tests.sampling.conftest import profile_of_groups
-from tests.small_plans import plan_of_profile
-from tests.targets import UNPOOLED
+from tests.small_plans import UNPOOLED, plan_of_profile
 
 Build = Callable[..., Profile]
 Mixture = Callable[..., dict[str, list[int]]]

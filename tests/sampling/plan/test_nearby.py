@@ -41,7 +41,7 @@ from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
 from tests.sampling.conftest import profile_of_groups
-from tests.targets import LIKE_ROOT, UNPOOLED
+from tests.small_plans import LIKE_ROOT, UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]

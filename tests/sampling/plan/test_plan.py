@@ -21,8 +21,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.splitting.tree import Verdict
-from tests.small_plans import plan_of_profile
-from tests.targets import UNPOOLED
+from tests.small_plans import UNPOOLED, plan_of_profile
 
 Build = Callable[..., Profile]
 Mixture = Callable[..., dict[str, list[int]]]

@@ -18,7 +18,7 @@ from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
 from sampling.reduction.region import Region
 from sampling.strata.strata import Strata, bound, declared_spread, measured_clusters
 from sampling.strata.target import Target
-from tests.targets import UNPOOLED
+from tests.small_plans import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
 Floats = NDArray[np.float64]
