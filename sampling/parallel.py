@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sampling.errors import OptionError, SamplingError
@@ -60,9 +63,10 @@ Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 
 @dataclass(frozen=True)
 class Workers:
-    """Other processes: those of a Dask client, or else as many here as there are processors."""
+    """Other processes: those of a Dask client, or else so many here; -1 is one a processor."""
 
     client: Any = None
+    processes: int = -1
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` for every item, in order; both are pickled.
@@ -73,8 +77,10 @@ class Workers:
 
         backend = {"backend": "loky"} if self.client is None else {"backend": "dask", "client": self.client}
         with parallel_config(**backend):
-            jobs = Parallel(n_jobs=-1, return_as="generator")
-        outcomes = jobs(delayed(_outcome)(function, item) for item in items)
+            jobs = Parallel(n_jobs=self.processes, return_as="generator")
+        # Other processes are to inherit a file, not what an app has put in its place.
+        with redirect_stderr(sys.__stderr__):
+            outcomes = jobs(delayed(_outcome)(function, item) for item in items)
         try:
             for outcome in outcomes:
                 if isinstance(outcome, SamplingError):
@@ -92,6 +98,17 @@ def _outcome(function: Callable[[Item], Result], item: Item) -> Result | Samplin
         return function(item)
     except SamplingError as error:
         return error
+
+
+def processes_for(bytes_each: int) -> int:
+    """Return how many processes that need so much memory there are processors and memory for."""
+    from joblib import cpu_count
+
+    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    with suppress(OSError), Path("/proc/meminfo").open() as told:
+        sizes = {name: int(size.split()[0]) for name, size in (line.split(":") for line in told)}
+        available = sizes.get("MemAvailable", 0) << 10
+    return int(min(cpu_count(), available // max(bytes_each, 1)))
 
 
 def cluster(address: str) -> Workers:

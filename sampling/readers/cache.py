@@ -12,22 +12,31 @@ import hashlib
 import os
 import pickle
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sampling.errors import ProfileError
+from sampling.errors import ProfileError, SamplingError
+from sampling.parallel import Progress, Workers, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
 from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.table import PARQUET
+
+if TYPE_CHECKING:
+    from sampling.readers.columns import ColumnMap
 
 #: What is smaller is read as fast as it is found; of what is compressed eight bytes come from one.
 LEAST_BYTES = 32 << 20
+#: Several files of so much together are large, and reading them is worth the start of other processes.
+TOGETHER_BYTES = 512 << 20
 _INFLATED = 8
 #: Of all that is kept; what was not used for longest goes first.
 MOST_BYTES = 10_000_000_000
@@ -44,6 +53,48 @@ def user_cache() -> Path:
     return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "kernelpoint"
 
 
+def least_kept(
+    paths: Sequence[str],
+    read: Callable[..., Profile],
+    columns: ColumnMap | None,
+    progress: Progress | None,
+) -> int:
+    """Return of how many bytes on a file is kept: of several that are large together, whatever its size.
+
+    What is not kept yet of these is read by as many processes as there are processors and memory for, and
+    found there then. A file at which one of them fails is read again by who asks for it, and says why.
+    """
+    # A pipe can be read only once.
+    if len(paths) == 1 or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
+        return LEAST_BYTES
+    together, waiting = 0, {}
+    for path in paths:
+        with open_input(path) as opened:
+            file = replace(opened, columns=columns)
+            together += (size := _bytes_kept(file))
+            if size and not _place(file, disk_state(file.location)).exists():
+                waiting[path] = size
+    if together < TOGETHER_BYTES:
+        return LEAST_BYTES
+    processes = processes_for(2 * max(waiting.values(), default=0))
+    if processes > 1 and sum(waiting.values()) >= TOGETHER_BYTES:
+        are_kept = Workers(processes=processes).map(partial(_keep_one, read, columns), [*waiting])
+        with suppress(BrokenExecutor, SamplingError):
+            for done, kept in enumerate(are_kept, 1):
+                if not kept:
+                    break
+                if progress is not None:
+                    progress(done, len(waiting), f"reading {len(waiting)} files")
+    return 0
+
+
+def _keep_one(read: Callable[..., Profile], columns: ColumnMap | None, path: str) -> bool:
+    """Read a file into the cache; return whether it is there then."""
+    read(path, KernelTable(), columns, None, kept_from=0)
+    with open_input(path) as file:
+        return _place(replace(file, columns=columns), disk_state(file.location)).exists()
+
+
 def through_cache(
     file: InputFile,
     kernels: KernelTable,
@@ -52,11 +103,9 @@ def through_cache(
 ) -> Profile:
     """Return the profile of a file as it was kept; else read it, and keep it if it is large."""
     state = disk_state(file.location)
-    size = sum(each[2] for each in state) * (_INFLATED if file.compressed else 1)
-    # Parquet is read piece by piece, and nothing of it held.
-    if not file.lasting or size < least_bytes or file.head.startswith(PARQUET):
+    if (size := _bytes_kept(file)) < least_bytes or not size:
         return read(file, kernels)
-    place = user_cache() / f"{_OURS}{_key(file, state)}"
+    place = _place(file, state)
     if (kept := _kept(place)) is not None:
         return with_kernels(kept, kernels)
     known = ProfileFile(file.path, file.location, 0, state=state)
@@ -70,8 +119,16 @@ def through_cache(
     return with_kernels(profile, kernels)
 
 
-def _key(file: InputFile, state: DiskState) -> str:
-    """Return what a kept profile is found by."""
+def _bytes_kept(file: InputFile) -> int:
+    """Return how many bytes are read of a file, compressed ones inflated; 0 where none of it is ever kept."""
+    # Parquet is read piece by piece, and nothing of it held.
+    if not file.lasting or file.head.startswith(PARQUET):
+        return 0
+    return sum(each[2] for each in disk_state(file.location)) * (_INFLATED if file.compressed else 1)
+
+
+def _place(file: InputFile, state: DiskState) -> Path:
+    """Return where a profile is kept."""
     described = [file.path, os.fspath(file.location.absolute()), str(file.columns), *sorted(state)]
     # Other readers may read something else: their own files stand for the program's version.
     readers = Path(__file__).parent
@@ -84,7 +141,7 @@ def _key(file: InputFile, state: DiskState) -> str:
             key.update(stream.read(_END_BYTES))
             stream.seek(-min(_END_BYTES, path.stat().st_size), os.SEEK_END)
             key.update(stream.read())
-    return key.hexdigest()[:32]
+    return user_cache() / f"{_OURS}{key.hexdigest()[:32]}"
 
 
 def _kept(place: Path) -> Profile | None:

@@ -101,7 +101,7 @@ def read_profile(
         mapper = cluster(scheduler).map
         profiles = read_elsewhere(files, read_file, kernels, columns, mapper, progress, cache=cache)
     else:
-        least = kept_files.LEAST_BYTES if cache else None
+        least = kept_files.least_kept(files, read_file, columns, progress) if cache else None
         profiles = [read_file(each, kernels, columns, progress, kept_from=least) for each in files]
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0]

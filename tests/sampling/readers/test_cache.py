@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from sampling.profile.identity import sha256_as_read
 from sampling.profile.launch_table import LaunchTableBuilder
 from sampling.profile.profile import Column, Profile
-from sampling.readers import cache
+from sampling.readers import cache, registry
 from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
@@ -75,6 +77,40 @@ def test_what_is_kept_is_what_was_read(
     no_reader()
     assert told(read(path)) == first
     assert first[0][1][0].sha256 == sha256_as_read(read_profile([str(path)], cache=True).files[0])
+
+
+def _keep_unless_killed(
+    mark: str, read: Callable[..., Profile], *given: object, **options: object
+) -> Profile:
+    """Read a file; the first process that does is killed."""
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return read(*given, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("ends", [False, True], ids=["", "one is killed"])
+def test_files_that_are_large_together_are_kept_by_processes(
+    ends: bool, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [write(tmp_path) for form, write in WRITTEN.items() if form != "nsys-folder"]
+    alone = told(read(*paths))
+    shutil.rmtree(folder)
+    monkeypatch.setattr(cache, "TOGETHER_BYTES", 1)
+    monkeypatch.setattr(cache, "processes_for", lambda _: 2)
+    mark = tmp_path / "killed"
+    if ends:
+        monkeypatch.setattr(
+            registry, "read_file", partial(_keep_unless_killed, str(mark), registry.read_file)
+        )
+    assert told(read(*paths)) == alone
+    assert mark.exists() == ends
+    assert len([*folder.glob("launches-*")]) == len(paths)
+    # Where all are there, no process is started.
+    monkeypatch.setattr(cache, "Workers", None)
+    assert told(read(*paths)) == alone
 
 
 def test_files_kept_apart_are_one_workload(tmp_path: Path, no_reader: Callable[[], None]) -> None:
