@@ -158,13 +158,13 @@ def _overlap(evidence: Evidence) -> _Said | None:
     times = [time for time in evidence.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
     if not times:
         return None
-    most = f"{_percent(max(time.overlap_share for time in times))} of the time overlaps"
-    places = [f"{_percent(time.overlap_share)} of the kernel time" for time in times]
+    worst = max(times, key=attrgetter("overlap_share"))
+    share, at = _percent(worst.overlap_share), worst.sequence
+    most, where = f"{share} of the time overlaps", f"{share} of the kernel time"
     if len(evidence.device_times) > 1:
-        most, devices = f"up to {most}", [time.sequence for time in times]
-        on = [f" on device {each.device} (process {each.process})" for each in devices]
-        places = list(map(str.__add__, places, on))
-    where = ", ".join(places)
+        most, where = f"up to {most}", f"{where} on device {at.device} of process {at.process}"
+    if len(times) > 1:
+        where += f" (at most so much on {counted(len(times) - 1, 'other')})"
     message = f"Kernels run side by side: {where} is hidden behind others; totals and bounds are of the sum."
     remedy = "read totals as kernel time, not as elapsed time; record with one stream to compare the two"
     return most, message, remedy

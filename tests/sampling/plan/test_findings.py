@@ -89,7 +89,12 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
     (
         *("overlap", "warning", "up to 50.0 % of the time overlaps"),
         kernels([10_001] * 4, start_ns=[0, 20_000, 0, 1], device=[0, 0, 1, 1]),
-        "50.0 % of the kernel time on device 1 (process 0)",
+        "50.0 % of the kernel time on device 1 of process 0 is hidden",
+    ),
+    (
+        *("overlap", "warning", "up to 50.0 % of the time overlaps"),
+        kernels([10_001] * 6, start_ns=[0, 9_000, 0, 1, 0, 9_000], device=[0, 0, 1, 1, 2, 2]),
+        "50.0 % of the kernel time on device 1 of process 0 (at most so much on 2 others) is hidden",
     ),
     (
         *("idle", "note", "idle 80.0 % of the time", kernels([10, 20, 10], start_ns=[0, 80, 190])),
