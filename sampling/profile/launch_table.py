@@ -119,14 +119,15 @@ class LaunchTableBuilder:
         facts: RecordingFacts,
         ranges: Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource] | None = None,
         operators: Callable[[], FoundOperators] | None = None,
+        captured: Callable[[], FoundOperators] | None = None,
         metrics: Mapping[str, FloatArray] | None = None,
     ) -> Profile:
         """Return the launches, sequence by sequence, in API order; `ProfileError` where there is not one.
 
         ``ranges`` makes the named ranges from the sequences and the API start of every launch in id order;
         None where the format has none. ``operators`` finds the operators of the launches when they are asked
-        for; None: named ranges are operators. They and ``metrics`` are in the order in which the launches
-        were added.
+        for; None: named ranges are operators, but of launches of which ``captured`` finds one. These and
+        ``metrics`` are in the order in which the launches were added.
         """
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
@@ -151,11 +152,9 @@ class LaunchTableBuilder:
         if operators is not None:
             operator = OperatorColumn(self._kernels, kept["signature"], operators, order)
         elif found is not None:
-            operator = OperatorColumn(
-                self._kernels,
-                kept["signature"],
-                partial(operators_of, found, [each.launches for each in sequences]),
-            )
+            named = partial(operators_of, found, [each.launches for each in sequences])
+            find = named if captured is None else partial(_of_capture, captured, order, named)
+            operator = OperatorColumn(self._kernels, kept["signature"], find)
         return Profile(
             format=format_name,
             files=(replace(file, launches=self._rows),),
@@ -167,6 +166,15 @@ class LaunchTableBuilder:
             metric_names=tuple(known),
             ranges=found,
         )
+
+
+def _of_capture(
+    captured: Callable[[], FoundOperators], order: IntArray | None, named: Callable[[], FoundOperators]
+) -> FoundOperators:
+    """Return operators as captured where there is one, in the order of those that are named."""
+    (texts, text), (others, other) = captured(), named()
+    text = text if order is None else text[order]
+    return [*texts, *others], np.where(text > 0, text, other + len(texts))
 
 
 def in_sequences(

@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -25,11 +26,13 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import (
     NO_CALL,
     STILL_OPEN,
+    FoundOperators,
     LaunchColumns,
     LaunchTableBuilder,
+    in_sequences,
     runs_of,
 )
-from sampling.profile.named_ranges import NO_RANGES, RangeRuns
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, operators_of
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -57,6 +60,10 @@ _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
 _CALL = ("start", "globalTid", "correlationId")
 _RANGE = ("eventType", "text", "textId", "globalTid", "start", "end")
+_NODE = ("globalTid", "graphNodeId", "start", "originalGraphNodeId")
+# The second since nsys 2024.
+_NODES = ("CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS")
+_NODE_OF_LAUNCH = ("globalPid", "graphNodeId")
 _OLD_GPU = ("deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize")
 _GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
 # Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
@@ -212,6 +219,7 @@ def read_export(
         file=ProfileFile(file.path, file.location, launches),
         facts=facts,
         ranges=ranges if has_ranges else lambda *_: NO_RANGES,
+        captured=partial(_captured, opened, numbers) if has_ranges and "graphNodeId" in present else None,
     )
     profile.facts = replace(facts, devices=_devices(tables, profile.sequences))
     return profile
@@ -375,6 +383,48 @@ def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
         name = own or strings.get(number)
         if kind in _RANGE_TYPES and isinstance(name, str) and text in name:
             yield name, NULL if thread is None else thread, start, STILL_OPEN if end is None else end
+
+
+def _captured(
+    opened: Callable[[], AbstractContextManager[NsysTables]], numbers: Mapping[int, int]
+) -> FoundOperators:
+    """Return the operators that were open where the graph node of each launch was made.
+
+    What replays a graph does not say what its nodes compute; what captured or added them does. The nodes of
+    executable graphs and of clones are copies, made later than what they are copies of.
+    """
+    made: dict[tuple[int, int], tuple[int, int]] = {}
+    launched = [np.zeros((2, 0), dtype=np.int64)]
+    with opened() as tables:
+        for thread, node, start, copied in chain.from_iterable(tables.rows(table, _NODE) for table in _NODES):
+            if None not in (thread, node, start):
+                # A copy is told of twice: as a node, and as a copy.
+                key = (thread & ~_THREAD_BITS, node)
+                first, original = made.get(key, (start, 0))
+                made[key] = min(first, start), copied or original
+        launched += [np.stack(arrays) for arrays in tables.integers(KERNEL, _NODE_OF_LAUNCH)]
+
+    def first_made_ns(process: int, node: int) -> int:
+        start, original = made.get((process, node), (NO_CALL, 0))
+        while 0 < original < node and (process, original) in made:
+            node = original
+            start, original = made[process, node]
+        return start
+
+    rows = np.maximum(np.concatenate(launched, axis=1), 0)
+    codes, first_rows = dense_codes([*rows])
+    distinct = rows[:, first_rows].T.tolist()
+    made_ns = np.array([first_made_ns(process, node) for process, node in distinct], dtype=np.int64)
+    known = np.flatnonzero(made_ns != NO_CALL)
+    text = np.zeros(len(made_ns), dtype=np.int64)
+    if not len(known):
+        return ("",), text[codes]
+    process = np.array([numbers.get(distinct[place][0], -1) for place in known.tolist()])
+    order, sequences = in_sequences(len(known), process=process, device=None, by_time=[made_ns[known]])
+    known = known if order is None else known[order]
+    ranges = _NvtxRanges(opened, numbers, sequences, made_ns[known])
+    texts, text[known] = operators_of(ranges, [each.launches for each in sequences])
+    return texts, text[codes]
 
 
 # --- what an export says besides its launches --------------------------------------------------------------

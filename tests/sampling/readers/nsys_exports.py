@@ -54,6 +54,7 @@ class Launch:
     grid: tuple[int | None, int | None, int | None] = (4, 2, 1)
     block: tuple[int, int, int] = (128, 1, 1)
     vm: int = VM
+    node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ def _cell(made: Export, launch: Launch, column: str) -> object:
         "streamId": launch.stream,
         "correlationId": launch.correlation,
         "globalPid": process,
+        "graphNodeId": launch.node,
         **dict(zip(("gridX", "gridY", "gridZ"), launch.grid, strict=True)),
         **dict(zip(("blockX", "blockY", "blockZ"), launch.block, strict=True)),
     }

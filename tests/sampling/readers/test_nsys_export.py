@@ -286,3 +286,27 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: 
     assert len(ranges(profile, "") or ()) == 4
     assert profile.range_names(3) == ("step 1", "step 2", "forward")
     assert "a mark" not in profile.range_names(99)
+
+
+@pytest.mark.parametrize("table", ["CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS"])
+def test_launches_of_a_graph_have_the_operators_of_its_capture(table: str, read: Read) -> None:
+    """Node 3 is a copy of 2, and 4 of 3; of 9 and of the other process nothing is told."""
+    nodes = [(100, 1), (100, 3), (100, 4), (100, 9), (100, None), (200, 1)]
+    launches = [
+        exports.Launch(1000 + 10 * at, 1005 + 10 * at, 7 + at, pid=pid, node=node)
+        for at, (pid, node) in enumerate(nodes)
+    ]
+    calls = [exports.Call(60 + at, 7 + at, pid=launch.pid) for at, launch in enumerate(launches)]
+    export = exports.export("2026.2", launches, calls)
+    thread, other = (exports.global_pid(pid) + 1 for pid in (100, 200))
+    named = [("mm", 0, 10), ("add", 10, 20), ("instantiate", 25, 40), ("replay", 50, 80)]
+    ranges = [(start, end, 59, text, None, of) for text, start, end in named for of in (thread, other)]
+    export.add("NVTX_EVENTS", NVTX, *ranges)
+    made = [(5, 1, None), (15, 2, None), (30, 3, None), (31, 3, 2), (32, 4, None), (33, 4, 3), (34, None, 1)]
+    export.add(table, "start graphNodeId? originalGraphNodeId? globalTid", *((*row, thread) for row in made))
+    if table != "CUDA_GRAPH_EVENTS":
+        export.add("CUDA_GRAPH_EVENTS", "start graphId globalTid", (1, 1, thread))
+    profile = read(export)
+    codes = column(profile, "operator")
+    texts = profile.kernels.operators()[0]
+    assert [texts[code] for code in codes] == ["mm", "add", "add", "replay", "replay", "replay"]

@@ -78,6 +78,14 @@ def test_exports_without_kernels(name: str, reason: str, shared_data: Path) -> N
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
 
 
+def test_launches_of_graphs_have_the_operators_of_their_capture(shared_data: Path) -> None:
+    """Half of the graphs are made by hand and half captured; their replays are all named alike."""
+    profile = read(shared_data / "nsys-sqlite" / "cuda-graphs-nsys2023.4.sqlite")
+    codes = profile.load(("operator",))["operator"].tolist()
+    texts = profile.kernels.operators()[0]
+    assert [texts[code] for code in codes] == ["cudaGraphCreate"] * 12 + ["cudaStreamBeginCapture"] * 12
+
+
 RANGES = [
     ("a100-nerf-nsys2021.5", "cublas", 107, 143),
     ("cuda-graphs-nsys2023.4", "cudaGraph", 6, 48),
