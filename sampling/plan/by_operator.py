@@ -18,6 +18,8 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import no_operators
 from sampling.text import Wording
 
+_CUT_OFF = 0.05
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorMatch:
@@ -41,9 +43,11 @@ def match_operators(plan: PlanFile, original: Profile | None, here: Profile) -> 
     """Match the launches of the plan's recording with those of another one by operator, shapes and order.
 
     Where an operator has n launches there and m here, and one of the two divides the other, it has as many
-    calls as the smaller number, and the k-th call there is the k-th here; of other operators nothing tells
-    which calls are the same, and they are left out. What a call lasts here is shared among its launches
-    there as they lasted there. Launches outside of operators are matched by their kernel's name.
+    calls as the smaller number, and the k-th call there is the k-th here. So it is where up to a twentieth of
+    the launches, the first of those that are more, is left out: one recording began within an iteration. Of
+    other operators nothing tells which calls are the same, and they are left out. What a call lasts here is
+    shared among its launches there as they lasted there. Launches outside of operators are matched by their
+    kernel's name.
 
     Raises OptionError: the plan's groups are not operators; AnalysisError: its recording is not there to tell
     operators, the two have other numbers of processes and devices, or no launch is matched;
@@ -106,14 +110,15 @@ def _lasting(there: _Calls, here: _Calls, operators: int) -> tuple[IntArray, int
     """Return (n,) how long the launches there last here, and how much time there and here is matched."""
     launches = [np.bincount(side.operator, minlength=operators) for side in (there, here)]
     calls, most = np.minimum(*launches), np.maximum(*launches)
-    calls[most % np.maximum(calls, 1) > 0] = 0
+    calls[most % np.maximum(calls, 1) > _CUT_OFF * most] = 0
     first = np.cumsum(calls) - calls
     call_of, of_calls_ns = [], np.zeros((2, int(calls.sum()) + 1), dtype=np.int64)
     for side, number, of_call_ns in zip((there, here), launches, of_calls_ns, strict=True):
         of_each = number // np.maximum(calls, 1)
+        nth = side.nth - (number - of_each * calls)[side.operator]
         # What is in no call is put behind the last.
-        call = np.where(calls > 0, first, -1)[side.operator]
-        call[call >= 0] += (side.nth // np.maximum(of_each[side.operator], 1))[call >= 0]
+        call = np.where((calls[side.operator] > 0) & (nth >= 0), first[side.operator], -1)
+        call[call >= 0] += (nth // np.maximum(of_each[side.operator], 1))[call >= 0]
         call_of.append(call)
         np.add.at(of_call_ns, call, side.duration_ns)
     there_ns, here_ns = of_calls_ns

@@ -33,6 +33,8 @@ from sampling.profile.profile import (
 PART_LAUNCHES = 1 << 20
 #: Texts of operators, "" for none, and (rows,) the index of each launch's.
 FoundOperators = tuple[Sequence[str], AnyIntArray]
+# Fewer kernels follow each other in the same way by chance.
+_FEWEST_REPEATED = 10
 #: Stands for the API start of a launch whose call was not recorded.
 NO_CALL = int(np.iinfo(np.int64).max)
 #: Stands for the end of a range that was still open when the recording ended.
@@ -150,7 +152,7 @@ class LaunchTableBuilder:
         found = None if ranges is None else ranges(sequences, None if begun is None else placed(begun))
         operator: OperatorColumn | None = None
         if operators is not None:
-            operator = OperatorColumn(self._kernels, kept["signature"], operators, order)
+            operator = OperatorColumn(self._kernels, kept["signature"], operators, order, sequences)
         elif found is not None:
             named = partial(operators_of, found, [each.launches for each in sequences])
             find = named if captured is None else partial(_of_capture, captured, order, named)
@@ -224,6 +226,8 @@ class OperatorColumn:
     find: Callable[[], FoundOperators]
     #: (n,) which of the launches as found each is in id order; None: they are in it.
     order: IntArray | None = None
+    #: Of these the first launches have none where their recording began late.
+    begun_late: tuple[LaunchSequence, ...] = ()
     _codes: NDArray[np.int32] | None = None
     _lock: Lock = field(default_factory=Lock)
 
@@ -233,8 +237,33 @@ class OperatorColumn:
             if self._codes is None:
                 texts, text = self.find()
                 placed = text if self.order is None else text[self.order]
+                for each in self.begun_late:
+                    own = slice(each.first_id, each.first_id + each.launches)
+                    placed[own] = self._as_repeated(placed[own], self.signature[own])
                 self._codes = self.kernels.intern_operators(texts, placed, self.signature)
             return self._codes
+
+    def _as_repeated(self, text: AnyIntArray, signature: AnyIntArray) -> AnyIntArray:
+        """Return (n,) operators, where the first launches have none those of the same place in an iteration.
+
+        That is where the same kernels, by name, follow each other later on, all of them, and have the same
+        operators each time they do, one time after another.
+        """
+        first = int(np.argmax(text > 0))
+        if first < _FEWEST_REPEATED:
+            return text
+        name = self.kernels.signature_names()[signature]
+        later, wanted = name[first:].tobytes(), name[:first].tobytes()
+        places = []
+        at = later.find(wanted)
+        while at >= 0:
+            if at % name.itemsize == 0:
+                place = first + at // name.itemsize
+                places.append(text[place : place + first])
+                if (places[-1] != places[0]).any():
+                    return text
+            at = later.find(wanted, at + (len(wanted) if at % name.itemsize == 0 else 1))
+        return np.concatenate([places[0], text[first:]]) if places else text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,7 +310,9 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
         columns["signature"] = code[columns["signature"]]
     operator = source.operator
     if operator is not None:
-        operator = OperatorColumn(kernels, columns["signature"], operator.find, operator.order)
+        operator = OperatorColumn(
+            kernels, columns["signature"], operator.find, operator.order, operator.begun_late
+        )
     moved = ColumnsInMemory(kernels, columns, source.metric, operator)
     parts = tuple(replace(part, source=moved) for part in profile.parts)
     return replace(profile, kernels=kernels, parts=parts)

@@ -73,6 +73,25 @@ def test_calls_are_matched_in_their_order_and_shared_among_launches(tmp_path: Pa
     assert found.shares == pytest.approx(((total - copies) / total, 608 / 623))
 
 
+@pytest.mark.parametrize(("more", "share"), [(1, 1.0), (2, 1.0), (3, 0.5)])
+def test_a_recording_may_begin_within_an_iteration(more: int, share: float, tmp_path: Path) -> None:
+    """Up to a twentieth of an operator's launches, the first ones, are left out; of more nothing is told."""
+    there: Issued = [("aten::mm", "sm90", 10)] * 38 + [("aten::add", "a", 10)] * 38
+    here: Issued = (
+        [("aten::mm", "Cijk", 90)] * more + [("aten::mm", "Cijk", 20)] * 38 + [("aten::add", "a", 10)] * 38
+    )
+    found = match_operators(
+        plan_of_profile(
+            recorded(tmp_path, "there", there), tmp_path / "p.json", grouping=Grouping(GroupBy.OPERATOR)
+        ),
+        recorded(tmp_path, "there", there),
+        recorded(tmp_path, "here", here),
+    )
+    lasting = 20_000 if share == 1 else 0
+    assert found.durations_ns.tolist() == [lasting] * 38 + [10_000] * 38
+    assert found.shares[0] == share
+
+
 def test_a_plan_of_operators_is_judged_on_what_is_matched(tmp_path: Path) -> None:
     plan = planned(tmp_path)
     found = judged(plan, recorded(tmp_path, "here", HERE))

@@ -577,7 +577,9 @@ def test_operators_are_those_that_a_plain_search_finds(reading: Any, random: Any
     events = [operator(name, start, stop - start, tid=thread) for name, thread, start, stop in spans]
     random.shuffle(events)
     calls = [call(number, ts) | {"tid": threads[number]} for number, ts in enumerate(times)]
-    profile = reading(trace(*events, *(kernel(number, ts=100 + number) for number in range(30)), *calls))
+    # Kernels of other names each: none of these is an iteration that comes again.
+    launched = [kernel(number, name=f"k{number}", ts=100 + number) for number in range(30)]
+    profile = reading(trace(*events, *launched, *calls))
     expected = []
     for ts, thread in zip(times, threads, strict=True):
         # Spans are in the order in which they were nested: outer ones first.
@@ -614,6 +616,45 @@ def test_groups_are_of_operators_and_of_kernels_without_one(reading: Any) -> Non
     ]
     labels = KernelLabels(counts.groups, {})
     assert {labels.label(row, None) for row in range(3)} == {"mm 8x4,4x8", "mm 2x4,4x2", "split"}
+
+
+STEP = [("aten::mm", "a"), ("aten::add", "b"), ("aten::sub", "b"), ("", "c")]
+
+
+@given(
+    st.lists(st.sampled_from(STEP), min_size=8, max_size=14),
+    st.lists(st.lists(st.sampled_from(STEP), max_size=2), min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(0, 50), st.sampled_from(["aten::add", "aten::sub"])), max_size=1),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_launches_before_operators_were_recorded_have_those_of_a_later_iteration(
+    tmp_path: Path,
+    step: list[tuple[str, str]],
+    between: list[list[tuple[str, str]]],
+    changed: list[tuple[int, str]],
+) -> None:
+    """What begins an iteration late is told by all iterations that are whole, if they tell the same."""
+    later = [("aten::mm", "first")]
+    for others in between:
+        later += [*others, *step]
+    for at, text in changed:
+        later[at % len(later)] = (text, later[at % len(later)][1])
+    launches = [*(("", kernel) for _, kernel in step), *later]
+    issued = [(text, kernel, 5) for text, kernel in launches]
+    found = operators(read(small_recordings.kineto_of_operators(tmp_path / "late.json", issued)))
+
+    def written(texts: Sequence[tuple[str, str]]) -> list[str]:
+        return [text and f"{text} [[8, 4]] float" for text, _ in texts]
+
+    kernels, told = [kernel for _, kernel in launches], list[list[str]]()
+    at = len(step)
+    while at <= len(launches) - len(step):
+        again = kernels[at : at + len(step)] == kernels[: len(step)]
+        told += [written(launches[at : at + len(step)])] if again else []
+        at += len(step) if again else 1
+    is_told = len(step) >= 10 and bool(told) and all(each == told[0] for each in told)
+    assert found[: len(step)] == (told[0] if is_told else [""] * len(step))
+    assert found[len(step) :] == written(later)
 
 
 def test_no_operators_are_refused_where_groups_are_to_be_of_them(reading: Any) -> None:

@@ -38,7 +38,7 @@ def test_recordings_on_two_vendors_gpus_part_at_once(shared_data: Path) -> None:
     assert f"{counts}record the" in parting(recorded(h100), mi300x, h100, names_may_differ=True)
 
 
-@pytest.mark.parametrize(("one", "other", "error"), [("h100", "mi300x", 0.02), ("mi300x", "h100", 0.05)])
+@pytest.mark.parametrize(("one", "other", "error"), [("h100", "mi300x", 0.02), ("mi300x", "h100", 0.03)])
 def test_a_plan_holds_on_the_other_vendors_gpu(
     one: str, other: str, error: float, shared_data: Path, tmp_path: Path
 ) -> None:
@@ -49,7 +49,7 @@ def test_a_plan_holds_on_the_other_vendors_gpu(
     plan = plan_of_profile(there, tmp_path / "plan.json", "joint", Grouping(GroupBy.OPERATOR))
     found = judge_plan(plan, here, repeats=50, by_operator=True)
     assert found.by_operator is not None
-    assert min(found.by_operator.shares) > 0.69
+    assert min(found.by_operator.shares) > 0.98
     assert found.error < error
     assert found.redraws is not None
     assert found.redraws.error_mean < error

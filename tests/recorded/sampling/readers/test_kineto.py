@@ -115,18 +115,18 @@ def test_annotations_hold_what_a_plain_reading_counts(recorded: Recorded, name: 
     ("name", "share", "distinct"),
     [
         ("a100-recommendation-training.json.gz", 0.983, 496),
-        ("h100-qwen1.5-inference.json.gz", 0.699, 33),
+        ("h100-qwen1.5-inference.json.gz", 1.0, 33),
         ("mi250-minitoy-no-grid.json.gz", 1.0, 11),
-        ("mi300x-qwen1.5-inference.json.gz", 0.691, 33),
+        ("mi300x-qwen1.5-inference.json.gz", 1.0, 33),
         ("tiny-capital-K-category.json.gz", 0.0, 0),
-        ("v100-resnet50-training.json.gz", 0.914, 195),
+        ("v100-resnet50-training.json.gz", 0.973, 195),
         ("v100x2-training-unsorted.json.gz", 1.0, 26),
     ],
 )
 def test_launches_have_the_operators_that_issued_them(
     recorded: Recorded, name: str, share: float, distinct: int
 ) -> None:
-    """Of launches without an operator the calls came before the recording of operators began."""
+    """Of others the calls came before the recording of operators began, and no later iteration tells them."""
     profile, _ = recorded(name)
     operator, duration_ns = profile.load(("operator", "duration_ns")).values()
     texts = np.array(profile.kernels.operators()[0])[operator]
