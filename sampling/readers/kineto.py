@@ -8,6 +8,7 @@ a start counted from 1970 (1.6e15 us, PyTorch 2.2 and 2.3) has the resolution of
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -297,11 +298,15 @@ class _Columns:
 
         Raises ProfileError: a kernel has no name, start or duration, or a negative duration.
         """
-        categories = {event.cat for event in events if event.cat is not None}
+        of_category = defaultdict[str | None, list[_Event]](list)
+        for event in events:
+            if event.ph == "X":
+                of_category[event.cat].append(event)
 
         def chosen(is_wanted: Callable[[str], bool]) -> tuple[list[_Event], list[_Arguments]]:
-            wanted = set(filter(is_wanted, categories))
-            found = [event for event in events if event.cat in wanted and event.ph == "X"] if wanted else []
+            found = [
+                event for name, each in of_category.items() if name and is_wanted(name) for event in each
+            ]
             return found, [event.args or _NO_ARGUMENTS for event in found]
 
         kernels, arguments = chosen(lambda category: category.lower() == "kernel")
@@ -340,7 +345,7 @@ class _Columns:
             start_ns = _nanoseconds(np.where(usable, start_us, 0))
             self.calls.append(tuple(column[usable] for column in (correlation, start_ns, name, *sizes)))
         # PyTorch 1.8 lists annotations among the operators; those that it names itself have a #.
-        is_old = "Operator" in categories
+        is_old = "Operator" in of_category
         annotations, _ = chosen(("Operator" if is_old else "user_annotation").__eq__)
         named = [event for event in annotations if event.name and (not is_old or "#" in event.name)]
         if named:
