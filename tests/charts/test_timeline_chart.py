@@ -43,6 +43,12 @@ def test_longer_launches_stand_higher_and_later_ones_further_right() -> None:
     assert first_row == sorted(first_row)
 
 
+def test_what_hardly_varies_is_not_stretched_over_the_height() -> None:
+    hardly = GroupLaunches(np.arange(300), np.linspace(102_000, 100_000, 300).astype(np.int64), NONE)
+    rows = {row for row, _ in dots(rows_of(hardly))}
+    assert max(rows) - min(rows) <= 3
+
+
 def test_by_time_a_pause_is_a_gap() -> None:
     by_launch = {column for _, column in dots(rows_of(falling()))}
     by_time = {column for _, column in dots(rows_of(falling(), by="time"))}
