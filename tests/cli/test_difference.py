@@ -106,6 +106,9 @@ def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: P
     assert "assume that either run goes on as it did" in " ".join(lines[9:])
     whole = kernelpoint("difference", before, after).out
     assert "norm (1 other shape)" in whole
+    # Where there is no room for both, the kernel is named.
+    narrow = kernelpoint("difference", before, after, COLUMNS="70").out
+    assert "norm\n" in narrow
 
 
 @pytest.mark.parametrize(("most", "code"), [("0.19", 4), ("0.2", 0), ("0", 4)])

@@ -26,6 +26,7 @@ from tui.text.labels import KernelLabels, Place, place_lines, place_names
 from tui.text.profile import Part
 
 _LEAST_LABEL = 12
+_LEAST_MARKED = 16
 _EXACT_COUNT_BELOW = 100_000
 _MATCHED = {GroupBy.LAUNCH: "name and sizes", GroupBy.OPERATOR: "operator", GroupBy.SHORT_NAME: "function"}
 _CAUSES = {
@@ -279,12 +280,13 @@ def _interval(low: float, high: float) -> str:
 
 
 def kernel_labels(found: Difference, places: Mapping[Place, str]) -> Callable[[int, int], str]:
-    """Return what labels kernels; of those that are matched by name it says how many shapes they have."""
+    """Return what labels kernels; of those that are matched by less than all it says by what, if it fits."""
     labels = KernelLabels(found.kernels, places)
 
     def label(row: int, room: int) -> str:
         end = _shapes(found, found.kernels[row])
-        return labels.label(row, max(room - len(end), _LEAST_LABEL)) + end
+        end = end if room - len(end) >= min(len(labels.label(row, None)), _LEAST_MARKED) else ""
+        return labels.label(row, room - len(end)) + end
 
     return label
 
