@@ -287,6 +287,29 @@ def test_each_point_is_what_sample_plans(kernelpoint: Kernelpoint, gpt2: Path, m
             assert row[name] == sample[name]
 
 
+def test_the_details_are_the_figures_of_json(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    found = results(kernelpoint, "sample", gpt2)
+    pooled, judged = found["pooled"], found["judged"]
+
+    def percent(name: str) -> str:
+        return f"{100 * found[name]:.1f} %"
+
+    said = kernelpoint("sample", gpt2, "--details", COLUMNS="200").out
+    assert f"\njoint: {found['strata']} strata, " in said
+    assert (
+        f"\n{pooled['groups']} of 22 kernel groups pooled, {100 * pooled['share']:.1f} % of the time" in said
+    )
+    assert f"profile's own durations: {percent('bound')} of the total" in said
+    mean, p95 = (f"{100 * judged[name]:.1f} %" for name in ("error_mean", "error_p95"))
+    assert f"\n200 draws: mean error {mean}, 95th percentile {p95}\n" in said
+    assert f"\nthe interval of the simulated total is expected to be {percent('expected_interval')}\n" in said
+    assert f", {percent('error')} off\n" in said
+    # A plan that draws nothing at random has no such interval, and no draws.
+    chosen = kernelpoint("sample", gpt2, "--method", "pks", "--details").out
+    assert "interval of the simulated total" not in chosen
+    assert "draws:" not in chosen
+
+
 def test_sample_lists_its_strata_or_its_launches(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     strata = kernelpoint("sample", gpt2, "-o", "-", "--list", "launches").json["strata"]
     rows = results(kernelpoint, "sample", gpt2, "--list", "strata")
