@@ -291,6 +291,20 @@ def test_what_to_run_next() -> None:
     assert line == "kernelpoint estimate plan.json a.log --target 0.001 --top-up more.json"
 
 
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (known(), ""),
+        (known(asked=EstimateOptions(target=0.001)), "not within 0.1 %"),
+        (known(asked=EstimateOptions(target=0.001), larger=LARGER), "not within 0.1 %, t what is next"),
+        (known(asked=EstimateOptions(target=0.9, accept_cold=True)), "within 90.0 %"),
+        (known(asked=EstimateOptions(target=0.9), doing="drawing"), "drawing; esc cancels"),
+    ],
+)
+def test_the_title_says_whether_the_total_is_as_narrow_as_asked_for(of: Known, said: str) -> None:
+    assert pane_title(ResultsPane.TOTALS, of)[1] == said
+
+
 def test_a_pane_has_the_command_that_prints_it() -> None:
     assert pane_command(ResultsPane.TOTALS, known()) == "kernelpoint estimate plan.json a.log"
     assert pane_command(ResultsPane.GROUPS, known()) == "kernelpoint estimate plan.json a.log --groups"
