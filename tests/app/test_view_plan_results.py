@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.interval import Ratio
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
@@ -48,6 +49,7 @@ from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 from tui.options.simulate import EstimateOptions
 from tui.output.writer import Canvas
+from tui.text.estimate import total_lines
 
 
 def write_results(plan: str, table: str, *, spread: int = 20) -> None:
@@ -303,6 +305,20 @@ def test_what_to_run_next() -> None:
 )
 def test_the_title_says_whether_the_total_is_as_narrow_as_asked_for(of: Known, said: str) -> None:
     assert pane_title(ResultsPane.TOTALS, of)[1] == said
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (Ratio("ipc", 2.0), "ipc 2"),
+        (Ratio("ipc", 2.0, low=2.0, high=2.0), "ipc 2"),
+        (Ratio("ipc", 2.0, "of warm caches", low=1.5, high=2.5), "ipc 2, 1.5 to 2.5; of warm caches"),
+        (Ratio("ipc", None, "no cycles"), "ipc no cycles"),
+        (Ratio("ipc"), "ipc none"),
+    ],
+)
+def test_a_ratio_stands_with_its_interval_or_why_there_is_none(ratio: Ratio, said: str) -> None:
+    assert [*total_lines(replace(found(), ratios=(ratio,)))][-1] == said
 
 
 def test_a_pane_has_the_command_that_prints_it() -> None:
