@@ -18,6 +18,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import no_operators
 from sampling.text import Wording
 
+# Of an operator's launches, how many one recording may have begun too late for.
 _CUT_OFF = 0.05
 
 

@@ -254,16 +254,18 @@ class OperatorColumn:
             return text
         name = self.kernels.signature_names()[signature]
         later, wanted = name[first:].tobytes(), name[:first].tobytes()
-        places = []
+        told: AnyIntArray | None = None
         at = later.find(wanted)
         while at >= 0:
-            if at % name.itemsize == 0:
-                place = first + at // name.itemsize
-                places.append(text[place : place + first])
-                if (places[-1] != places[0]).any():
+            # Bytes that are alike but begin within a number are no place.
+            place, within = divmod(at, name.itemsize)
+            if not within:
+                found = text[first + place : 2 * first + place]
+                told = found if told is None else told
+                if (found != told).any():
                     return text
-            at = later.find(wanted, at + (len(wanted) if at % name.itemsize == 0 else 1))
-        return np.concatenate([places[0], text[first:]]) if places else text
+            at = later.find(wanted, at + (1 if within else len(wanted)))
+        return text if told is None else np.concatenate([told, text[first:]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

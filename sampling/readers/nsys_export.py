@@ -219,7 +219,7 @@ def read_export(
         file=ProfileFile(file.path, file.location, launches),
         facts=facts,
         ranges=ranges if has_ranges else lambda *_: NO_RANGES,
-        captured=partial(_captured, opened, numbers) if has_ranges and "graphNodeId" in present else None,
+        captured=partial(_captured, opened, numbers, launches) if present >= {*_NODE_OF_LAUNCH} else None,
     )
     profile.facts = replace(facts, devices=_devices(tables, profile.sequences))
     return profile
@@ -386,7 +386,7 @@ def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _captured(
-    opened: Callable[[], AbstractContextManager[NsysTables]], numbers: Mapping[int, int]
+    opened: Callable[[], AbstractContextManager[NsysTables]], numbers: Mapping[int, int], launches: int
 ) -> FoundOperators:
     """Return the operators that were open where the graph node of each launch was made.
 
@@ -394,15 +394,20 @@ def _captured(
     executable graphs and of clones are copies, made later than what they are copies of.
     """
     made: dict[tuple[int, int], tuple[int, int]] = {}
-    launched = [np.zeros((2, 0), dtype=np.int64)]
+    none = (("",), np.zeros(launches, dtype=np.int64))
     with opened() as tables:
-        for thread, node, start, copied in chain.from_iterable(tables.rows(table, _NODE) for table in _NODES):
-            if None not in (thread, node, start):
+        for table in _NODES:
+            arrays = tables.integers(table, _NODE) if tables.has(table, *_NODE) else ()
+            for row in chain.from_iterable(
+                zip(*map(np.ndarray.tolist, each), strict=True) for each in arrays
+            ):
+                thread, node, start, copied = row
                 # A copy is told of twice: as a node, and as a copy.
-                key = (thread & ~_THREAD_BITS, node)
-                first, original = made.get(key, (start, 0))
-                made[key] = min(first, start), copied or original
-        launched += [np.stack(arrays) for arrays in tables.integers(KERNEL, _NODE_OF_LAUNCH)]
+                first, original = made.get((thread & ~_THREAD_BITS, node), (start, 0))
+                made[thread & ~_THREAD_BITS, node] = min(first, start), max(copied, original)
+        if not made:
+            return none
+        launched = [np.stack(each) for each in tables.integers(KERNEL, _NODE_OF_LAUNCH)]
 
     def first_made_ns(process: int, node: int) -> int:
         start, original = made.get((process, node), (NO_CALL, 0))
@@ -416,13 +421,13 @@ def _captured(
     distinct = rows[:, first_rows].T.tolist()
     made_ns = np.array([first_made_ns(process, node) for process, node in distinct], dtype=np.int64)
     known = np.flatnonzero(made_ns != NO_CALL)
-    text = np.zeros(len(made_ns), dtype=np.int64)
     if not len(known):
-        return ("",), text[codes]
+        return none
     process = np.array([numbers.get(distinct[place][0], -1) for place in known.tolist()])
     order, sequences = in_sequences(len(known), process=process, device=None, by_time=[made_ns[known]])
     known = known if order is None else known[order]
     ranges = _NvtxRanges(opened, numbers, sequences, made_ns[known])
+    text = np.zeros(len(made_ns), dtype=np.int64)
     texts, text[known] = operators_of(ranges, [each.launches for each in sequences])
     return texts, text[codes]
 

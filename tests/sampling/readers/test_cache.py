@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import joblib
 import pytest
 
 from sampling.profile.identity import sha256_as_read
@@ -111,6 +112,11 @@ def test_files_that_are_large_together_are_kept_by_processes(
     # Where all are there, no process is started.
     monkeypatch.setattr(cache, "Workers", None)
     assert told(read(*paths)) == alone
+
+
+def test_there_are_as_many_processes_as_processors_and_memory() -> None:
+    assert cache.processes_for(1) == joblib.cpu_count()
+    assert cache.processes_for(1 << 60) == 0
 
 
 def test_files_kept_apart_are_one_workload(tmp_path: Path, no_reader: Callable[[], None]) -> None:

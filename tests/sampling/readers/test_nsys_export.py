@@ -310,3 +310,22 @@ def test_launches_of_a_graph_have_the_operators_of_its_capture(table: str, read:
     codes = column(profile, "operator")
     texts = profile.kernels.operators()[0]
     assert [texts[code] for code in codes] == ["mm", "add", "add", "replay", "replay", "replay"]
+
+
+def test_nodes_of_graphs_that_cannot_be_read(read: Read) -> None:
+    """Without the process of its launches no node is anybody's; a node that is text is damage."""
+    node = ("CUDA_GRAPH_NODE_EVENTS", "start graphNodeId? originalGraphNodeId? globalTid")
+    export = exports.export("2026.2", [exports.Launch(50, 60, 1, node=1)], [exports.Call(40, 1)])
+    export.add("NVTX_EVENTS", NVTX, (0, 90, 59, "all", None, exports.global_pid(100)))
+    damaged = read(export.add(*node, (5, "x", None, exports.global_pid(100))))
+    with pytest.raises(ProfileError, match="holds something else than integers"):
+        damaged.load(["operator"])
+    export.add(*node, (5, 1, None, exports.global_pid(100)))
+    columns, rows = export.tables["CUPTI_ACTIVITY_KIND_KERNEL"]
+    at = [name.rstrip("?") for name in columns].index("globalPid")
+    kept = [(*row[:at], *row[at + 1 :]) for row in rows]
+    export.tables["CUPTI_ACTIVITY_KIND_KERNEL"] = ((*columns[:at], *columns[at + 1 :]), kept)
+    profile = read(export)
+    assert profile.kernels.operators()[0] == []
+    assert len(column(profile, "operator")) == 1
+    assert profile.kernels.operators()[0] == [""]
