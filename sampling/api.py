@@ -54,6 +54,7 @@ def read_profile(
     columns: str | None = None,
     cache: bool = False,
     scheduler: str | None = None,
+    rank_regex: str | None = None,
 ) -> Profile:
     """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
 
@@ -65,10 +66,13 @@ def read_profile(
     columns : which columns of a CSV or Parquet table hold what: ``name=Kernel,duration_ns=Dur:us``.
     cache : whether what is read of large files is kept in the user's cache folder, and looked for there.
     scheduler : the address of a Dask scheduler, whose workers read the files and look at their launches.
+    rank_regex : where the paths of several files tell their ranks, which its first group finds.
     """
     named = None if columns is None else column_map(columns)
     given = [fspath(path) for path in paths]
-    return registry.read_profile(given, columns=named, cache=cache, scheduler=scheduler)
+    return registry.read_profile(
+        given, columns=named, cache=cache, scheduler=scheduler, rank_regex=rank_regex
+    )
 
 
 def make_plan(

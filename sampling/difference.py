@@ -201,7 +201,7 @@ def difference_between(
         with _said_of(which):
             selected.append(selected_parts(profile, region))
         sequences = selected_sequences(profile, selected[-1])
-        places.append({(sequence.process, sequence.device) for sequence in sequences})
+        places.append({sequence.place for sequence in sequences})
     without_places = not grouping.pool_devices and places[0] != places[1]
     if without_places:
         grouping = replace(grouping, pool_devices=True)
@@ -356,7 +356,7 @@ def _key_by(group: KernelGroup, stage: GroupBy, by: GroupBy) -> str:
     if stage is GroupBy.SHORT_NAME and "<" not in group.name:
         return ""  # of what is no template, other parameters make another function
     name = _name_by(group, stage, by)
-    return name and group_key(name, Grouping(stage), None, None, group.process, group.device)
+    return name and group_key(name, Grouping(stage), None, None, group.place)
 
 
 def _is_one(groups: Sequence[KernelGroup], keys: Mapping[int, tuple[str, str]], key: tuple[str, str]) -> bool:

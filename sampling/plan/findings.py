@@ -162,7 +162,7 @@ def _overlap(evidence: Evidence) -> _Said | None:
     share, at = _percent(worst.overlap_share), worst.sequence
     most, where = f"{share} of the time overlaps", f"{share} of the kernel time"
     if len(evidence.device_times) > 1:
-        most, where = f"up to {most}", f"{where} on device {at.device} of process {at.process}"
+        most, where = f"up to {most}", f"{where} on device {at.device} of {at.owner}"
     if len(times) > 1:
         where += f" (at most so much on {counted(len(times) - 1, 'other')})"
     message = f"Kernels run side by side: {where} is hidden behind others; totals and bounds are of the sum."
@@ -175,10 +175,10 @@ def _idle(evidence: Evidence) -> _Said | None:
     if worst is None or worst.busy_share >= _IDLE_FROM:
         return None
     share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
-    where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
+    where = f"device {worst.sequence.device} of {worst.sequence.owner}" if several else "the device"
     gaps = [f"{duration_text(ns)} between launches {one:,} and {other:,}" for ns, one, other in worst.gaps]
     message = (
-        f"No kernel runs on the device{where} for {share} of the time, longest {', '.join(gaps)}: "
+        f"No kernel runs on {where} for {share} of the time, longest {', '.join(gaps)}: "
         "kernel time is not run time."
     )
     remedy = "look at what the program does on the host between these launches"
@@ -330,7 +330,7 @@ def _iterations(evidence: Evidence) -> _Said | None:
         return None
     place, where, off = evidence.profile.sequences[loop.sequence], "", ""
     if len(evidence.sequences) > 1:
-        where = f" of process {place.process} on device {place.device}"
+        where = f" of {place.owner} on device {place.device}"
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
     message = (

@@ -17,7 +17,6 @@ from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.identity import fingerprints, sha256_as_read, signature_hashes
 from sampling.profile.profile import Dimensions, Profile
-from sampling.readers.registry import read_profile
 from sampling.text import Wording, listed
 
 _OTHER_PROGRAM = (
@@ -55,7 +54,7 @@ def find_original(plan: PlanFile, progress: Progress | None = None) -> tuple[Pro
     if not paths or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
         return None, f"{named} is not there"
     try:
-        profile = read_profile(paths, progress, plan.options.column_map, needs_table=False)
+        profile = plan.options.read(paths, progress)
     except ProfileError as error:
         return None, f"{named} cannot be read ({error})"
     return (profile, None) if made_from(profile, plan) else (None, f"{named} has changed since")

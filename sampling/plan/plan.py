@@ -194,7 +194,7 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
     method = method_named(choice.method)
     declared = DECLARED if draws_at_random(choice.method, choice.settings) else ()
     looked_at = {"epsilon", "confidence", *method.target_fields, *declared}
-    typed, columns = as_typed or {}, study.profile.named_columns
+    typed, profile = as_typed or {}, study.profile
     grouping = study.counts.grouping
     return PlanOptions(
         method=choice.method,
@@ -214,7 +214,8 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
         time=typed.get("time") or (as_given(region.time_ns) if region.time_ns else None),
         range=region.named_range,
         min_duration=UNSET if region.min_duration_ns is None else region.min_duration_ns,
-        columns=UNSET if columns is None else columns,
+        columns=UNSET if profile.named_columns is None else profile.named_columns,
+        rank_regex=UNSET if profile.rank_regex is None else profile.rank_regex,
     )
 
 

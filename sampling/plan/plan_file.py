@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
@@ -18,8 +19,11 @@ from msgspec.structs import replace
 
 from sampling.errors import OptionError, PlanFileError
 from sampling.methods.registry import draws_at_random, method_named
+from sampling.parallel import Progress
 from sampling.profile.identity import SequenceFingerprint
+from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
+from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import LeftOut, Region, written_region
@@ -122,6 +126,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     range: str | None
     min_duration: _Count | UnsetType = UNSET
     columns: str | UnsetType = UNSET
+    rank_regex: str | UnsetType = UNSET
 
     @property
     def target(self) -> Target:
@@ -153,6 +158,11 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     def column_map(self) -> ColumnMap | None:
         """Which columns of the profile's tables hold what; None where nobody said it."""
         return None if self.columns is UNSET else column_map(self.columns)
+
+    def read(self, paths: Sequence[str], progress: Progress | None = None) -> Profile:
+        """Read the profile as it was read for the plan; raises as `read_profile`."""
+        known = None if self.rank_regex is UNSET else self.rank_regex
+        return read_profile(paths, progress, self.column_map, needs_table=False, rank_regex=known)
 
 
 class Override(Struct, frozen=True):

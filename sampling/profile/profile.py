@@ -48,6 +48,18 @@ class LaunchSequence:
     device: int
     launches: int
     first_id: int
+    #: Whether the number of the process is its rank in a distributed run.
+    is_rank: bool = False
+
+    @property
+    def owner(self) -> str:
+        """What the process is called: ``process 7``, or ``rank 7``."""
+        return f"{'rank' if self.is_rank else 'process'} {self.process}"
+
+    @property
+    def place(self) -> str:
+        """What process and device are called: ``rank 7 device 1``."""
+        return f"{self.owner} device {self.device}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +295,8 @@ class Profile:
     clocks: tuple[int, ...] = ()
     #: Which columns of its tables hold what, as the user said it; None where nobody did.
     named_columns: str | None = None
+    #: Where the paths of its files tell their ranks, as the user said it.
+    rank_regex: str | None = None
     #: What the user should know of how the files were read.
     notes: tuple[str, ...] = ()
     #: What works where the launches are: None, threads of this process.
@@ -370,7 +384,7 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
     are_distinct = len({process for _, process in recorded}) == len(recorded)
     numbers = {place: place[1] if are_distinct else number for number, place in enumerate(recorded)}
     ranks = [rank for at in begun if isinstance(rank := owners[at], int)]
-    if len(recorded) == len(begun) == len({*ranks}):
+    if are_ranks := len(recorded) == len(begun) == len({*ranks}):
         numbers = dict(zip(recorded, ranks, strict=True))
     sequences: list[LaunchSequence] = []
     parts: list[Part] = []
@@ -389,8 +403,8 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             longer = sequences[-1].launches + profile.launches
             sequences[-1] = replace(sequences[-1], launches=longer)
         for own in () if continues[index] else profile.sequences:
-            process = numbers[index, own.process]
-            sequences.append(replace(own, process=process, first_id=first_id + own.first_id))
+            process, first = numbers[index, own.process], first_id + own.first_id
+            sequences.append(replace(own, process=process, first_id=first, is_rank=are_ranks))
             clocks.append(index)
             devices += [
                 replace(device, process=process)

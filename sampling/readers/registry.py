@@ -75,17 +75,21 @@ def read_profile(
     needs_table: bool = True,
     cache: bool = False,
     scheduler: str | None = None,
+    rank_regex: str | None = None,
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
     A folder that is no export is the profiles in it, and a pattern such as ``run/**/rank*.json`` what it
     finds, where no file has that name. Columns are of the files that are tables. With ``cache``,
     what is read of large files is kept in the user's cache folder for the next time. With a scheduler, the
-    address of Dask's, its workers read the files, at the same paths, and look at the launches.
+    address of Dask's, its workers read the files, at the same paths, and look at the launches. The first
+    group of ``rank_regex`` finds the rank of each file in its path, where its own names do not tell.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
-    there are columns and no file is a table, where that is needed, or there is no such scheduler.
+    there are columns and no file is a table, where that is needed, there is no such scheduler, or
+    ``rank_regex`` finds no rank in a path.
     """
+    pattern = None if rank_regex is None else _rank_pattern(rank_regex)
     kernels = KernelTable()
     files: list[str] = []
     notes: list[str] = []
@@ -106,13 +110,14 @@ def read_profile(
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0]
     if len(profiles) > 1:
-        owners = [_owner_of(each) for each in profiles]
+        owners = [_owner_of(each, pattern) for each in profiles]
         profile = joined_profiles(profiles, owners)
         notes += _missing_ranks({each for each in owners if isinstance(each, int)}, profiles)
         if len(profile.clocks) < sum(len(each.sequences) for each in profiles):
             what = counted(len(profile.sequences), "process goes", "processes go")
             notes.append(f"{what} on from file to file: {len(profiles)} recordings, one after another")
     profile.notes, profile.mapper = tuple(notes), profiles[0].mapper
+    profile.rank_regex = rank_regex if len(profiles) > 1 else None
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
     if columns is not None and needs_table:
         refuse_unused_columns([profile])
@@ -127,8 +132,27 @@ def _found(path: str) -> list[str]:
     return sorted(found, key=_natural_order) or [path]
 
 
-def _owner_of(profile: Profile) -> int | str | None:
-    """Return which process of a distributed run a profile is: as it says itself, else as its path says."""
+def _rank_pattern(text: str) -> re.Pattern[str]:
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise OptionError(Wording("`rank_regex={}` is no regular expression: {}", text, error)) from error
+    if not pattern.groups:
+        remedy = r"put the rank into parentheses: 'report_(\d+)'"
+        raise OptionError(Wording("`rank_regex={}` has no group that is the rank", text), remedy=remedy)
+    return pattern
+
+
+def _owner_of(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | None:
+    """Return which process of a distributed run a profile is: as it says itself, else as its path says.
+
+    Where the user said how paths tell it, they do. Raises OptionError: one does not.
+    """
+    if pattern is not None:
+        path = profile.files[0].path
+        if (found := pattern.search(path)) is None or found[1] is None:
+            raise OptionError(Wording("`rank_regex={}` finds no rank in {}", pattern.pattern, path))
+        return int(found[1]) if found[1].isdecimal() else found[1]
     if profile.facts.rank is not None:
         return profile.facts.rank
     if named := _RANK.findall(profile.files[0].path):

@@ -18,8 +18,10 @@ from sampling.text import Wording, shortened
 
 _RANKED = re.compile(r"#(\d+)(?:\s+(.+))?", re.DOTALL)
 # Where a label tells a device and a process, and what stands in it for letters that are left out.
-_PLACE = re.compile(r"\b(gpu|p)(\d+)\b")
+_SHORT_PLACE = re.compile(r"\b(gpu|p)(\d+)\b")
 _PLACES = {"gpu": "device", "p": "process"}
+# How the key of a group ends that is of one process and device.
+_PLACE = re.compile(r" ((?:process|rank) \d+ device \d+)$")
 _LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+$")
 
 
@@ -71,6 +73,12 @@ class KernelGroup:
     #: The operator of its launches; "" where they have none or groups are not told by it.
     operator: str = ""
 
+    @property
+    def place(self) -> str:
+        """What its process and device are called, as its key says it; "" where they are not part of it."""
+        found = _PLACE.search(self.key)
+        return found[1] if found and self.process is not None else ""
+
 
 def group_table(
     profile: Profile, grouping: Grouping, raw_selected: BoolArray
@@ -91,7 +99,7 @@ def group_table(
         name, grid, block, operator = shared(label)
         sequence = profile.sequences[index]
         process, device = (None, None) if grouping.pool_devices else (sequence.process, sequence.device)
-        key = group_key(name, grouping, grid, block, process, device)
+        key = group_key(name, grouping, grid, block, "" if grouping.pool_devices else sequence.place)
         group_of_raw[raw] = indices.setdefault((key, operator), len(indices))
         group = KernelGroup(key, name, grid, block, process, device, operator)
         groups.setdefault((key, operator), group)
@@ -121,20 +129,13 @@ def _shared(
 
 
 def group_key(
-    name: str,
-    grouping: Grouping,
-    grid: Dimensions | None,
-    block: Dimensions | None,
-    process: int | None,
-    device: int | None,
+    name: str, grouping: Grouping, grid: Dimensions | None, block: Dimensions | None, place: str
 ) -> str:
     """Return the text that identifies a group: ``f(int) <<<8x1x1, 64x1x1>>> process 0 device 1``."""
     key = name
     if grouping.needs_shape:
         key += f" <<<{_dimensions(grid)}, {_dimensions(block)}>>>"
-    if process is not None:
-        key += f" process {process} device {device}"
-    return key
+    return f"{key} {place}" if place else key
 
 
 @lru_cache(maxsize=4096)
@@ -172,6 +173,6 @@ def choose_kernel(groups: Sequence[KernelGroup], kernel: str | None) -> tuple[in
 
 def _in_words(key: str, label: str) -> bool:
     """Return whether all words of a label are in a key; letters are left out at a mark."""
-    text = _PLACE.sub(lambda place: f"{_PLACES[place[1]]} {place[2]}", _LEFT_OUT.sub(" ", label))
-    words = re.findall(r"(?:device|process) \d+|\w+", text)
+    text = _SHORT_PLACE.sub(lambda place: f"{_PLACES[place[1]]} {place[2]}", _LEFT_OUT.sub(" ", label))
+    words = re.findall(r"(?:device|process|rank) \d+|\w+", text)
     return bool(words) and all(word in key for word in words)

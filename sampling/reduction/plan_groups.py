@@ -49,10 +49,9 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
 
     A pool holds those of one process and device. One that would hold a single kernel group is none.
     """
-    members: dict[tuple[int | None, int | None], list[int]] = {}
+    members: dict[str, list[int]] = {}
     for index in np.flatnonzero(in_pool).tolist():
-        group = counts.groups[index]
-        members.setdefault((group.process, group.device), []).append(index)
+        members.setdefault(counts.groups[index].place, []).append(index)
     pools = {place: of_place for place, of_place in members.items() if len(of_place) > 1}
     if not pools:
         return unpooled(counts)
@@ -60,16 +59,17 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
     is_own[[index for of_place in pools.values() for index in of_place]] = False
     group_of, groups = np.cumsum(is_own) - 1, [counts.groups[index] for index in np.flatnonzero(is_own)]
     own = len(groups)
-    for (process, device), of_place in pools.items():
+    for place, of_place in pools.items():
         group_of[of_place] = len(groups)
-        groups.append(KernelGroup(pool_key(process, device), POOL_NAME, None, None, process, device))
+        first = counts.groups[of_place[0]]
+        groups.append(KernelGroup(pool_key(place), POOL_NAME, None, None, first.process, first.device))
     pair_group, cost = group_of[counts.group_of_pairs], counts.cost
     of_pair, duration_ns, count = reduced(pair_group, counts.duration_ns, counts.count)
     if cost is not None:
         order = np.lexsort((counts.duration_ns, pair_group))
         ends = np.cumsum(counts.count[order])
-        first = np.searchsorted(ends, np.cumsum(count) - count, side="right")
-        of_pairs = np.add.reduceat((counts.count * cost.values)[order], first)
+        begin = np.searchsorted(ends, np.cumsum(count) - count, side="right")
+        of_pairs = np.add.reduceat((counts.count * cost.values)[order], begin)
         cost = replace(cost, values=of_pairs / count)
     return PlanGroups(
         counts=replace(
@@ -88,11 +88,11 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
     )
 
 
-def pool_key(process: int | None, device: int | None) -> str:
-    """Return the text that identifies the pool of a process and device; None where devices are pooled."""
-    return POOL_NAME if process is None else f"{POOL_NAME} process {process} device {device}"
+def pool_key(place: str) -> str:
+    """Return the text that identifies the pool of a process and device; "" where devices are pooled."""
+    return f"{POOL_NAME} {place}" if place else POOL_NAME
 
 
 def is_pool_key(key: str) -> bool:
     """Return whether a group's key is that of a pool."""
-    return key == POOL_NAME or key.startswith(f"{POOL_NAME} process ")
+    return key == POOL_NAME or key.startswith((f"{POOL_NAME} process ", f"{POOL_NAME} rank "))

@@ -103,7 +103,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         first = begin + found.first
         held = np.stack([np.full(len(first), count), ids[first], ids[first + found.launches - 1] + 1])
         numbers = np.arange(len(first) if len(first) <= MOST_LISTED else 0)
-        place = f" of process {sequence.process} device {sequence.device}" if is_several else ""
+        place = f" of {sequence.place}" if is_several else ""
         inner = np.stack([len(texts) + 1 + numbers, np.full(len(numbers), count), np.ones_like(numbers)])
         paths += [np.array([[len(texts)], [-1], [0]]), inner]
         texts += [f"iterations{place}", *map(str, numbers.tolist())]

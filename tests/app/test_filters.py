@@ -211,7 +211,7 @@ async def test_ranks_are_those_of_the_filters(two_devices: str) -> None:
     given_ = OpenOptions(device=("1",))
     async with opened(two_devices, options=given_) as (app, pilot):
         await pilot.press("P")
-        await says(pilot, app, "rank 0 gpu 1")
+        await says(pilot, app, "process 0 gpu1")
         assert "Selection: 20 of 80 launches" in screen_text(app)
         assert "There is one rank" in screen_text(app)
         await pilot.press("P")

@@ -140,14 +140,15 @@ RESULTS: dict[str, Schema] = {
     "info": _object(
         "format: text, launches names kernel_groups processes: count, total_duration_ns: ns, "
         "streams: count?, span_ns: ns?",
-        devices=_list(_object("process device: index, launches: count"), 1),
+        devices=_list(_object("process device: index, rank: index?, launches: count"), 1),
         findings=_list(FINDING),
     ),
     "groups": _list(GROUP, 1),
     "ranges": _list(RANGE),
     "ranks": _list(
         _object(
-            "process device: index, launches: count, kernel_ns compute_ns communication_ns: ns, "
+            "process device: index, rank: index?, launches: count, "
+            "kernel_ns compute_ns communication_ns: ns, "
             "waiting_ns: ns?, compute_over_median: number?, busy_share overlap_share: fraction?, "
             "error_by_kernel: number",
             error_for_all={"type": "number"},

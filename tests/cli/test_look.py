@@ -255,12 +255,15 @@ def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
         table = {"name": names, "duration_ns": [compute, reduce], "start_ns": [0, compute]}
         pq.write_table(pa.table(table), tmp_path / f"rank{rank}.parquet")
     shown = " ".join(kernelpoint("ranks", tmp_path).out.split())
-    assert shown.startswith("3 ranks. Rank 1 gpu 0 computes longest, 8.9 % above the middle one.")
+    assert shown.startswith("3 ranks. Rank 1 gpu0 computes longest, 8.9 % above the middle one.")
     assert "Waiting for other ranks in collective communication takes 0.0 % to 2.9 % of their" in shown
-    assert "Rank 7 gpu 0 stands best for all: 3 times its time is -1.9 % from the total" in shown
+    assert "Rank 7 gpu0 stands best for all: 3 times its time is -1.9 % from the total" in shown
     assert f"Next: kernelpoint sample {tmp_path} --process 7 -o plan.json" in shown
+    labelled = kernelpoint("groups", tmp_path, "--each-rank").out
+    assert "gemm rank 7" in labelled
+    assert results(kernelpoint, "groups", tmp_path)[0]["key"].endswith(" rank 1 device 0")
     rows = results(kernelpoint, "ranks", tmp_path, "--rank", "0:2,7")
-    assert [(row["process"], row["waiting_ns"]) for row in rows] == [(0, 30), (1, 0), (7, 25)]
+    assert [(row["rank"], row["waiting_ns"]) for row in rows] == [(0, 30), (1, 0), (7, 25)]
     assert kernelpoint("ranks", tmp_path, "--rank", "1:7").out.startswith("Selection: 2 of 6 launches")
     refused = kernelpoint("ranks", tmp_path, "--rank", "1:")
     assert refused.err.strip().endswith("--process 1:: numbers are meant, or A:B for A up to, not with, B")

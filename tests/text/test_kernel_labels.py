@@ -137,14 +137,15 @@ def test_a_grid_is_not_cut_before_the_name() -> None:
 
 
 def test_devices_have_short_names() -> None:
-    assert place_names([(7, 1)]) == {}
-    assert place_names([(7, 0), (7, 1)]) == {(7, 0): "gpu0", (7, 1): "gpu1"}
-    assert place_names([(149, 0), (150, 0)]) == {(149, 0): "p149", (150, 0): "p150"}
-    both = place_names([(149, 0), (149, 1), (150, 0), (None, None)])
+    assert place_names([(7, 1)], ranks=True) == {}
+    assert place_names([(7, 0), (7, 1)], ranks=False) == {(7, 0): "gpu0", (7, 1): "gpu1"}
+    assert place_names([(149, 0), (150, 0)], ranks=False) == {(149, 0): "p149", (150, 0): "p150"}
+    both = place_names([(149, 0), (149, 1), (150, 0), (None, None)], ranks=False)
     assert both == {(149, 0): "p149 gpu0", (149, 1): "p149 gpu1", (150, 0): "p150 gpu0"}
     assert place_lines({(149, 1): "gpu1"}, {(149, 1): "NVIDIA H100"}) == [
         "gpu1: process 149, device 1, NVIDIA H100"
     ]
+    assert place_lines({(7, 1): "rank 7", (8, 1): "rank 8"}, {(8, 1): "H100"}) == ["rank 8: H100"]
     many = place_lines({(each, each): f"gpu{each}" for each in range(64)})
     assert len(many) == 9
     assert many[-1] == "and 56 more devices: `kernelpoint info`"

@@ -50,7 +50,7 @@ from tui.text.difference import (
     sorted_difference,
     total_words,
 )
-from tui.text.labels import place_names
+from tui.text.labels import places_of_groups
 from tui.text.profile import stated
 
 MOST_ROWS = 2_000
@@ -112,7 +112,7 @@ def kernel_table(found: Difference, sort: DifferenceSort, *, reverse: bool = Fal
     ]
     falls = (sort is DifferenceSort.KERNEL) == reverse
     *figures, kernel = marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)
-    label = kernel_labels(found, place_names((kernel.process, kernel.device) for kernel in found.kernels))
+    label = kernel_labels(found, places_of_groups(found.kernels))
     dropped = [each.heading for name in _DROPPED_FIRST for each in figures if each.heading.startswith(name)]
     return Listing(figures, kernel.heading, label, dropped, _LEAST_LABEL)
 

@@ -254,7 +254,8 @@ def group_key(study: Study, index: int, cells: int) -> str:
 def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
     lines = devices_named(study)
-    short = [f"{name}: process {process}" for (process, _), name in places_of(study).items()]
+    names = places_of(study).items()
+    short = [f"{name}: process {process}" for (process, _), name in names if not name.startswith("rank")]
     return ["; ".join(lines), "; ".join(short)] if lines else []
 
 

@@ -154,7 +154,7 @@ class Known:
     @cached_property
     def next(self) -> Listing | None:
         """The launches to simulate next; None where there is no larger plan."""
-        return None if self.larger is None else next_listing(self.larger)
+        return None if self.larger is None else next_listing(self.larger, self.found.plan)
 
 
 def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progress) -> Iterator[Known | Path]:

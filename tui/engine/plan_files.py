@@ -19,7 +19,6 @@ from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
-from sampling.readers.registry import read_profile
 from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
@@ -94,7 +93,7 @@ _NOT_OF_THE_PLAN = {
 }
 _COPIED = (
     *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices", "each_rank"),
-    *("include", "exclude", "launches", "time", "range", "min_duration", "columns"),
+    *("include", "exclude", "launches", "time", "range", "min_duration", "columns", "rank_regex"),
 )
 _OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
 
@@ -204,8 +203,7 @@ def check_files(opened: OpenedPlan) -> None:
     paths = [Path(path) for path in opened.profiles]
     if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
         # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
-        columns = opened.plan.options.column_map
-        _check_profile(opened, read_profile(opened.profiles, None, columns, needs_table=False))
+        _check_profile(opened, opened.plan.options.read(opened.profiles))
 
 
 def profile_check(opened: OpenedPlan | None) -> Callable[[Profile], None] | None:

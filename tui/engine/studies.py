@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from sampling.errors import OptionError
 from sampling.methods import registry
 from sampling.methods.registry import method_named, splits_groups
@@ -210,29 +212,38 @@ def open_profile(
     options: RegionOptions | JudgeOptions,
     progress: Progress | None = None,
     *,
-    recorded: ColumnMap | None = None,
+    recorded: PlanOptions | None = None,
     needs_table: bool = True,
     quiet: bool = False,
 ) -> Profile:
-    """Read the workload as the options say; columns that they do not name are the recorded ones.
+    """Read the workload as the options say; columns and ranks that they do not name are a plan's.
 
     `needs_table`: whether columns are refused where no file is a table. `quiet`: whether nothing is said on
     stderr of how the files were read, also where the options allow that.
     """
     check_standard_input(*paths)
-    columns = columns_of(options) or recorded
-    cache, scheduler = not options.no_cache, options.scheduler
-    found = read_profile(paths, progress, columns, needs_table=needs_table, cache=cache, scheduler=scheduler)
+    columns, rank_regex = columns_of(options), options.rank_regex
+    if recorded is not None:
+        known = recorded.column_map
+        columns = columns or (None if known is None else replace(known, where_present=True))
+        rank_regex = rank_regex or (None if recorded.rank_regex is UNSET else recorded.rank_regex)
+    found = read_profile(
+        paths,
+        progress,
+        columns,
+        needs_table=needs_table,
+        cache=not options.no_cache,
+        scheduler=options.scheduler,
+        rank_regex=rank_regex,
+    )
     notes(found.notes, quiet=quiet or options.quiet)
     return found
 
 
 def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Profile:
     """Read what a plan is judged on: tables by the columns given, else by those of the plan's profile."""
-    recorded = plan.options.column_map
-    recorded = None if recorded is None else replace(recorded, where_present=True)
     needs_table = options.columns is not None
-    return open_profile(options.profiles, options, progress, recorded=recorded, needs_table=needs_table)
+    return open_profile(options.profiles, options, progress, recorded=plan.options, needs_table=needs_table)
 
 
 def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study:

@@ -65,6 +65,7 @@ class JudgeOptions(OutputOptions):
         typed=f"--align {AlignBy.ORDER}",
     )
     columns: str | None = shared.COLUMNS
+    rank_regex: str | None = shared.RANK_REGEX
     no_cache: bool = shared.NO_CACHE
     scheduler: str | None = shared.SCHEDULER
     repeats: int = option("Draws.", default=100, metavar="R", least=1)

@@ -22,6 +22,11 @@ COLUMNS = option(
     panel=_REGION,
     metavar="name=A,duration_ns=B",
 )
+RANK_REGEX = option(
+    r"Where paths tell ranks, if not as rank3 or worker3: 'report_(\d+)'.",
+    panel=_REGION,
+    metavar="REGEX",
+)
 NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=_REGION)
 SCHEDULER = option(
     "A Dask scheduler, whose workers read the files, at the same paths, and look at their launches.",
@@ -94,6 +99,7 @@ class RegionOptions(OutputOptions, panel=_REGION):
         parameter="min_duration_ns",
     )
     columns: str | None = COLUMNS
+    rank_regex: str | None = RANK_REGEX
     no_cache: bool = NO_CACHE
     scheduler: str | None = SCHEDULER
 

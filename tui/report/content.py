@@ -274,7 +274,7 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
         yield f"The plan is that of {options.plan}."
     blocks = list(estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""))
     if simulated.larger is not None:
-        blocks += ["To simulate next:", next_listing(simulated.larger)]
+        blocks += ["To simulate next:", next_listing(simulated.larger, simulated.found.plan)]
     elif simulated.why_no_larger:
         blocks.append(f"{simulated.why_no_larger}.")
     for block in blocks:

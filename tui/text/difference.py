@@ -22,7 +22,7 @@ from tui.options.look import DifferenceOptions
 from tui.output.blocks import MOST_ROWS, Listing, Said, Typed
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, shortened
-from tui.text.labels import KernelLabels, Place, place_lines, place_names
+from tui.text.labels import KernelLabels, Place, place_lines, places_of_groups
 from tui.text.profile import Part
 
 _LEAST_LABEL = 12
@@ -165,7 +165,7 @@ def _shapes(found: Difference, kernel: MatchedKernel) -> str:
 def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Said]:
     """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
     most = options.top or MOST_ROWS
-    places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
+    places = places_of_groups(found.kernels)
     keys = [kernel.key + _shapes(found, kernel) for kernel in found.kernels[:most]]
     yield changed_sentence(found)
     yield from why_sentences(found)

@@ -13,7 +13,7 @@ import numpy as np
 from sampling.estimation.interval import Estimate
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
-from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.running import Asked, Now, Ran
 from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
@@ -24,7 +24,7 @@ from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing, Said, Typed
 from tui.output.writer import Answer, named
 from tui.terminal.printable import Column, shortened
-from tui.text.labels import Place, key_parts, labels_of, place_lines, place_names
+from tui.text.labels import Place, key_parts, labels_of, place_lines, places_of_groups
 from tui.text.plan import launch_figures, sure_words
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ def group_listing(found: PlanEstimate) -> Listing:
 
 
 def _places(keys: Sequence[str]) -> dict[Place, str]:
-    return place_names((parts.process, parts.device) for parts in map(key_parts, keys))
+    return places_of_groups([*map(key_parts, keys)])
 
 
 def _within(total: Estimate | None) -> str:
@@ -346,9 +346,9 @@ def _within(total: Estimate | None) -> str:
     return share(total.half_width / total.total) if total.total else UNKNOWN
 
 
-def next_listing(larger: ToppedUp) -> Listing:
+def next_listing(larger: ToppedUp, plan: PlanFile) -> Listing:
     """Return the launches of a larger plan that have no result yet, in its order."""
-    places = place_names((launch.process, launch.device) for launch in larger.to_run)
+    places = _places([stratum.key for stratum in plan.strata])
     return Listing(launch_figures(larger.to_run), "kernel", labels_of(larger.to_run, places))
 
 

@@ -58,7 +58,9 @@ def places_of(study: Study) -> dict[Place, str]:
     """Return what every process and device is called; nothing where there is only one."""
     if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
         return {}
-    return place_names((sequence.process, sequence.device) for sequence in study.profile.sequences)
+    sequences = study.profile.sequences
+    ranks = any(sequence.is_rank for sequence in sequences)
+    return place_names(((sequence.process, sequence.device) for sequence in sequences), ranks=ranks)
 
 
 def devices_named(study: Study) -> list[str]:

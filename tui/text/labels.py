@@ -364,7 +364,9 @@ _LEAST_NAME, _NO_LIMIT = 6, 1_000_000
 # Labels of so many are made together, so that none is given twice; of more, each by itself.
 _MOST_TOGETHER = 2_000
 _MOST_LINES = 8
-_KEY = re.compile(r"(.*?)(?: <<<([\dx?]+), ([\dx?]+)>>>)?(?: process (\d+) device (\d+))?", re.DOTALL)
+_KEY = re.compile(
+    r"(.*?)(?: <<<([\dx?]+), ([\dx?]+)>>>)?(?: (?:process|rank) (\d+) device (\d+))?", re.DOTALL
+)
 
 
 class KernelLabels:
@@ -443,22 +445,32 @@ def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str,
     return numbered
 
 
-def place_names(places: Iterable[Place]) -> dict[Place, str]:
+def place_names(places: Iterable[Place], *, ranks: bool) -> dict[Place, str]:
     """Return a short name for every (process, device), none where there is only one.
 
-    It is the number of the device, or of the process, where that alone tells them apart.
+    It is the number of the device, or of the process, where that alone tells them apart; of ranks, by which
+    people call the processes of a distributed run, always theirs.
 
-    >>> place_names([(111, 0), (112, 1)]), place_names([(0, 0), (1, 0)])
+    >>> place_names([(111, 0), (112, 1)], ranks=False), place_names([(0, 0), (1, 0)], ranks=False)
     ({(111, 0): 'gpu0', (112, 1): 'gpu1'}, {(0, 0): 'p0', (1, 0): 'p1'})
+    >>> place_names([(0, 0), (1, 1)], ranks=True), place_names([(0, 0), (0, 1)], ranks=True)
+    ({(0, 0): 'rank 0', (1, 1): 'rank 1'}, {(0, 0): 'rank 0 gpu0', (0, 1): 'rank 0 gpu1'})
     """
     known = sorted({(one, other) for one, other in places if one is not None and other is not None})
     if len(known) < 2:
         return {}
-    if len({device for _, device in known}) == len(known):
+    if len({device for _, device in known}) == len(known) and not ranks:
         return {place: f"gpu{place[1]}" for place in known}
+    word = "rank " if ranks else "p"
     if len({process for process, _ in known}) == len(known):
-        return {place: f"p{place[0]}" for place in known}
-    return {place: f"p{place[0]} gpu{place[1]}" for place in known}
+        return {place: f"{word}{place[0]}" for place in known}
+    return {place: f"{word}{place[0]} gpu{place[1]}" for place in known}
+
+
+def places_of_groups(groups: Sequence[KernelGroup]) -> dict[Place, str]:
+    """Return the same of the processes and devices of kernel groups."""
+    ranks = any(group.place.startswith("rank") for group in groups)
+    return place_names(((group.process, group.device) for group in groups), ranks=ranks)
 
 
 def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str | None] | None = None) -> list[str]:
@@ -466,7 +478,10 @@ def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str | None] 
     lines = []
     for place, name in names.items():
         model = (devices or {}).get(place)
-        lines.append(f"{name}: process {place[0]}, device {place[1]}" + (f", {model}" if model else ""))
+        # What a rank is called says all but its GPU.
+        said = [] if name.startswith("rank") else [f"process {place[0]}, device {place[1]}"]
+        if said := said + ([model] if model else []):
+            lines.append(f"{name}: {', '.join(said)}")
     more = len(lines) - _MOST_LINES
     if more > 1:
         lines[_MOST_LINES:] = [f"and {counted(more, 'more device')}: `kernelpoint info`"]
@@ -496,7 +511,7 @@ def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int
     whole = printable(f"{text} {groups[index].key}")
     if len(whole) <= width:
         return whole
-    labels = KernelLabels(groups, place_names((group.process, group.device) for group in groups))
+    labels = KernelLabels(groups, places_of_groups(groups))
     return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
-from sampling.profile.profile import Profile
+from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import MOST, DurationCounts
 from sampling.reduction.region import LeftOut, Region, as_given
 from sampling.text import counted
@@ -41,12 +41,17 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
         place, time = (sequence.process, sequence.device), times.get(sequence)
         device = described.get(place) or described.get((None, sequence.device))
         rows.append(
-            {"process": sequence.process, "device": sequence.device}
+            {"process": sequence.process, "rank": rank_of(sequence), "device": sequence.device}
             | named(device, "name", "sm_count")
             | {"launches": study.launches_of_sequences[sequence]}
             | named(time, "kernel_ns", "busy_ns", "overlap_share")
         )
     return rows
+
+
+def rank_of(sequence: LaunchSequence) -> int | None:
+    """Return the rank in a distributed run; None where it is not known."""
+    return sequence.process if sequence.is_rank else None
 
 
 def device_name(study: Study) -> str | None:
@@ -169,7 +174,8 @@ def info_pairs(results: dict[str, Any]) -> Pairs:
         ("launch order", results["launch_order"]),
     ]
     for row in results["devices"]:
-        said = f"{row['device']} of process {row['process']}: {count(row['launches'])} launches"
+        owner = f"process {row['process']}" if row["rank"] is None else f"rank {row['rank']}"
+        said = f"{row['device']} of {owner}: {count(row['launches'])} launches"
         said += "" if row["name"] is None else f", {row['name']}"
         said += "" if row["sm_count"] is None else f", {row['sm_count']} SMs"
         said += "" if row["overlap_share"] is None else f", busy {duration(row['busy_ns'])}"

@@ -15,7 +15,7 @@ from tui.options.plan import SampleOptions
 from tui.output.blocks import Listing, Said, Typed
 from tui.output.writer import Answer
 from tui.terminal.printable import Column
-from tui.text.profile import part_of, stated
+from tui.text.profile import part_of, rank_of, stated
 
 # A rank that computes this much longer than the middle one is worth naming.
 _WORTH_SAYING = 0.01
@@ -36,6 +36,7 @@ def rank_row(rank: RankTime, found: RankTimes) -> dict[str, Any]:
     names = ("launches", "kernel_ns", "compute_ns", "communication_ns", "waiting_ns")
     return {
         "process": rank.sequence.process,
+        "rank": rank_of(rank.sequence),
         "device": rank.sequence.device,
         **{name: getattr(rank, name) for name in names},
         "compute_over_median": rank.compute_ns / found.median_compute_ns if found.median_compute_ns else None,
@@ -47,8 +48,8 @@ def rank_row(rank: RankTime, found: RankTimes) -> dict[str, Any]:
 
 
 def rank_name(rank: RankTime) -> str:
-    """Return what a rank is called: ``rank 7 gpu 1``."""
-    return f"rank {rank.sequence.process} gpu {rank.sequence.device}"
+    """Return what a rank is called: ``rank 7 gpu1``, or ``process 4242 gpu1`` where its rank is not known."""
+    return f"{rank.sequence.owner} gpu{rank.sequence.device}"
 
 
 def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:

@@ -76,8 +76,8 @@ def scanned(profile: Profile, counts: DurationCounts) -> dict[tuple[int, int], t
             full = profile.kernels.names.full(signature.name)
             short = counts.grouping.by is GroupBy.SHORT_NAME
             name = profile.kernels.names.short(signature.name) if short else full
-            place = (None, None) if counts.grouping.pool_devices else (sequence.process, sequence.device)
-            key = group_key(name, counts.grouping, signature.grid, signature.block, *place)
+            place = "" if counts.grouping.pool_devices else sequence.place
+            key = group_key(name, counts.grouping, signature.grid, signature.block, place)
             counted = (
                 launch_id in inside
                 and (not counts.region.devices or sequence.device in counts.region.devices)

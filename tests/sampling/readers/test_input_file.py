@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.errors import ProfileError
+from sampling.errors import OptionError, ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers.input_file import open_input, pieces
 from sampling.readers.registry import read_profile
@@ -175,6 +175,37 @@ def test_folders_within_are_looked_into_and_say_ranks_too(tmp_path: Path) -> Non
     # Two files of one rank do not say which process is which.
     table(folder, "another.csv")
     assert [each.process for each in read_profile([str(tmp_path)]).sequences] == [0, 1, 2]
+
+
+def test_ranks_in_paths_of_another_form_are_found_as_the_user_says(tmp_path: Path) -> None:
+    """What `nsys profile -o report_%q{SLURM_PROCID}` writes, two recordings of each rank."""
+    for rank, start in ((7, 50), (12, 60), (7, 10)):
+        path = tmp_path / f"job9_report_{rank}.{start}.csv"
+        path.write_text(f"name,duration_ns,start_ns\nk,5,{start}\n")
+    profile = read_profile([str(tmp_path)], rank_regex=r"report_(\d+)")
+    assert [(each.place, each.launches) for each in profile.sequences] == [
+        ("rank 7 device 0", 2),
+        ("rank 12 device 0", 1),
+    ]
+    assert profile.load(("start_ns",))["start_ns"].tolist() == [10, 50, 60]
+    assert {each.owner for each in read_profile([str(tmp_path)]).sequences} == {
+        *(f"process {number}" for number in range(3))
+    }
+
+
+@pytest.mark.parametrize(
+    ("rank_regex", "message"),
+    [
+        ("report_(", r"is no regular expression: missing \)"),
+        (r"report_\d+", "has no group that is the rank; put the rank into parentheses"),
+        (r"report_(\d+)", r"finds no rank in .*other\.csv"),
+        (r"r(x)?eport|other", r"finds no rank in .*report_1\.csv"),
+    ],
+)
+def test_a_rank_that_is_not_found_is_refused(tmp_path: Path, rank_regex: str, message: str) -> None:
+    files = [str(table(tmp_path, name)) for name in ("report_1.csv", "other.csv")]
+    with pytest.raises(OptionError, match=message):
+        read_profile(files, rank_regex=rank_regex)
 
 
 def test_ranks_that_a_run_has_and_nobody_gave_are_told(sample_data: Path) -> None:

@@ -74,7 +74,7 @@ def test_every_launch_is_in_one_group_and_pools_are_of_one_device(
         if groups.is_pool[index]:
             assert len(members) > 1
             assert {place[member] for member in members} == {(group.process, group.device)}
-            assert group.key == pool_key(group.process, group.device)
+            assert group.key == pool_key(group.place)
             assert is_pool_key(group.key)
         else:
             assert [counts.groups[member] for member in members] == [group]
@@ -85,9 +85,9 @@ def test_every_launch_is_in_one_group_and_pools_are_of_one_device(
     assert len({group.key for group in made.groups}) == len(made.groups)
 
 
-@pytest.mark.parametrize(("process", "device"), [(None, None), (0, 0), (4242, 1)])
-def test_the_key_of_a_pool_is_known_again(process: int | None, device: int | None) -> None:
-    assert is_pool_key(pool_key(process, device))
+@pytest.mark.parametrize("place", ["", "process 0 device 0", "rank 4242 device 1"])
+def test_the_key_of_a_pool_is_known_again(place: str) -> None:
+    assert is_pool_key(pool_key(place))
     assert not is_pool_key("(pooled kernels)2")
     assert not is_pool_key("void k<(pooled kernels)>")
 
@@ -114,7 +114,7 @@ def group(name: str, grid: int, block: int = 64, device: int = 0) -> KernelGroup
 
 
 def labels(groups: list[KernelGroup]) -> KernelLabels:
-    return KernelLabels(groups, place_names((each.process, each.device) for each in groups))
+    return KernelLabels(groups, place_names(((each.process, each.device) for each in groups), ranks=False))
 
 
 ANY_GROUPS = st.lists(
