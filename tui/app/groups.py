@@ -244,7 +244,7 @@ def group_key(study: Study, index: int, cells: int) -> str:
         return whole
     launched = group.key.removeprefix(group.name)
     if len(study.sequences) == 1:
-        launched = launched.partition(" process ")[0]
+        launched = launched.removesuffix(f" {group.place}")
     room = cells - len(launched)
     if room < _LEAST_NAME:
         return shortened(group.key, cells)
