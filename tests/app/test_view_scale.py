@@ -140,7 +140,7 @@ async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_actio
         await pilot.press("ctrl+p")
         await shows(app, pilot, "Search for", "the palette opens")
         await wait_for(pilot, lambda: isinstance(app.focused, Input), "its field takes the keys")
-        await pilot.press(*"intervals of")
+        await pilot.press(*"interval")
         await shows(app, pilot, "intervals of 80", "the palette lists it")
         await pilot.press("enter")
         await shows(app, pilot, "[i] 95 %", "another level")

@@ -26,7 +26,7 @@ from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import sheet as sheets
-from tui.scale.answers import predictions_of
+from tui.scale.answers import ipc_text, predictions_of
 from tui.scale.sheet import (
     CELLS,
     GAP,
@@ -350,3 +350,9 @@ def test_the_benchmarks_of_a_file_follow_each_other(sample_data: Path) -> None:
     edited = typed(0, "ipc", "7", tables)
     assert "made-up congested" in titles(replace(edited, place=1))
     assert "Made-up numbers" in titles(edited.undone().undone()), "as before the file"
+
+
+def test_an_ipc_has_four_digits() -> None:
+    assert [ipc_text(ipc) for ipc in (0.123456, 9_999.4, 10_000, 123_456.7)] == [
+        *("0.1235", "9999", "10,000", "123,457")
+    ]

@@ -122,6 +122,9 @@ def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path:
     equal(later.metrics["m"], [11, 12])
     assert report.matched == 2
     assert "3 rows of launches that are not selected" in report.sentence
+    fewer = raw_page(tmp_path, [(99, 0, "a", "(8, 1, 1)", "(8, 1, 1)", 10)])
+    (report,) = joined(profile, fewer)[1]
+    assert "1 of 1 kernel has fewer rows than launches: they are taken for the first ones" in report.sentence
 
 
 def test_a_file_or_profile_without_shapes_joins_by_name(launch_table: Build, tmp_path: Path) -> None:

@@ -149,6 +149,10 @@ def test_a_setting_that_does_not_fit_is_refused(setting: str, message: str) -> N
         method_options("root", (setting,))
 
 
+def test_a_threshold_of_sieve_may_be_any_number_above_0() -> None:
+    assert method_options("sieve", ("sieve.cov=0.3",)).cov == 0.3
+
+
 @pytest.mark.parametrize(
     ("name", "value", "hint"),
     [

@@ -102,6 +102,10 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
     ),
     ("zero-durations", "note", "1 launch lasts 0 ns", kernels([0] + [10_001] * 10_000), "(under 0.1 %)"),
     (
+        *("coarse-clock", "note", "clock ticks of 1 us", kernels([0] * 98 + [2000] * 2)),
+        "100.0 % of the launches last fewer than 50 steps",
+    ),
+    (
         *("coarse-clock", "note", "clock ticks of 1 us", kernels([2000] * 10 + [90_000] * 90)),
         "steps of 1,000 ns and 10.0 % of the launches last fewer than 50 steps",
     ),

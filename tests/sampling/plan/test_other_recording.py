@@ -303,8 +303,10 @@ def test_a_fingerprint_is_the_sum_its_docstring_says(
     rng = np.random.default_rng(launches)
     names = [f"kernel{code}" for code in rng.integers(0, 5, launches)]
     grid_x = rng.integers(0, 4, launches).tolist()
-    (found,) = fingerprints(launch_table(names, [1] * launches, grid_x=grid_x))
-    assert found.launches == launches
+    told: list[tuple[int, int, str]] = []
+    profile = launch_table(names, [1] * launches, grid_x=grid_x)
+    (found,) = fingerprints(profile, lambda *said: told.append(said))
+    assert (found.launches, told) == (launches, [(1, 1, "comparing launches")])
     assert found.digest == digest_one_by_one(names, grid_x, piece_launches)
 
 

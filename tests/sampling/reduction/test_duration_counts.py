@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.errors import ProfileError
 from sampling.profile import launch_table
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
@@ -243,3 +244,10 @@ def test_counted_launches_come_with_their_groups(
     ]
     assert found == kept
     assert sum(part.launches for part in counted_parts(profile, counts)) == len(kept)
+
+
+def test_durations_that_no_recording_lasts_are_refused(launch_table: Callable[..., Profile]) -> None:
+    grouping = Grouping(GroupBy.NAME)
+    assert count_durations(launch_table(["a", "a"], [2**61, 2**61 - 2**10]), grouping).launches == 2
+    with pytest.raises(ProfileError, match="which no recording lasts"):
+        count_durations(launch_table(["a", "a"], [2**61] * 2), grouping)

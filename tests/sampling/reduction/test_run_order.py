@@ -100,6 +100,7 @@ def test_the_same_launches_in_the_same_order(look: Look) -> None:
     assert (twins.in_order, twins.same, twins.time_ratio) == (True, 1.0, 2.0)
     assert look(ONE).twins is None
     assert look(ONE[:19], ONE[:19]).twins is None
+    assert look(ONE[:20], ONE[:20]).twins is not None
     assert look(ONE, ONE, times=[0, 1]).twins.time_ratio is None  # type: ignore[union-attr]
 
 
