@@ -99,6 +99,14 @@ _TABLE_ENTRIES = 1 << 20
 _KEY_BITS = 63
 
 
+def joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return (n,) the pieces of a column; where all rows have one value, memory has it once: stride 0."""
+    value = next((piece[0] for piece in pieces if len(piece)), None)
+    if value is not None and all((piece == value).all() for piece in pieces):
+        return np.broadcast_to(value, sum(map(len, pieces)))
+    return np.concatenate(pieces)
+
+
 def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
     """Return (n,) a code for every row, 0 <= code < k, and (k,) the first row that has each.
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, FloatArray, IntArray, joined
 from sampling.errors import ProfileError
-from sampling.parallel import Lock
+from sampling.parallel import Lock, ordered_map
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, operators_of
 from sampling.profile.profile import (
     Column,
@@ -78,8 +78,8 @@ def _stacked(values: Sequence[Any]) -> Any:
     if len(values) == 1 or any(each is None for each in values):
         return values[0] if len(values) == 1 else None
     if isinstance(values[0], np.ndarray):
-        return np.concatenate(values)
-    return [np.concatenate(axis) for axis in zip(*values, strict=True)]
+        return joined(values)
+    return [joined(axis) for axis in zip(*values, strict=True)]
 
 
 class LaunchTableBuilder:
@@ -108,7 +108,9 @@ class LaunchTableBuilder:
         kept = {name: getattr(part, name) for name in ("order", "process", "start_ns", "api_start_ns")}
         for name in ("device", "stream"):
             values = getattr(part, name)
-            kept[name] = None if values is None else values.astype(np.int32)
+            if values is not None and values.strides == (0,):
+                values = np.broadcast_to(np.int32(values[0]), values.shape)
+            kept[name] = None if values is None else values.astype(np.int32, copy=False)
         signature = self._kernels.intern(part.name, part.grid, part.block)
         self._parts.append({"signature": signature, "duration_ns": duration_ns, **kept})
         self._rows += len(duration_ns)
@@ -133,7 +135,9 @@ class LaunchTableBuilder:
         """
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
-        columns = {name: _stacked([part.pop(name) for part in self._parts]) for name in tuple(self._parts[0])}
+        names = list(self._parts[0])
+        stacked = ordered_map(lambda name: _stacked([part.pop(name) for part in self._parts]), names)
+        columns = dict(zip(names, stacked, strict=True))
         self._parts.clear()
         order, sequences = in_sequences(
             self._rows,

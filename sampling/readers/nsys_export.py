@@ -170,14 +170,17 @@ def read_export(
             if column[time].min() == NULL:
                 row = done + int(np.argmin(column[time])) + 1
                 raise tables.error("a launch has no time", row=row, column=time)
-        nothing = np.full(len(column["start"]), NULL)
+        nothing = np.broadcast_to(np.int64(NULL), len(column["start"]))
         process = _codes(column.get("globalPid", nothing), processes)
         key = _keys(process, column.get("correlationId", nothing))
         # A copy: a column of an Arrow batch would keep the memory of all its other columns.
-        part = _Part(process, key, column["start"].copy(), np.full_like(nothing, NO_CALL))
+        start_ns = column["start"] if column["start"].base is None else column["start"].copy()
+        part = _Part(process, key, start_ns, np.full(len(nothing), NO_CALL))
         # Dimensions that are NULL become 0, which is "unknown".
         grid, block = (
-            [np.maximum(column[axis], 0) for axis in axes] if column.keys() >= {*axes} else None
+            [each if each.min() >= 0 else np.maximum(each, 0) for each in map(column.__getitem__, axes)]
+            if column.keys() >= {*axes}
+            else None
             for axes in (_GRID, _BLOCK)
         )
         builder.append(
@@ -250,10 +253,11 @@ def _name_codes(
 ) -> NDArray[np.int32]:
     """Return the name code of every launch; ``texts`` are those looked up so far, and more are added."""
     forms = {form: column[form] for form in _NAMES if form in column}
-    name = np.full(len(column["start"]), NULL)
-    for form in forms.values():
-        name = np.where(name == NULL, form, name) if name.min() == NULL else name
-    codes, first_rows = dense_codes([np.maximum(name, -1) + 1])
+    name = np.broadcast_to(np.int64(NULL), len(column["start"]))
+    for place, form in enumerate(forms.values()):
+        if name.min() == NULL:
+            name = np.where(name == NULL, form, name) if place else form
+    codes, first_rows = dense_codes([name if name.min() >= 0 else np.maximum(name, -1) + 1])
     ids = {form: values[first_rows].tolist() for form, values in {"full": name, **forms}.items()}
     wanted = set().union(*ids.values()) - texts.keys()
     texts.update(tables.strings(sorted(wanted)) if wanted else {})
