@@ -114,19 +114,24 @@ def _swept(part: Part, by_start: _ByStart, before: _LastEnd) -> _Swept:
     rows, start, end = by_start
     first_ns = int(start[0])
     before_ns, before_id = before[1:] if before[0] == part.sequence else (first_ns, -1)
-    # When all launches before each have ended.
+    # When all launches before each have ended: how far that moves on is time idle or busy.
     ended = np.maximum.accumulate(np.concatenate([[before_ns], end]))
-    hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
-    kernel_ns, gap_ns = int((end - start).sum()), start - ended[:-1]
-    widest = np.argpartition(-gap_ns, min(_MOST_GAPS, len(gap_ns)) - 1)[:_MOST_GAPS]
-    widest = widest[gap_ns[widest] > 0]
-    # The launch that ends last of those so far, in this part or before it.
-    latest = np.maximum.accumulate(np.where(end == ended[1:], np.arange(len(end)), -1))
-    ids = np.append(part.ids(rows), before_id)
-    earlier = ids[np.concatenate([[-1], latest])[widest]]
-    gaps = zip(gap_ns[widest].tolist(), earlier.tolist(), ids[widest].tolist(), strict=True)
-    busy_ns = kernel_ns - int(hidden.sum())
-    return _Swept(kernel_ns, busy_ns, first_ns, int(ended[-1]), tuple(gaps), int(ids[latest[-1]]))
+    gap_ns = np.maximum(start - ended[:-1], 0)
+    busy_ns = int(ended[-1] - ended[0] - gap_ns.sum())
+
+    def last_before(place: int) -> int:
+        """Return the id of the launch that ends last of those so far, in this part or before it."""
+        last = np.flatnonzero(end[:place] == ended[place])[-1:]
+        return int(part.ids(rows[last])[0]) if len(last) else before_id
+
+    gaps = []
+    for _ in range(_MOST_GAPS):
+        widest = int(gap_ns.argmax())
+        if gap_ns[widest]:
+            gaps.append((int(gap_ns[widest]), last_before(widest), int(part.ids(rows[[widest]])[0])))
+            gap_ns[widest] = 0
+    kernel_ns = int((end - start).sum())
+    return _Swept(kernel_ns, busy_ns, first_ns, int(ended[-1]), tuple(gaps), last_before(len(end)))
 
 
 def _by_start(part: Part) -> _ByStart:
@@ -137,7 +142,8 @@ def _by_start(part: Part) -> _ByStart:
     rows = np.arange(len(start))
     if np.any(start[1:] < start[:-1]):
         rows = np.argsort(start, kind="stable")
-    return rows, start[rows], end[rows]
+        start, end = start[rows], end[rows]
+    return rows, start, end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
