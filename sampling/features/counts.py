@@ -21,8 +21,9 @@ from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_columns
 from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
+from sampling.readers.cells import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import Kind, NumberLocale, first_line, header_cells, lines_of, unified
+from sampling.readers.table import Kind, first_line, header_cells, lines_of, unified
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 

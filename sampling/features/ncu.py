@@ -19,16 +19,9 @@ from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, FeatureTable
 from sampling.parallel import Progress
+from sampling.readers.cells import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import (
-    Layout,
-    NumberLocale,
-    Rows,
-    header_cells,
-    joined_lines,
-    lines_of,
-    parse,
-)
+from sampling.readers.table import Layout, Rows, header_cells, joined_lines, lines_of, parse
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording
 

@@ -19,23 +19,12 @@ from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.parallel import Progress
+from sampling.readers.cells import WRITTEN, NumberLocale, sizes_of
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.not_a_profile import file_error, is_table, other_sort
 from sampling.readers.registry import reader_of
-from sampling.readers.table import (
-    PARQUET,
-    WRITTEN,
-    Kind,
-    Layout,
-    NumberLocale,
-    Rows,
-    floats,
-    read_rows,
-    sizes_of,
-    table_header,
-    unified,
-)
+from sampling.readers.table import PARQUET, Kind, Layout, Rows, floats, read_rows, table_header, unified
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording, listed, shortened
 

@@ -17,7 +17,7 @@ from sampling.parallel import Progress
 from sampling.plan.design import Design, design_of_method, make_design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
-from sampling.readers.table import NumberLocale
+from sampling.readers.cells import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches

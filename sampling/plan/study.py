@@ -29,7 +29,7 @@ from sampling.strata.target import Target
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
-    from sampling.readers.table import NumberLocale
+    from sampling.readers.cells import NumberLocale
 
 # Of more launches it is not looked, unasked, whether the profile itself counts their instructions.
 _MOST_LISTED_UNASKED = 1 << 22

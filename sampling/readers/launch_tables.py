@@ -40,6 +40,7 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
+from sampling.readers.cells import float_values
 from sampling.readers.columns import (
     BLOCK,
     DIMENSIONS,
@@ -57,7 +58,6 @@ from sampling.readers.table import (
     Launches,
     Layout,
     Rows,
-    float_values,
     floats,
     metric_columns,
     parquet_footer,

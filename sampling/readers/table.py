@@ -1,6 +1,6 @@
 """The one reader of tables: CSV, the same with semicolons or tabs, and Parquet, piece by piece through Arrow.
 
-A format gives a `Layout`, the columns that it knows and their kinds, and takes `Rows`: here cells become
+A format gives a `Layout`, the columns that it knows and their kinds, and takes `Rows`: here columns become
 numbers, times, sizes and names, and here is said which row and column are wrong. A column of text is its
 distinct texts and a code for every row, so that each text is looked at once.
 """
@@ -8,7 +8,6 @@ distinct texts and a code for every row, so that each text is looked at once.
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import InputFile, pieces
 
@@ -41,23 +41,11 @@ if TYPE_CHECKING:
 
 #: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes, "any" as the last two
 Kind = Literal["integer", "number", "text", "any"]
-#: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone
-NumberLocale = Literal["C", "en_US", "de_DE"]
 
 PARQUET = b"PAR1"
-#: How a grid or block is written in one cell, for messages
-WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
 #: A total of many launches must fit in 64 bits
 MOST_NS = 1 << 62
 
-# What tools print where there is no value.
-_NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "(n/a)", "NA", "<NA>", "NULL", "null", "no data")
-_PLAIN = r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity)"
-_ENGLISH = rf"^[+-]?({_PLAIN}|[1-9]\d{{0,2}}(,\d{{3}})+(\.\d*)?)$"
-# Under de_DE a dot stands between thousands, so that 31.87 is no number there.
-_GERMAN = r"^[+-]?((\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?|(?i:inf|infinity))$"
-_PATTERN = {None: rf"^[+-]?({_PLAIN})$", "C": _ENGLISH, "en_US": _ENGLISH, "de_DE": _GERMAN}
-_SIZE = re.compile(r"\s*[(\[{<]?\s*[0-9]{1,10}(?:(?:\s*[xX*,;]\s*|\s+)[0-9]{1,10}){0,2}\s*[)\]}>]?\s*")
 _LARGEST_NUMBER, _ROUNDED_FROM = 2.0**62, 2.0**53
 _NEWLINE, _RETURN = 10, 13
 # Signatures are found by hashing, which pays from about this many rows at a time.
@@ -355,7 +343,7 @@ def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=layout.separator),
         convert_options=arrow_csv.ConvertOptions(
-            include_columns=list(wanted), column_types=wanted, null_values=list(_NULLS), check_utf8=False
+            include_columns=list(wanted), column_types=wanted, null_values=list(NULLS), check_utf8=False
         ),
     )
     columns = [str(position) for position, _ in layout.columns.values()]
@@ -408,43 +396,8 @@ def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
         whole = np.rint(np.nan_to_num(numbers)).astype(np.int64)
         for place in np.flatnonzero(np.abs(numbers) >= _ROUNDED_FROM).tolist():
             whole[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
-        return _masked(whole[codes], np.isnan(numbers)[codes])
-    return _masked(numbers[codes], np.isnan(numbers)[codes])
-
-
-def _masked(values: NDArray[Any], is_null: BoolArray) -> Any:
-    """Return an Arrow array with nulls; `pyarrow.array` would import pandas."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    array = to_arrow(values)
-    valid = to_arrow((~is_null).view(np.uint8)).cast(pa.bool_())
-    return compute.if_else(valid, array, pa.nulls(1, array.type)[0]) if is_null.any() else array
-
-
-def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
-    """Return (k,) the numbers of an Arrow array of texts, and which of these are text and no number.
-
-    A number is NaN where a cell has none, infinite where it says so or is beyond float64. The locale is None
-    where nothing stands between thousands.
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if not pa.types.is_string(cells.type):
-        # Bytes that are no UTF-8 belong to no number.
-        cells = to_arrow_texts([(cell or b"").decode("utf-8", "replace") for cell in cells.to_pylist()])
-    nothing = pa.nulls(1, pa.string())[0]
-    cells = compute.utf8_trim_whitespace(cells)
-    cells = compute.if_else(compute.is_in(cells, value_set=to_arrow_texts(_NULLS)), nothing, cells)
-    is_number = compute.match_substring_regex(cells, _PATTERN[locale])
-    cells = compute.if_else(is_number, cells, nothing)
-    if locale == "de_DE":
-        cells = compute.replace_substring(compute.replace_substring(cells, ".", ""), ",", ".")
-    else:
-        cells = compute.replace_substring(cells, ",", "")
-    is_text = to_numpy(compute.fill_null(compute.invert(is_number), False))
-    return float_values(cells.cast(pa.float64())), is_text
+        return masked(whole[codes], np.isnan(numbers)[codes])
+    return masked(numbers[codes], np.isnan(numbers)[codes])
 
 
 def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatArray, BoolArray]:
@@ -456,31 +409,6 @@ def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatA
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, locale)
     return numbers[codes], is_text[codes]
-
-
-def float_values(column: Any) -> FloatArray:
-    """Return (n,) the numbers of an Arrow column as float64; NaN where there is none."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.uint8())
-    return to_numpy(compute.fill_null(column.cast(pa.float64(), safe=False), float("nan")))
-
-
-def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
-    """Return (n, 3) x, y and z of some cells, and the index of the first cell that is none, -1 if all are.
-
-    Axes that a cell leaves out are 1. An empty cell is a size that is not known: zeros.
-    """
-    sizes = np.zeros((len(cells), 3), dtype=np.int64)
-    for place, cell in enumerate(cells):
-        if cell.strip() in _NULLS:
-            continue
-        if not _SIZE.fullmatch(cell):
-            return sizes, place
-        sizes[place] = [*map(int, re.findall("[0-9]+", cell)), 1, 1][:3]
-    return sizes, -1
 
 
 @contextmanager
@@ -559,7 +487,7 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
         rows.refuse(wrong, name, lambda row: f"{numbers[row]} is not a number that fits here")
         if kind == "integer":
             whole = np.rint(numbers) if is_floating else numbers
-            return _masked(whole.astype(np.int64), to_numpy(column.is_null()))
+            return masked(whole.astype(np.int64), to_numpy(column.is_null()))
     return column
 
 

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
+from sampling.readers.cells import NumberLocale, numbers_of, sizes_of
 from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 from sampling.readers.registry import read_profile
-from sampling.readers.table import NumberLocale, numbers_of, sizes_of
 from tests.sampling.readers.launches_told import Told, told
 
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
