@@ -175,6 +175,15 @@ def test_the_figures_follow_from_the_file(
     assert tight["bound"] <= tight["bound_with_noise"] <= 0.01
 
 
+def test_where_every_launch_is_simulated_nothing_is_estimated(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("name,duration_ns\na,5\nb,7\n")
+    said = "Simulate all of 2 launches: none stands for another.\nThe whole run's cycles are then their sum:"
+    assert kernelpoint("sample", path).out.startswith(said)
+
+
 def test_the_same_seed_gives_the_same_plan(kernelpoint: Kernelpoint, resnet: Path, plan: Plan) -> None:
     assert planned(kernelpoint, resnet) == plan
     assert planned(kernelpoint, resnet, "--seed", "0") == plan

@@ -62,9 +62,11 @@ def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan |
     return f"Simulate {count(of.samples)} of {whole}{less} {time}."
 
 
-def known_sentence(design: Design) -> str:
+def known_sentence(design: Design, launches: int) -> str:
     """Return how well the whole run is known then, what that assumes, and whether it was asked for."""
     target, sure = design.target, sure_words(design.target.confidence)
+    if design.samples == launches:
+        return "The whole run's cycles are then their sum: nothing is estimated."
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
     if design.bound_with_noise is None:
@@ -298,7 +300,7 @@ def plan_blocks(
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
     yield simulate_sentence(design, study.counts.launches, plan.total_duration_ns, plan)
-    yield known_sentence(design)
+    yield known_sentence(design, study.counts.launches)
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
         words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {ratio(1 / plan.cost_share)}"
@@ -462,7 +464,7 @@ def summary_blocks(
     yield from devices_named(study)
     yield ""
     yield simulate_sentence(design, counts.launches, total_ns)
-    yield known_sentence(design)
+    yield known_sentence(design, counts.launches)
     yield from hours_lines(design, costs)
     binding = (costs.binding or ())[:_MOST_BINDING]
     yield binding_text(binding, design, total_ns, costs.slowdown)
