@@ -312,7 +312,7 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
     source = profile.parts[0].source
     assert isinstance(source, ColumnsInMemory)
     code, columns = kernels.add(profile.kernels), dict(source.columns)
-    if (code != np.arange(len(code))).any():
+    if is_other := bool((code != np.arange(len(code))).any()):
         columns["signature"] = code[columns["signature"]]
     operator = source.operator
     if operator is not None:
@@ -321,7 +321,9 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
         )
     moved = ColumnsInMemory(kernels, columns, source.metric, operator)
     parts = tuple(replace(part, source=moved) for part in profile.parts)
-    return replace(profile, kernels=kernels, parts=parts)
+    made = replace(profile, kernels=kernels, parts=parts)
+    made.found = {} if is_other else profile.found
+    return made
 
 
 def runs_of(

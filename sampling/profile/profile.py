@@ -142,15 +142,19 @@ class KernelTable:
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
         for place, column in known.items():
             distinct[:, place] = column[first_rows]
+        return self._codes_of(distinct).take(codes)
+
+    def _codes_of(self, rows: IntArray) -> NDArray[np.int32]:
+        """Return (k,) the codes of (k, 7) name, grid and block, new ones in the order in which they come."""
         with self._lock:
-            found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, distinct.tolist())]
-        return np.array(found, dtype=np.int32).take(codes)
+            found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
+        return np.array(found, dtype=np.int32)
 
     def add(self, other: KernelTable) -> NDArray[np.int32]:
         """Return (signatures,) the code here of every signature of another table, adding new ones."""
-        rows = other.signature_rows()
-        name = self.names.add(other.names)[rows[:, 0]]
-        return self.intern(name, tuple(rows[:, 1:4].T), tuple(rows[:, 4:].T))
+        rows = other.signature_rows().copy()
+        rows[:, 0] = self.names.add(other.names)[rows[:, 0]]
+        return self._codes_of(rows)
 
     def signature(self, code: int) -> Signature:
         """Return the name code, grid and block behind a signature code."""
@@ -301,6 +305,8 @@ class Profile:
     notes: tuple[str, ...] = ()
     #: What works where the launches are: None, threads of this process.
     mapper: Mapper | None = field(default=None, repr=False)
+    #: What was found of all launches when they were kept; another profile made of this one has none of it.
+    found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.clocks = self.clocks or (0,) * len(self.sequences)
@@ -309,6 +315,10 @@ class Profile:
     def launches(self) -> int:
         """The number of launches."""
         return sum(sequence.launches for sequence in self.sequences)
+
+    def known(self, what: str, parts: Sequence[Part]) -> Any:
+        """Return what was found of all launches; None where nothing was, or the parts are not all."""
+        return self.found.get(what) if sum(part.launches for part in parts) == self.launches else None
 
     @property
     def first_ids(self) -> tuple[int, ...]:

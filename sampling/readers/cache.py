@@ -1,4 +1,4 @@
-"""What was read of a large file, kept in the user's cache folder for the next time.
+"""What was read of a large file, and its reduction, kept in the user's cache folder for the next time.
 
 A kept profile is one file: some numbers, the pickled profile and the bytes of its columns, which are mapped
 into memory, not copied. It is found by the path, the state and the ends of what was read, and by the state of
@@ -29,6 +29,8 @@ from sampling.profile.launch_table import with_kernels
 from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.table import PARQUET
+from sampling.reduction.duration_counts import reduced_parts
+from sampling.reduction.timeline import device_times
 
 if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
@@ -121,6 +123,11 @@ def through_cache(
     profile = read(replace(file, location=file.location.absolute()), KernelTable())
     with suppress(OSError, ProfileError):
         profile.files = (replace(profile.files[0], sha256=sha256_as_read(known)),)
+        # All questions begin with these.
+        profile.found = {
+            "reduction": reduced_parts(profile, "signature", profile.parts),
+            "device times": device_times(profile, profile.parts),
+        }
         _keep(profile, place)
     return with_kernels(profile, kernels)
 
@@ -136,9 +143,9 @@ def _bytes_kept(file: InputFile, state: DiskState) -> int:
 def _place(file: InputFile, state: DiskState) -> Path:
     """Return where a profile is kept."""
     described = [file.path, os.fspath(file.location.absolute()), str(file.columns), *sorted(state)]
-    # Other readers may read something else: their own files stand for the program's version.
+    # Other readers may find something else: their own files stand for the program's version.
     readers = Path(__file__).parent
-    for folder in (readers, readers.parent / "profile"):
+    for folder in (readers, readers.parent / "profile", readers.parent / "reduction"):
         described += sorted(disk_state(folder))
     key = hashlib.sha256(repr(described).encode("utf-8", "surrogateescape"))
     files = sorted(file.location.iterdir()) if file.is_directory else [file.location]

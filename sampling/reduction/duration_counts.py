@@ -190,21 +190,33 @@ def count_durations(
     if label == "operator" and label not in profile.columns:
         raise no_operators()
 
+    known: Reduction | None = None if label == "operator" else profile.known("reduction", selected)
+    if known is None:
+        reduction = reduced_parts(profile, label, selected, progress)
+    else:
+        raw, *pairs = known
+        reduction = known if label == "signature" else reduced(_raw_names(profile, raw), *pairs)
+    if label == "operator" and not any(profile.kernels.operators()[0]):
+        raise no_operators()
+    alike = time_of_alike_ns(*reduction, sequences)
+    if grouping.pool_devices is None:
+        grouping = replace(grouping, pool_devices=len(alike) > 1)
+    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
+
+
+def reduced_parts(
+    profile: Profile, label: Column, selected: Sequence[Part], progress: Progress | None = None
+) -> Reduction:
+    """Return the distinct (raw code, duration) of parts, and how many launches have each."""
     waiting: list[Reduction] = []
-    reductions = profile.map(partial(_reduced_part, label, sequences), selected)
+    reductions = profile.map(partial(_reduced_part, label, len(profile.sequences)), selected)
     for part, reduction in zip(selected, reductions, strict=True):
         waiting.append(reduction)
         if sum(len(each[0]) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0][0])):
             waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
-    if label == "operator" and not any(profile.kernels.operators()[0]):
-        raise no_operators()
-    reduction = _merged(waiting)
-    alike = time_of_alike_ns(*reduction, sequences)
-    if grouping.pool_devices is None:
-        grouping = replace(grouping, pool_devices=len(alike) > 1)
-    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
+    return _merged(waiting)
 
 
 def _reduced_part(label: Column, sequences: int, part: Part) -> Reduction:
@@ -254,13 +266,18 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
 
     Each of those groups lies in one process and device.
     """
-    sequences, name_of = len(profile.sequences), profile.kernels.signature_names()
     raw = np.flatnonzero(counts.group_of_raw >= 0)
     by_name = np.empty(len(counts.groups), dtype=np.int64)
-    by_name[counts.group_of_raw[raw]] = name_of[raw // sequences] * sequences + raw % sequences
+    by_name[counts.group_of_raw[raw]] = _raw_names(profile, raw)
     reduction = reduced(by_name[counts.group_of_pairs], counts.duration_ns, counts.count)
     found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
     return replace(found, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
+
+
+def _raw_names(profile: Profile, raw: IntArray) -> IntArray:
+    """Return (n,) the raw codes by name of raw codes by signature."""
+    sequences, name_of = len(profile.sequences), profile.kernels.signature_names()
+    return name_of[raw // sequences].astype(np.int64) * sequences + raw % sequences
 
 
 def _grouped(

@@ -63,6 +63,9 @@ def device_times(
     """
     if "start_ns" not in profile.columns:
         return ()
+    known: tuple[DeviceTime, ...] | None = profile.known("device times", chosen)
+    if known is not None:
+        return known
     times: dict[int, DeviceTime] = {}
     swept = in_turn(profile.mapper, chosen, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
     for done, (part, time) in enumerate(zip(chosen, swept, strict=True)):

@@ -19,7 +19,11 @@ from sampling.profile.profile import Column, Profile
 from sampling.readers import cache, registry
 from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
+from sampling.reduction.timeline import device_times
 from tests import small_recordings
 
 
@@ -44,6 +48,17 @@ def no_reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Non
 
 def read(*paths: Path) -> Profile:
     return read_profile([str(path) for path in paths], cache=True)
+
+
+def reduced(profile: Profile) -> list[object]:
+    """Return what looking at all launches finds, and at all but the first."""
+    found: list[object] = [device_times(profile, profile.parts)]
+    for by in (GroupBy.NAME, GroupBy.LAUNCH):
+        for first in (0, 1):
+            counts = count_durations(profile, Grouping(by), Region(launches=(first, None)))
+            pairs = (counts.offsets, counts.duration_ns, counts.count)
+            found += [[group.key for group in counts.groups], *(each.tolist() for each in pairs)]
+    return found
 
 
 def told(profile: Profile) -> tuple[object, ...]:
@@ -75,8 +90,11 @@ def test_what_is_kept_is_what_was_read(
 ) -> None:
     path = write(tmp_path)
     first = told(read(path))
+    looked = reduced(read_profile([str(path)]))
     no_reader()
-    assert told(read(path)) == first
+    again = read(path)
+    assert told(again) == first
+    assert (reduced(again), {*again.found}) == (looked, {"reduction", "device times"})
     assert first[0][1][0].sha256 == sha256_as_read(read_profile([str(path)], cache=True).files[0])
 
 
