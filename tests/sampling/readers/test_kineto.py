@@ -115,9 +115,6 @@ def launches_in_annotations(events: Sequence[Json]) -> dict[str, list[int]]:
     return {text: sorted(counts) for text, counts in found.items()}
 
 
-Json = dict[str, Any]
-
-
 def kernel(correlation: int = 1, **changes: Any) -> Json:
     """Return a kernel event as Kineto writes it; arguments given by name replace or drop (None) a field."""
     event: Json = {
