@@ -280,7 +280,8 @@ def _find_calls(
     has_id = [part.key >= 0 for part in parts]
     if not any(each.any() for each in has_id) or not tables.has(_RUNTIME, *_CALL):
         return
-    place_of, places = _places([part.key[known] for part, known in zip(parts, has_id, strict=True)])
+    keys = (part.key if known.all() else part.key[known] for part, known in zip(parts, has_id, strict=True))
+    place_of, places = _places([*keys])
     first_start_ns = np.full(places, NO_CALL)
     codes = dict(processes)
     for start_ns, thread, correlation in tables.integers(_RUNTIME, _CALL):
@@ -295,7 +296,8 @@ def _find_calls(
             np.minimum.at(first_start_ns, place, start_ns)
         advance(len(key))
     for part, known in zip(parts, has_id, strict=True):
-        part.api_start_ns[:] = np.where(known, first_start_ns[place_of(part.key)], NO_CALL)
+        np.take(first_start_ns, place_of(part.key), out=part.api_start_ns)
+        part.api_start_ns[~known] = NO_CALL
 
 
 def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
@@ -341,7 +343,8 @@ def _put_in_order(parts: Sequence[_Part], numbers: IntArray) -> tuple[LaunchOrde
         without_id += np.bincount(part.process[part.key < 0], minlength=len(numbers))
     by = np.where(lost == 0, 2, np.where(without_id == 0, 1, 0))
     for part in parts:
-        part.key[:] = np.choose(by[part.process], (part.start_ns, part.key, part.api_start_ns))
+        keys = (part.start_ns, part.key, part.api_start_ns)
+        part.key[:] = keys[by[0]] if (by == by[0]).all() else np.choose(by[part.process], keys)
         part.process[:] = numbers[part.process]
     return _WEAKEST_FIRST[by.min()], int(lost.sum())
 

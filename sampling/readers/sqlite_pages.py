@@ -26,8 +26,9 @@ from sampling.parallel import ordered_map
 
 #: The value of a column that is NULL
 NULL = int(np.iinfo(np.int64).min)
-# Fewer leaves at once take longer, for their threads wait on Python's lock; a part has some 500,000 rows.
-LEAVES_AT_ONCE, LEAVES_OF_A_PART = 1024, 12_288
+# Of fewer leaves at once the threads wait on Python's lock, and the arrays of more do not stay in a
+# processor's cache. A part has some 500,000 rows.
+LEAVES_AT_ONCE, LEAVES_OF_A_PART = 512, 12_288
 
 _FILE_HEADER_BYTES = 100
 _INTERIOR, _LEAF = 5, 13
@@ -63,11 +64,15 @@ class _Pages:
     usable_bytes: int  #: of a page, without what is reserved at its end
     count: int
 
-    def read(self, file: BinaryIO, numbers: AnyIntArray) -> NDArray[np.uint8]:
-        """Return the bytes of pages, one after the other, and enough zeros behind them for one more value."""
+    def room(self, pages: int) -> NDArray[np.uint8]:
+        """Return room for the bytes of so many pages, and one more value behind them."""
+        return np.zeros(pages * self.page_bytes + _LONGEST_INTEGER, dtype=np.uint8)
+
+    def read(self, file: BinaryIO, numbers: AnyIntArray, room: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the bytes of pages, one after the other, and of one more value, in some room."""
         if numbers.min() < 1 or numbers.max() > self.count:
             raise NotPlainError
-        content = np.zeros(len(numbers) * self.page_bytes + _LONGEST_INTEGER, dtype=np.uint8)
+        content = room[: len(numbers) * self.page_bytes + _LONGEST_INTEGER]
         # Pages that lie side by side are read at once.
         apart = np.flatnonzero(np.diff(numbers) != 1) + 1
         for first, stop in pairwise([0, *apart.tolist(), len(numbers)]):
@@ -94,9 +99,11 @@ def read_table(
     leaves = _leaves(pages, root)
 
     def part(first: int) -> list[IntArray]:
+        # New room for every piece would take longer to be zeroed than to be read into.
+        room = pages.room(LEAVES_AT_ONCE)
         with location.open("rb", buffering=0) as file:
             pieces = [
-                _columns_of(pages, pages.read(file, some), columns, wanted)
+                _columns_of(pages, pages.read(file, some, room), columns, wanted)
                 for some in _pieces(leaves[first : first + LEAVES_OF_A_PART], LEAVES_AT_ONCE)
             ]
         return [joined(column) for column in zip(*pieces, strict=True)]
@@ -131,10 +138,11 @@ def _leaves(pages: _Pages, root: int) -> IntArray:
     level = np.array([root])
     with pages.location.open("rb", buffering=0) as file:
         for _ in range(_DEEPEST_TREE):
-            kind = int(pages.read(file, level[:1])[0])
+            room = pages.room(1)
+            kind = int(pages.read(file, level[:1], room)[0])
             if kind == _LEAF:
                 return level
-            below = [_children(pages, pages.read(file, level[each : each + 1])) for each in range(len(level))]
+            below = [_children(pages, pages.read(file, each, room)) for each in level.reshape(-1, 1)]
             level = np.concatenate(below)
             if len(level) > pages.count:
                 raise NotPlainError
