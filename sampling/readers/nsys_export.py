@@ -296,7 +296,7 @@ def _find_calls(
             np.minimum.at(first_start_ns, place, start_ns)
         advance(len(key))
     for part, known in zip(parts, has_id, strict=True):
-        np.take(first_start_ns, place_of(part.key), out=part.api_start_ns)
+        np.take(first_start_ns, place_of(part.key), out=part.api_start_ns, mode="clip")
         part.api_start_ns[~known] = NO_CALL
 
 
