@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ from tui.app.widgets import ListingTable, Rows, titled
 from tui.charts import quantities
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
-from tui.options.files import home_expanded, is_there
+from tui.options.files import files_named, home_expanded, is_there
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing
 from tui.output.files import write_text
@@ -82,7 +81,7 @@ class ResultsForm(Prompt):
 def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     """Return the options of the command that says the same; OptionError where an answer cannot be used."""
     plan, typed = (answers[name].strip() for name in ("plan", "target"))
-    results, manifests, against = (_files(answers[name]) for name in ("results", "manifests", "against"))
+    results, manifests, against = (files_named(answers[name]) for name in ("results", "manifests", "against"))
     others = typed_options(EstimateOptions, answers["others"], OTHERS)
     if not plan:
         raise OptionError("the name of the plan file is missing", remedy=f"name it, such as {PLAN_NAME}")
@@ -101,21 +100,6 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     shown = printed_options(session)
     given = EstimateOptions(quiet=shown.quiet, ascii=shown.ascii, color=shown.color, plan=plan, target=target)
     return replace(given, results=results, manifests=manifests, against=against, **others)
-
-
-def _files(text: str) -> tuple[str, ...]:
-    """Return the names in a text, with ~ and * replaced as a shell does."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
-    names: list[str] = []
-    for word in words:
-        name = str(home_expanded(word)) if word.startswith("~") else word
-        # A file whose own name has such a mark is meant by it.
-        found = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
-        names += found or [name]
-    return tuple(names)
 
 
 # What is known, and how it is said.

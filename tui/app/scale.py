@@ -31,13 +31,14 @@ from tui.app.view import PaneText, ViewScreen
 from tui.app.widgets import Chart, Line, Rows, titled
 from tui.charts.size_plot import prediction_chart
 from tui.options.command_line import command_line
-from tui.options.files import home_expanded
+from tui.options.files import files_named
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import sheet as words
 from tui.scale.sheet import CELLS, GAP, WRONG_MARK, OpenTables, ScaleSheet, SheetResult, SheetRow
 from tui.terminal.printable import printable
 
+_CONFIDENCES = (0.8, 0.9, 0.95)
 _LONGEST_CELL = 40
 _LEAST_FIELD = 6
 _CURSOR = Style(reverse=True)
@@ -408,7 +409,7 @@ class ScaleScreen(ViewScreen):
             "scaling": tables.edited(replace(sheet, scaling=words.next_of(list(Scaling), sheet.scaling))),
             "unit": tables.edited(replace(sheet, mpki_unit=unit)),
             "rule": tables.with_next_rule(),
-            "confidence": replace(tables, confidence=words.next_of(words.CONFIDENCES, tables.confidence)),
+            "confidence": replace(tables, confidence=words.next_of(_CONFIDENCES, tables.confidence)),
             "f_mem": replace(tables, assume_f_mem=not tables.assume_f_mem),
         }
         self.app.change(scale=other[what])
@@ -439,11 +440,10 @@ class ScaleScreen(ViewScreen):
         if text in {"", "-"}:
             prompt.refuse("the name of a CSV or TOML is meant")
         else:
-            paths = words.files_typed(str(home_expanded(text)) if text.startswith("~") else text)
 
             def read(_: Progress) -> Iterator[tuple[Sequence[ScaleSheet], list[str]]]:
                 told: list[str] = []
-                yield words.read_sheets(paths, tell=told.append), told
+                yield words.read_sheets(files_named(text), tell=told.append), told
 
             prompt.say([f"reading {text}"])
             start(self, read, self._take_sheets, failed=lambda error: prompt.refuse(str(error)), group=SCALE)

@@ -274,6 +274,29 @@ def home_expanded(text: str) -> Path:
     return Path(text)
 
 
+def files_named(text: str) -> tuple[str, ...]:
+    """Return the files that a line names, with ~ and * replaced as a shell does, or one with blanks in it.
+
+    Raises OptionError: a quote is not closed.
+    """
+    import glob
+    import shlex
+
+    if text.strip() and is_there(home_expanded(text)):
+        return (str(home_expanded(text)) if text.startswith("~") else text,)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
+    names: list[str] = []
+    for word in words:
+        name = str(home_expanded(word)) if word.startswith("~") else word
+        # A file whose own name has such a mark is meant by it.
+        found = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
+        names += found or [name]
+    return tuple(names)
+
+
 def completed(text: str) -> tuple[str, list[str]]:
     """Return a path as far as the names that are there agree on how it goes on, and these names.
 

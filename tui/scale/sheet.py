@@ -6,7 +6,6 @@ that both predict the same.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,7 +13,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from sampling.errors import SamplingError
 from sampling.text import counted
 from scalemodel import measurements as measured
 from scalemodel.errors import OptionError, ScaleModelError
@@ -41,10 +39,6 @@ HEADINGS = {"size": "size", "ipc": "IPC", "mpki": "MPKI", "f_mem": "f_mem"}
 CELLS = tuple(HEADINGS)
 ROLE, PEAK = "role", "peak"
 ALL_RULES, WAVES = "all", "waves"
-CONFIDENCES = (0.8, 0.9, 0.95)
-
-#: What reading files raises that a person can mend.
-UNREADABLE = (ScaleModelError, SamplingError)
 
 Value = TypeVar("Value")
 
@@ -263,14 +257,6 @@ def default_targets(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(sizes[2:]) or (2 * sizes[-1], 4 * sizes[-1])
 
 
-def files_typed(text: str) -> list[str]:
-    """Return the files that a line names: one with blanks in its name, or several apart by blanks."""
-    try:
-        return [text] if Path(text).exists() else shlex.split(text)
-    except ValueError:
-        return [text]
-
-
 @dataclass(frozen=True, slots=True)
 class OpenTables:
     """Sheets, one of them open, and what is asked of them; every action makes new tables."""
@@ -307,10 +293,8 @@ class OpenTables:
 
     def with_next_rule(self) -> OpenTables:
         """Return the same by the next rule; by all of them after the last, of runs then launch by launch."""
-        return replace(
-            self,
-            chosen_rule=next_of([*RULES, ALL_RULES, *([WAVES] if self.sheet.runs else [])], self.rule),
-        )
+        rules = [*RULES, ALL_RULES, *([WAVES] if self.sheet.runs else [])]
+        return replace(self, chosen_rule=next_of(rules, self.rule))
 
     def edited(self, sheet: ScaleSheet) -> OpenTables:
         """Return the tables with another sheet in the place of the open one."""
@@ -328,8 +312,7 @@ class OpenTables:
 
     def opened(self, sheets: Sequence[ScaleSheet]) -> OpenTables:
         """Return these sheets, one at least, asked as now; runs launch by launch."""
-        rule = WAVES if sheets[0].runs else self.rule
-        opened = tuple(sheets)
+        rule, opened = WAVES if sheets[0].runs else self.rule, tuple(sheets)
         return replace(
             self, sheets=opened, originals=opened, place=0, chosen_rule=rule, is_made_up=False, before=self
         )
@@ -494,8 +477,7 @@ def sheet_columns(sheet: ScaleSheet, result: SheetResult, width: int) -> list[Sh
     are shown, with its letter in the chart.
     """
     marked = {(each.row, each.cell) for each in result.wrong}
-    found: dict[int, Mapping[str, Any]] = {}
-    letter = ""
+    letter, found = "", dict[int, Mapping[str, Any]]()
     if (answer := result.answer) is not None:
         for prediction in answer.outcome.predictions:
             found.setdefault(prediction.target, prediction_row(answer.measurements, prediction))
@@ -516,10 +498,9 @@ def sheet_columns(sheet: ScaleSheet, result: SheetResult, width: int) -> list[Sh
         asked = row.is_target and not row.is_blank
         said = found.get(_size_in(row) or 0, {}) if asked else {}
         ipc, low, high = (None if (value := said.get(key)) is None else ipc_text(value) for key in _IPCS)
-        error = said.get("error")
         cells["predicted"].append((ipc or UNKNOWN) if asked else "")
         cells["low to high"].append(f"{low} to {high}" if high else f"from {low}" if low else "")
-        cells["error"].append("" if error is None else answers.signed_share(error))
+        cells["error"].append("" if (off := said.get("error")) is None else answers.signed_share(off))
     columns = [SheetColumn(f"{heading} ", cells[cell]) for cell, heading in HEADINGS.items()]
     columns.append(SheetColumn(ROLE, cells[ROLE], to_right=False))
     predicted = ("predicted", "low to high", *(["error"] if any(cells["error"]) else []))
