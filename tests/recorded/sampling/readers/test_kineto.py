@@ -12,7 +12,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from tests.sampling.readers.test_kineto import (
+from tests.sampling.readers.launches_told import (
     Json,
     annotations_told,
     column,
