@@ -18,6 +18,7 @@ from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profil
 from sampling.readers import nsys_folder, nsys_sqlite
 from sampling.readers.input_file import open_input
 from tests.sampling.readers import nsys_exports as exports
+from tests.sampling.readers.launches_told import column, names
 from tests.sampling.readers.test_nsys_sqlite import read_row_by_row
 
 Read = Callable[..., Profile]
@@ -59,14 +60,6 @@ def read(store: str, tmp_path: Path) -> Read:
         return read_path(export.arrow_folder(path, stream=store == "arrow-streams"), progress)
 
     return stored
-
-
-def column(profile: Profile, name: Any) -> list[int]:
-    return profile.load([name])[name].tolist()
-
-
-def names(profile: Profile) -> list[str]:
-    return [profile.kernels.names.full(code) for code in column(profile, "name")]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
