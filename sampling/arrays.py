@@ -104,7 +104,7 @@ def joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
     value = next((piece[0] for piece in pieces if len(piece)), None)
     if value is not None and all((piece == value).all() for piece in pieces):
         return np.broadcast_to(value, sum(map(len, pieces)))
-    return np.concatenate(pieces)
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:

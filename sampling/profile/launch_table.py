@@ -108,9 +108,7 @@ class LaunchTableBuilder:
         kept = {name: getattr(part, name) for name in ("order", "process", "start_ns", "api_start_ns")}
         for name in ("device", "stream"):
             values = getattr(part, name)
-            if values is not None and values.strides == (0,):
-                values = np.broadcast_to(np.int32(values[0]), values.shape)
-            kept[name] = None if values is None else values.astype(np.int32, copy=False)
+            kept[name] = None if values is None else joined([values.astype(np.int32)])
         signature = self._kernels.intern(part.name, part.grid, part.block)
         self._parts.append({"signature": signature, "duration_ns": duration_ns, **kept})
         self._rows += len(duration_ns)
@@ -312,7 +310,8 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
     source = profile.parts[0].source
     assert isinstance(source, ColumnsInMemory)
     code, columns = kernels.add(profile.kernels), dict(source.columns)
-    if is_other := bool((code != np.arange(len(code))).any()):
+    is_same = bool((code == np.arange(len(code))).all())
+    if not is_same:
         columns["signature"] = code[columns["signature"]]
     operator = source.operator
     if operator is not None:
@@ -322,7 +321,7 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
     moved = ColumnsInMemory(kernels, columns, source.metric, operator)
     parts = tuple(replace(part, source=moved) for part in profile.parts)
     made = replace(profile, kernels=kernels, parts=parts)
-    made.found = {} if is_other else profile.found
+    made.found = profile.found if is_same else {}
     return made
 
 

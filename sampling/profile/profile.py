@@ -317,8 +317,9 @@ class Profile:
         return sum(sequence.launches for sequence in self.sequences)
 
     def known(self, what: str, parts: Sequence[Part]) -> Any:
-        """Return what was found of all launches; None where nothing was, or the parts are not all."""
-        return self.found.get(what) if sum(part.launches for part in parts) == self.launches else None
+        """Return what was found of all launches; None where it was not, or the parts are not all."""
+        is_whole = what in self.found and sum(part.launches for part in parts) == self.launches
+        return self.found[what] if is_whole else None
 
     @property
     def first_ids(self) -> tuple[int, ...]:

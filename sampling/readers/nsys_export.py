@@ -253,10 +253,9 @@ def _name_codes(
 ) -> NDArray[np.int32]:
     """Return the name code of every launch; ``texts`` are those looked up so far, and more are added."""
     forms = {form: column[form] for form in _NAMES if form in column}
-    name = np.broadcast_to(np.int64(NULL), len(column["start"]))
-    for place, form in enumerate(forms.values()):
-        if name.min() == NULL:
-            name = np.where(name == NULL, form, name) if place else form
+    name, *others = [*forms.values()] or [np.broadcast_to(np.int64(NULL), len(column["start"]))]
+    for form in others:
+        name = np.where(name == NULL, form, name) if name.min() == NULL else name
     codes, first_rows = dense_codes([name if name.min() >= 0 else np.maximum(name, -1) + 1])
     ids = {form: values[first_rows].tolist() for form, values in {"full": name, **forms}.items()}
     wanted = set().union(*ids.values()) - texts.keys()
@@ -280,8 +279,8 @@ def _find_calls(
     has_id = [part.key >= 0 for part in parts]
     if not any(each.any() for each in has_id) or not tables.has(_RUNTIME, *_CALL):
         return
-    keys = (part.key if known.all() else part.key[known] for part, known in zip(parts, has_id, strict=True))
-    place_of, places = _places([*keys])
+    with_id = zip(parts, has_id, strict=True)
+    place_of, places = _places([part.key if known.all() else part.key[known] for part, known in with_id])
     first_start_ns = np.full(places, NO_CALL)
     codes = dict(processes)
     for start_ns, thread, correlation in tables.integers(_RUNTIME, _CALL):

@@ -346,12 +346,13 @@ def test_names_are_read_as_a_shell_reads_them(names: list[str]) -> None:
 def test_stars_and_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("b.log", "a.log", "x[1].csv"):
+    for name in ("b.log", "a.log", "x[1].csv", "of two words"):
         (tmp_path / name).touch()
     asked = options_asked(
         typed("*.log x[1].csv none*.log", manifests="~/manifest.csv", plan="~/plan.json"), SESSION
     )
     assert asked.results == ("a.log", "b.log", "x[1].csv", "none*.log")
+    assert options_asked(typed("of two words"), SESSION).results == ("of two words",)
     assert asked.manifests == (f"{tmp_path}/manifest.csv",)
     assert asked.plan == f"{tmp_path}/plan.json"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -279,13 +281,8 @@ def files_named(text: str) -> tuple[str, ...]:
 
     Raises OptionError: a quote is not closed.
     """
-    import glob
-    import shlex
-
-    if text.strip() and is_there(home_expanded(text)):
-        return (str(home_expanded(text)) if text.startswith("~") else text,)
     try:
-        words = shlex.split(text)
+        words = [text] if text and is_there(home_expanded(text)) else shlex.split(text)
     except ValueError as error:
         raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
     names: list[str] = []
