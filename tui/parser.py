@@ -37,8 +37,8 @@ kernelpoint scale predict --run 8=LOG .. a big GPU from two small; all: --help""
 def parser_of(command: str | None = None) -> Callable[..., Any]:
     """Return what takes the arguments and runs the command; built once, also if a process runs several.
 
-    `command`: the one command to build, by its name in the registry; None: all, for a help or a completion
-    that lists them, and for words that name none.
+    `command`: the one command to build, by its name in the registry; None: all, without their options, for a
+    help or a completion that lists them, and for words that name none.
     """
     return get_command(_application(command))
 
@@ -67,7 +67,7 @@ def _application(command: str | None) -> typer.Typer:
         chosen = COMMANDS[name]
         panel = None if family else chosen.panel
         add = places[family].command(last, help=chosen.help, epilog=EXIT_CODES, rich_help_panel=panel)
-        add(_callback(chosen))
+        add(_help_without_command if command is None else _callback(chosen))
     return app
 
 

@@ -13,7 +13,6 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
-from tui.options.command_line import error_text
 from tui.registry import ALIASES, FIRST_WORDS, SECOND_WORDS, command_named, versions
 from tui.terminal import diagnostics, interruption
 from tui.terminal import tty as terminal
@@ -60,6 +59,9 @@ def run(arguments: list[str]) -> int:
             return _interrupted()
         usage = getattr(error, "format_message", None)
         if usage is None:
+            # It brings the options of all commands, which `--help` does without.
+            from tui.options.command_line import error_text
+
             return diagnostics.exit_code_of(error, error_text(error))
         # A parser's message without its full stop, and without the mark of the library below it.
         message = usage().rstrip(".").replace("Value error, ", "")
@@ -146,15 +148,16 @@ def _help_for(arguments: list[str]) -> str:
 
 def _dispatched(arguments: list[str]) -> int:
     if arguments == ["--version"]:
-        # Typer imports pydantic before it runs anything: a third of the time this takes.
-        from tui.output.writer import write_stdout
-
-        write_stdout(f"{versions()}\n")
+        # Typer, and what writes answers, take three times as long to import.
+        sys.stdout.write(f"{versions()}\n")
+        sys.stdout.flush()
         return ExitCode.OK
     from tui.parser import parser_of
 
-    # In a completion run the words are in the environment, and no command is named here.
-    parser = parser_of(command_named(arguments))
+    # In a completion run the words are in the environment: bash has them there, or another shell.
+    shells = (os.environ.get(name, "") for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS"))
+    words = next(filter(None, shells), "").split()[1:] if "_KERNELPOINT_COMPLETE" in os.environ else arguments
+    parser = parser_of(command_named(words))
     # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
     # Exit of an interruption too, without a word.
     code = int(parser(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tui import __version__
-from tui.options.shared import OutputOptions
+
+if TYPE_CHECKING:
+    from tui.options.shared import OutputOptions
 
 
 class Command(NamedTuple):
