@@ -47,7 +47,9 @@ async def wait_for(pilot: Running, predicate: Callable[[], bool], description: s
     """Let the app work until something holds."""
     give_up, pause = time.monotonic() + PATIENCE_SECONDS, _FIRST_PAUSE_SECONDS
     while not predicate():
-        assert time.monotonic() < give_up, f"never: {description}\n{screen_text(pilot.app)}"
+        app: Any = pilot.app
+        assert app.failure is None, f"the app ended before {description}: {app.failure!r}"
+        assert time.monotonic() < give_up, f"never: {description}\n{screen_text(app)}"
         # Most predicates render the screen: asked too often, they take the time of what they wait for.
         await asyncio.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
