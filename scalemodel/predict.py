@@ -169,7 +169,8 @@ def predict(
     cliff = None if has_gain else reading.cliff
     asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
     back_casts = {rule.name: _back_cast(rule, points) for rule in chosen if len(points) > 2 and not is_inside}
-    gain = _gain_finding(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None)
+    given = {"is_given": f_mem is not None, "is_assumed": assume_f_mem}
+    gain = _gain_finding(reading.cliff, stalls, has_gain=has_gain, **given)
     return Outcome(
         name=measurements.name,
         models=models,
@@ -322,7 +323,7 @@ def _half_width(
 
 
 def _gain_finding(
-    cliff: CurveStep | None, f_mem: float | None, *, has_gain: bool, is_given: bool
+    cliff: CurveStep | None, f_mem: float | None, *, has_gain: bool, is_given: bool, is_assumed: bool
 ) -> Finding | None:
     """Return what is to be said of f_mem, or of a cliff whose gain the models have already."""
     if cliff is None:
@@ -340,7 +341,8 @@ def _gain_finding(
             "There is a cliff on the way, and what it gains follows from f_mem of the largest model, "
             "which is not known; a bracket is given."
         )
-        remedy = "count the cycles in which no SM can fetch for memory, or ask for an assumed f_mem"
+        remedy = "count the cycles in which no SM can fetch for memory"
+        remedy += "" if is_assumed else ", or ask for an assumed f_mem"
         return Finding("f-mem-missing", "warning", message, remedy)
     message = (
         "There is a cliff on the way, yet f_mem is 0: if warps never wait for memory, there is nothing "

@@ -21,7 +21,7 @@ from sampling.text import Wording, listed
 
 _OTHER_PROGRAM = (
     "record the same program again with the same input and settings, or make a plan of this recording; if it "
-    "is of another GPU, match by operator: `kernelpoint judge --align operator`"
+    "is of another GPU, make the plan by operator, and match by it: `kernelpoint judge --align operator`"
 )
 _OTHER_NAMES = Wording(
     f"{_OTHER_PROGRAM}; if its kernels merely have other names or grids here, give `names_may_differ`; "

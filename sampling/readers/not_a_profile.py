@@ -20,7 +20,7 @@ _EXPORT = "export the report with `nsys export --type sqlite REPORT.nsys-rep`"
 _LIST = "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 _PROFILE = f"record the program with `nsys profile --trace cuda` and {_EXPORT}"
 _ROCM = "give the CSV of `rocprofv3 --kernel-trace --output-format csv` or of `rocprof --timestamp on`"
-_PLAN = "give the profile that it was made from, the plan alone, or `open PROFILE --plan`"
+_PLAN = "give the profile that it was made from; `kernelpoint open PLAN` shows it"
 _NCU = "an Nsight Compute {}: features of kernels, not a profile, for ncu locks the clocks"
 
 #: A pattern in the head (^ and $ match at lines), what the file is, what to do; the first that fits counts

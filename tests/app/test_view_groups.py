@@ -126,6 +126,20 @@ def test_every_row_and_the_head_are_as_wide_as_the_table(study: Study, width: in
             assert cell[-1 if column.to_right else 0] != " " or column.name in {"bar", "durations"}, cell
 
 
+def test_groups_of_a_pool_have_their_own_launches(sample_data: Path) -> None:
+    pooled = load_study(
+        SampleOptions(profiles=(str(sample_data / "resnet50-like.sqlite"),)), {}, lambda *_: None
+    )
+    group = int(np.flatnonzero(pooled.groups.pooled)[0])
+    cells = row_texts(pooled, group, table_columns(pooled, 200))
+    launches = int(pooled.groups.launches[group])
+    assert [cells[name].strip() for name in ("launches", "strata", "drawn")] == [
+        str(launches),
+        "pool",
+        "pool",
+    ]
+
+
 def test_the_bar_is_the_share_of_the_largest_and_cum_runs_on_in_order_of_time(study: Study) -> None:
     times = [sum(int(ns) * int(n) for ns, n in zip(*study.counts.group_pairs(group), strict=True))
              for group in range(len(study.counts.groups))]  # fmt: skip

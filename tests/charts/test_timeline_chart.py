@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -137,6 +139,14 @@ def test_a_wide_margin_holds_the_legend_beside_the_chart() -> None:
     rows = plain(chart).splitlines()
     assert [row[:15] for row in rows[1:3]] == ["A 100-500 us   ", "B 500 us-1.00 m"]
     assert {row[39] for row in rows[:18]} <= set("│┤"), "the axis stands at the margin, over all rows"
+
+
+def test_no_label_of_the_axis_stands_in_the_place_of_a_stratum() -> None:
+    launches = falling()
+    ends = np.linspace(100_000, 1_000_001, 11).astype(int).tolist()
+    clusters = [(low, high - 1) for low, high in pairwise(ends)]
+    rows = plain(timeline_chart(launches, clusters, launches.id[[10]], 90, 20, left=40)).splitlines()
+    assert [row[0] for row in rows[1:11]] == list("ABCDEFGHIJ")
 
 
 LAUNCHES = st.lists(st.integers(0, 900), min_size=1, max_size=40).map(sorted)

@@ -22,6 +22,7 @@ from sampling.methods.options import about_options
 from sampling.methods.registry import method_named, method_names, method_options
 from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, Run, drawn_of, results
+from tui.text.methods import promises
 
 FEW = ("--repeats", "5")
 PICKS = ("first=56", "last=111", "iterations=100")
@@ -434,3 +435,10 @@ def test_the_log_projects_one_kernel_of_each_kind(readme: Callable[..., Run]) ->
     assert "never steady" in never["reason"]
     assert "reaching" in cut["cut_short"] or "broke it off" in cut["cut_short"]
     assert (cut["total_cycles"], cut["projected_by"], cut["cycles_logged"]) == (None, "ctas", 24_000)
+
+
+def test_a_mean_over_profiles_takes_no_promise_away() -> None:
+    row = {"method": "joint", "applicable": True, "bound_with_noise": 0.04, "within_epsilon": 0.97}
+    rows = [{"profile": name} | row for name in "ab"]
+    rows += [{"profile": "mean of 2 (harmonic speedup, arithmetic error)"} | row | {"bound_with_noise": None}]
+    assert promises(rows, 0.05, 0.95) == {"joint": 0.0}

@@ -246,6 +246,15 @@ def test_no_ranges_at_all_are_an_empty_list_and_a_note(kernelpoint: Kernelpoint,
 # -- The ranks of a run --------------------------------------------------------------------------------------
 
 
+def test_a_rank_that_has_less_to_do_is_named(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    for rank, duration_ns in ((0, 1000), (1, 700), (7, 1000)):
+        pq.write_table(
+            pa.table({"name": ["gemm"], "duration_ns": [duration_ns]}), tmp_path / f"rank{rank}.parquet"
+        )
+    shown = kernelpoint("ranks", tmp_path).out
+    assert shown.startswith("3 ranks. Rank 1 gpu0 computes shortest, 30.0 % below the middle one.")
+
+
 def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
     kernelpoint: Kernelpoint, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -495,3 +496,10 @@ def test_a_trade_off_says_what_binds_the_plan(kernelpoint: Kernelpoint, resnet: 
     text = " ".join(kernelpoint(*words).out.split())
     assert "At epsilon 0.02, " in text
     assert f" --{binding[0]['option'].replace('_', '-')} {binding[0]['to']} (" in text
+
+
+def test_what_a_cost_decides_is_not_called_gpu_time(kernelpoint: Kernelpoint, sample_data: Path) -> None:
+    features = sample_data / "resnet50-like-ncu-raw.csv.gz"
+    options = ("--features", features, "--cost", "instructions", "--judge", 0)
+    said = kernelpoint("sample", sample_data / "resnet50-like.sqlite", *options).out
+    assert re.match(r"Simulate \d+ of 5,600 launches: \d+x less to simulate by instructions \(", said), said

@@ -149,6 +149,9 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         largest = quantities.count(0 if values is None else int(values.max(initial=0)))
         return figure(name, largest, lambda group: of_group(group_row(study, group), key))
 
+    def launches(group: int) -> str:
+        return quantities.count(int(of.launches[group]))
+
     def times(name: str, values: np.ndarray) -> GroupColumn:
         longest = quantities.duration(float(values.max(initial=0))).rjust(7)
         return figure(name, longest, lambda group: quantities.duration(values[group].item()))
@@ -173,7 +176,7 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         shares("share", of.share, all_of_time),
         GroupColumn("bar", bar_cells, bar, to_right=False),
         shares("cum", of.running_share, "100.0 %"),
-        counts("launches", of.launches, "launches"),
+        figure("launches", quantities.count(int(of.launches.max(initial=0))), launches),
         times("total", of.total_duration_ns),
         times("mean", of.mean_ns),
         figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),

@@ -105,7 +105,7 @@ def _ready(studied: Study) -> Study:
 def failure_words(error: SamplingError | OSError) -> str:
     """Return why nothing was written or found, with the file that the system names."""
     if isinstance(error, OSError) and error.strerror is not None:
-        return f"{error.filename}: {error.strerror}"
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return error_text(error)
 
 

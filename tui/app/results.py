@@ -66,7 +66,7 @@ class ResultsForm(Prompt):
         "results": "What the simulator wrote, blanks between; tab completes, esc leaves",
         "manifests": "The export's manifest.csv, if the plan has several processes; may be empty",
         "plan": "The file of the plan that was simulated; tab completes, esc leaves",
-        "against": "Results of another configuration: the speedup over it; may be empty",
+        "against": "Results of another configuration: how much faster it is; may be empty",
         "others": "As estimate takes them: --metric NAME --ratio A/B --confidence X",
         "target": "How narrow the total is to be, as 0.05; what to run next is drawn for it",
     }

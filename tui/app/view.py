@@ -84,8 +84,8 @@ class CopyingScreen(Screen[None]):
             self.app.say("nothing here to write")
             return
         names = chain([f"{name}.txt"], (f"{name}-{number}.txt" for number in count(2)))
-        path = next(path for path in map(Path.cwd().joinpath, names) if not path.exists())
         try:
+            path = next(path for path in map(Path.cwd().joinpath, names) if not path.exists())
             write_text(text, path)
         except (OSError, OptionError) as error:
             self.app.say(f"not written: {failure_words(error)}", failed=True)

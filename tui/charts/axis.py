@@ -259,7 +259,7 @@ def draw_up(grid: Grid, ticks: Iterable[tuple[int, str]], foot: int, left: int, 
     grid.glyph[foot, at] = glyphs.corner
     grid.style[top : foot + 1, at] = AXIS
     for row, text in ticks:
-        put(grid, row, 0, f"{text:>{at - 1}} ", LABEL)
+        put(grid, row, max(at - 1 - len(text), 0), f"{text} ", LABEL)
         if row < foot:
             put(grid, row, at, glyphs.tick_left, AXIS)
 

@@ -14,7 +14,8 @@ from tui.engine import planning, studies
 from tui.engine.planning import PlanCosts, plan_costs, study_within_budget
 from tui.engine.studies import progress_of
 from tui.options.choices import AlignBy, OutputFormat, PlanList
-from tui.options.command_line import PLAN_NAME, command_line, with_flags
+from tui.options.command_line import PLAN_NAME, command_line, free_name, with_flags
+from tui.options.files import input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note, notes
@@ -46,7 +47,8 @@ def run_sample(options: SampleOptions) -> None:
     else:
         # The plan is written by now: what binds it takes longer.
         costs = PlanCosts() if shows_rows else plan_costs(options, study, plan, binding=options.binding)
-        following = command_line("sample", replace(options, output=PLAN_NAME))
+        name = free_name(PLAN_NAME) if PLAN_NAME in input_files(options) else PLAN_NAME
+        following = command_line("sample", replace(options, output=name))
         if options.output not in {None, STDOUT}:
             plan_name = shlex.quote(str(options.output))
             following = f"kernelpoint export {plan_name} --to accel-sim --traces DIR -o chosen"

@@ -119,7 +119,7 @@ class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
         "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
     manifests: InputFiles = option("The manifest.csv of the export that was run (repeat).", "--manifest")
-    against: InputFiles = option("Results of another configuration: the speedup over it (repeat).")
+    against: InputFiles = option("Results of another configuration: how many times faster it is (repeat).")
     accept_cold: bool = option("A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",

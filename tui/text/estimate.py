@@ -19,7 +19,7 @@ from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
 from sampling.text import counted, finite
 from tui.charts.quantities import UNKNOWN, count, duration, hours, share
-from tui.options.command_line import command_line
+from tui.options.command_line import command_line, free_name
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing, Said, Typed
 from tui.output.writer import Answer, named
@@ -166,10 +166,16 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
     """Return the command to simulate what is missing, to ask for a narrower total, or to look at it."""
     if listed is not None:
         return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
-    if options.target is None or not found.is_within(options.target):
-        asked = replace(options, target=options.target or 0.03, top_up="more.json", output=None)
+    target = options.target or narrower(found)
+    if target is not None and not found.is_within(target):
+        asked = replace(options, target=target, top_up=free_name("more.json"), output=None)
         return command_line("estimate", asked)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
+
+
+def narrower(found: PlanEstimate) -> float | None:
+    """Return the first of a few targets that the total does not meet; None where it meets them all."""
+    return next((step for step in (0.03, 0.02, 0.01, 0.005) if not found.main.is_within(step)), None)
 
 
 def total_lines(found: PlanEstimate) -> Iterator[str]:
@@ -404,7 +410,8 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
         return Answer("run", results, blocks=lambda _: said, rows=[{**results, "failed": len(ran.failed)}])
     found = ran.found
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
-    following = f"{command} --target 0.03" if goes_on else ""
+    target = narrower(found) if goes_on else None
+    following = "" if target is None else f"{command} --target {target:g}"
     return replace(
         estimate_answer(ran.found, None, options, following),
         command="run",

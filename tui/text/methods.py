@@ -220,7 +220,8 @@ def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str
     """
     found: dict[str, float] = {}
     for row in rows:
-        if row["applicable"]:
+        # A mean over profiles has no bound of its own.
+        if row["applicable"] and not row["profile"].startswith(_MEAN_OF):
             bound, within = row["bound_with_noise"], row["within_epsilon"]
             if bound is None:
                 bound = math.inf

@@ -57,7 +57,11 @@ def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan |
     of, whole = plan or design, counted(launches, "launch")
     if of.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
-    less = f": {ratio(of.speedup)} less GPU time" if of.speedup else ""
+    cost = getattr(design.counts or design.launches, "cost", None) if plan is None else plan.cost
+    what = "GPU time"
+    if cost is not None and cost.decides:
+        what = f"to simulate by {'instructions' if cost.metric in INSTRUCTIONS else cost.metric}"
+    less = f": {ratio(of.speedup)} less {what}" if of.speedup else ""
     time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
     return f"Simulate {count(of.samples)} of {whole}{less} {time}."
 
@@ -304,7 +308,7 @@ def plan_blocks(
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
         words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {ratio(1 / plan.cost_share)}"
-        yield f"{words} (--cost instructions plans by them)."
+        yield words + (" (--cost instructions plans by them)." if design.method == DEFAULT_METHOD else ".")
     yield from hours_lines(design, costs)
     if costs.binding is not None:
         text = binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)

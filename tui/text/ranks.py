@@ -73,6 +73,10 @@ def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:
 def _slowest(found: RankTimes) -> str:
     slowest, median_ns = found.slowest, found.median_compute_ns
     over = slowest.compute_ns / median_ns - 1 if median_ns else 0.0
+    fastest = min(found.ranks, key=lambda rank: rank.compute_ns)
+    under = 1 - fastest.compute_ns / median_ns if median_ns else 0.0
+    if over < _WORTH_SAYING <= under:
+        return f"{rank_name(fastest).capitalize()} computes shortest, {share(under)} below the middle one."
     if over < _WORTH_SAYING:
         return f"All compute equally long, to {share(_WORTH_SAYING)}."
     return f"{rank_name(slowest).capitalize()} computes longest, {share(over)} above the middle one."

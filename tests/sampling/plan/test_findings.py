@@ -230,3 +230,7 @@ def test_iterations(find: Find) -> None:
     assert sorted(names[first:stop]) == ["a", "b", "b", "c"]
     assert f"`launches={first}:{stop}`" in finding.remedy
     assert "iterations" not in find(["k"] * 100, SPREAD)
+    # Where others lie between them, ids and launches are not as many.
+    apart = [*["a", "b", "c", "b"] * 15, "x", *["a", "b", "c", "b"] * 15]
+    said = find(apart, [1000] * len(apart))["iterations"].message
+    assert said.startswith("Among launches 0 to 120 the same 4 launches come 30 times (99.2 % of all)"), said

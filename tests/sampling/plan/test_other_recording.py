@@ -385,7 +385,7 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
         assert said == (
             "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
             "again with the same input and settings, or make a plan of this recording; if it is of another "
-            "GPU, match by operator: `kernelpoint judge --align operator`"
+            "GPU, make the plan by operator, and match by it: `kernelpoint judge --align operator`"
         )
 
 
