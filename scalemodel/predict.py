@@ -169,8 +169,9 @@ def predict(
     cliff = None if has_gain else reading.cliff
     asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
     back_casts = {rule.name: _back_cast(rule, points) for rule in chosen if len(points) > 2 and not is_inside}
-    given = {"is_given": f_mem is not None, "is_assumed": assume_f_mem}
-    gain = _gain_finding(reading.cliff, stalls, has_gain=has_gain, **given)
+    gain = _gain_finding(
+        reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None, is_assumed=assume_f_mem
+    )
     return Outcome(
         name=measurements.name,
         models=models,

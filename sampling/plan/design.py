@@ -13,7 +13,7 @@ from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.parallel import Progress, Stream, generator
-from sampling.reduction.duration_counts import DurationCounts, reduced
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost, reduced
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -254,10 +254,16 @@ class Design:
         return float(np.dot(self._expected, mean) / before[-1])
 
     @property
+    def deciding_cost(self) -> LaunchCost | None:
+        """The cost that the plan is made and stated by; None where that is time on the GPU."""
+        known = self.counts or self.launches
+        cost = None if known is None or self.cost_share is None else known.cost
+        return cost if cost is not None and cost.decides else None
+
+    @property
     def paid_ns(self) -> float:
         """What a draw is expected to cost: its duration, or its share of the cost that decides."""
-        known = self.counts or self.launches
-        if known is None or known.cost is None or self.cost_share is None or not known.cost.decides:
+        if self.deciding_cost is None or self.cost_share is None:
             return self.sampled_duration_ns
         total_ns = self.total_duration_ns if self.counts is None else float(self.counts.total_duration_ns)
         return self.cost_share * total_ns

@@ -334,11 +334,12 @@ def _iterations(evidence: Evidence) -> _Said | None:
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
     ids, same = f"{loop.first_id:,} to {loop.stop_id - 1:,}{where}", f"the same {loop.launches:,} launches"
-    message = f"Launches {ids} are {loop.iterations:,} times {same} ({_percent(loop.share)} of all){off}."
-    if loop.stop_id - loop.first_id != loop.iterations * loop.launches:
+    if loop.stop_id - loop.first_id == loop.iterations * loop.launches:
+        message = f"Launches {ids} are {loop.iterations:,} times {same}"
+    else:
         # Others lie between the iterations.
-        of = f"{_percent(loop.share)} of all{' there' if where else ''}"
-        message = f"Among launches {ids} {same} come {loop.iterations:,} times ({of}){off}."
+        message = f"Among launches {ids} {same} come {loop.iterations:,} times"
+    message += f" ({_percent(loop.share)} of all{' there' if where else ''}){off}."
     one = "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan"
     changes = (Change("launches", "{}:{}".format(*loop.one)),)
     return f"a loop of {counted(loop.iterations, 'iteration')}", message, Wording(one, *loop.one), changes

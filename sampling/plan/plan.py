@@ -71,11 +71,16 @@ class Plan:
         return None if self.cost is None else float(self.cost.values.sum())
 
     @property
+    def deciding_cost(self) -> LaunchCost | None:
+        """The cost that the plan is made and stated by; None where that is time on the GPU."""
+        return self.cost if self.cost is not None and self.cost.decides else None
+
+    @property
     def paid_ns(self) -> FloatArray:
         """(n,) what each launch costs: its duration, or its share of the cost that decides."""
-        if self.cost is None or not self.cost.decides:
+        if (cost := self.deciding_cost) is None:
             return self.duration_ns.astype(np.float64)
-        return self.cost.values * self.total_duration_ns
+        return cost.values * self.total_duration_ns
 
     @property
     def speedup(self) -> float | None:

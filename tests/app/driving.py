@@ -46,8 +46,8 @@ Running = Pilot[None]
 async def wait_for(pilot: Running, predicate: Callable[[], bool], description: str) -> None:
     """Let the app work until something holds."""
     give_up, pause = time.monotonic() + PATIENCE_SECONDS, _FIRST_PAUSE_SECONDS
+    app: Any = pilot.app
     while not predicate():
-        app: Any = pilot.app
         assert app.failure is None, f"the app ended before {description}: {app.failure!r}"
         assert time.monotonic() < give_up, f"never: {description}\n{screen_text(app)}"
         # Most predicates render the screen: asked too often, they take the time of what they wait for.

@@ -430,7 +430,7 @@ async def test_a_plan_opens_in_view_3_and_its_results_over_it() -> None:
         others = {"options": SampleOptions()}, {"overrides": {"k": {"": Verdict.KEEP}}}
         for changes in others:
             changed: Session = replace(app.session, **changes)  # type: ignore[arg-type]
-            assert whose_options(changed, app.opened) == "not those of plan.json"
+            assert whose_options(changed, app.opened) == ("not those of plan.json", "changed")
         await pilot.press("o")
         assert screen_text(app).count("Results of plan.json") == 1, "they are still there"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,32 @@ def test_a_total_with_its_interval_and_what_it_covers(
     assert covers not in text
     assert f"Of the variance {100 * seen['share']:.1f} % was seen at least twice" in text
     assert f"{100 * seen['declared_share']:.1f} % of the interval rests on what was declared" in text
+
+
+def test_what_is_next_can_be_typed(
+    kernelpoint: Kernelpoint,
+    gpt2: Path,
+    plan_file: Path,
+    table: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def following(*words: object) -> list[str]:
+        said = " ".join(kernelpoint("estimate", *words).out.split())
+        return shlex.split(said.partition("Next: kernelpoint ")[2])
+
+    larger = kernelpoint(*following(plan_file, table, "--target", "0.001"))
+    assert "more.json" in larger.out
+    again = following("more.json", table, "--target", "0.0005")
+    assert again[-2:] == ["--top-up", "more-2.json"]
+    assert "more-2.json" in kernelpoint(*again).out
+    picked = tmp_path / "picked.json"
+    kernelpoint("sample", gpt2, "--method", "single-iteration", "--judge", 0, "-o", picked)
+    rows = [f"{launch['id']},7" for stratum in strata_of(picked) for launch in stratum["launches"]]
+    table.write_text("\n".join(["id,cycles", *rows, ""]))
+    assert following(picked, table) == [str(picked), str(table)]
 
 
 def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:

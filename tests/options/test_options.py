@@ -28,6 +28,16 @@ from tui.registry import COMMANDS
 HOSTILE = "`epsilon` {epsilon} `kernel=x` {0} --set"
 
 
+def test_options_are_frozen_and_given_by_their_names() -> None:
+    options = OpenOptions(profiles=("a",), seed=3)
+    assert options == OpenOptions(profiles=("a",), seed=3) != OpenOptions(profiles=("a",))
+    assert len({options, copy.copy(options)}) == 1
+    with pytest.raises(AttributeError, match="seed of OpenOptions is frozen"):
+        options.seed = 4  # type: ignore[misc]
+    with pytest.raises(TypeError, match="OpenOptions has no speed"):
+        OpenOptions(speed=1)  # type: ignore[call-arg]
+
+
 def test_a_caught_error_names_the_parameter_and_the_program_its_flag() -> None:
     with pytest.raises(OptionError) as caught:
         Target(epsilon=5.0)

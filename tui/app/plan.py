@@ -183,8 +183,7 @@ class PlanScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        whose = whose_options(self.session, self.app.opened)
-        self.entitle("options", "[3] Options", whose, "changed" if whose.startswith("not") else "")
+        self.entitle("options", "[3] Options", *whose_options(self.session, self.app.opened))
         for pane, name in _NAMES.items():
             self.entitle("figures" if pane is PlanPane.FIGURES else pane, name, *self._states(pane))
 

@@ -179,12 +179,16 @@ def listed(pane: PlanPane, details: PlanDetails, progress: Progress) -> Iterator
 # How it is said.
 
 
-def whose_options(session: Session, opened: Session) -> str:
-    """Return whose the options and split decisions are where a plan file was `opened`; else the keys."""
+def whose_options(session: Session, opened: Session) -> tuple[str, ...]:
+    """Return whose the options and decisions are where a plan file was `opened`, the longest form first.
+
+    Where none was, the keys.
+    """
     if session.plan is None:
-        return "enter, + -"
+        return ("enter, + -",)
+    name = Path(session.plan.path).name
     is_as_opened = session.options == opened.options and same_overrides(session.overrides, opened.overrides)
-    return f"{'of' if is_as_opened else 'not those of'} {Path(session.plan.path).name}"
+    return (f"of {name}",) if is_as_opened else (f"not those of {name}", "changed")
 
 
 def plan_figures(details: PlanDetails) -> list[Figure]:

@@ -74,10 +74,10 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
     said = f"{counted(found.launches, 'launch')} for {options.to}"
     if found.beside:
         said += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
-    if found.speedup is not None and found.speedup < 1:
-        said += f": {ratio(1 / found.speedup)} more than the whole run"
-    elif found.speedup is not None:
-        said += f": {ratio(found.speedup)} less than the whole run"
+    if found.speedup is not None:
+        less = found.speedup >= 1
+        times = ratio(found.speedup if less else 1 / found.speedup)
+        said += f": {times} {'less' if less else 'more'} than the whole run"
     said += "."
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"

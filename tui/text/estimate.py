@@ -167,7 +167,9 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
     if listed is not None:
         return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
     target = options.target or narrower(found)
-    if target is not None and not found.is_within(target):
+    is_met = target is None or found.is_within(target, accept_cold=options.accept_cold)
+    if target is not None and not is_met and found.plan.is_random:
+        # Launches that were picked are not added to.
         asked = replace(options, target=target, top_up=free_name("more.json"), output=None)
         return command_line("estimate", asked)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"

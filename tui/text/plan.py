@@ -15,6 +15,7 @@ from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
 from sampling.plan.study import Study
+from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.strata.draw import DRAWS
 from sampling.text import counted
@@ -57,10 +58,7 @@ def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan |
     of, whole = plan or design, counted(launches, "launch")
     if of.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
-    cost = getattr(design.counts or design.launches, "cost", None) if plan is None else plan.cost
-    what = "GPU time"
-    if cost is not None and cost.decides:
-        what = f"to simulate by {'instructions' if cost.metric in INSTRUCTIONS else cost.metric}"
+    what = "GPU time" if of.deciding_cost is None else f"to simulate by {_cost_name(of.deciding_cost)}"
     less = f": {ratio(of.speedup)} less {what}" if of.speedup else ""
     time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
     return f"Simulate {count(of.samples)} of {whole}{less} {time}."
@@ -307,8 +305,12 @@ def plan_blocks(
     yield known_sentence(design, study.counts.launches)
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
-        words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {ratio(1 / plan.cost_share)}"
-        yield words + (" (--cost instructions plans by them)." if design.method == DEFAULT_METHOD else ".")
+        words, speedup = (
+            f"A simulator rather takes {_share_of_cost(plan, plan.cost)}",
+            ratio(1 / plan.cost_share),
+        )
+        offer = " (--cost instructions plans by them)" if design.method == DEFAULT_METHOD else ""
+        yield f"{words}: speedup {speedup}{offer}."
     yield from hours_lines(design, costs)
     if costs.binding is not None:
         text = binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)
@@ -320,7 +322,7 @@ def plan_blocks(
 def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
     """Yield every figure of a plan."""
     design, pooled = plan.design, pooled_row(study)
-    cost = f", {_share_of_cost(plan)}" if plan.cost is not None and plan.cost.decides else ""
+    cost = "" if plan.deciding_cost is None else f", {_share_of_cost(plan, plan.deciding_cost)}"
     strata = counted(design.strata_count, "stratum")
     yield f"{design.method}: {strata}{cost}, {ratio(design.speedup)} expected"
     if pooled["groups"]:
@@ -336,9 +338,12 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
     yield f"{draw} estimates {duration(plan.estimate_ns)}, {share(plan.error)} off"
 
 
-def _share_of_cost(plan: Plan) -> str:
-    metric = "" if plan.cost is None else plan.cost.metric
-    return f"{share(plan.cost_share)} of all {'instructions' if metric in INSTRUCTIONS else metric}"
+def _share_of_cost(plan: Plan, cost: LaunchCost) -> str:
+    return f"{share(plan.cost_share)} of all {_cost_name(cost)}"
+
+
+def _cost_name(cost: LaunchCost) -> str:
+    return "instructions" if cost.metric in INSTRUCTIONS else cost.metric
 
 
 # Its strata and its launches.

@@ -57,7 +57,7 @@ def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:
     if len(ranks) == 1:
         yield "There is one rank: several files, or a folder of them, are looked at beside each other."
     else:
-        yield f"{counted(len(ranks), 'rank')}. {_slowest(found)} {_waiting(found)}".rstrip()
+        yield f"{counted(len(ranks), 'rank')}. {_computing(found)} {_waiting(found)}".rstrip()
         yield _stands(found)
     yield ""
     yield _table(found)
@@ -70,7 +70,8 @@ def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:
         yield Typed(command_line("sample", options_of(SampleOptions, options, **chosen)))
 
 
-def _slowest(found: RankTimes) -> str:
+def _computing(found: RankTimes) -> str:
+    """Return which rank computes longest; where none does, which has less to do, if one has."""
     slowest, median_ns = found.slowest, found.median_compute_ns
     over = slowest.compute_ns / median_ns - 1 if median_ns else 0.0
     fastest = min(found.ranks, key=lambda rank: rank.compute_ns)
