@@ -89,6 +89,12 @@ class RecordingFacts:
     #: Which process of a distributed run this is, and of how many.
     rank: int | None = None
     world_size: int | None = None
+    #: API calls that launch a kernel, and how many of them have none in the recording.
+    launch_calls: int = 0
+    calls_without_kernel: int = 0
+    #: Rows of launches that can be none, and which is the first of them and why.
+    rows_left_out: int = 0
+    first_left_out: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,6 +444,10 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
             api_rows_missing=sum(each.api_rows_missing for each in facts),
             hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
+            launch_calls=sum(each.launch_calls for each in facts),
+            calls_without_kernel=sum(each.calls_without_kernel for each in facts),
+            rows_left_out=sum(each.rows_left_out for each in facts),
+            first_left_out=next((each.first_left_out for each in facts if each.first_left_out), None),
             product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
             world_size=max((each.world_size or 0 for each in facts), default=0) or None,
         ),

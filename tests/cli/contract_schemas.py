@@ -63,7 +63,7 @@ def _object(listed: str = "", **others: Schema) -> Schema:
 
 BOUNDS = "bound group_bound: number?"
 ERRORS = "error_mean error_p95: number"
-SEVERITY = _one_of("note warning")
+SEVERITY = _one_of("note warning error")
 FINDING = _object("code message remedy: text", severity=SEVERITY)
 GROUP = _object(
     "rank launches: count, key name: text, grid block: dimensions, process device: index?, "
