@@ -83,7 +83,7 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
     (
         *("missing-kernels", "error", "20.0 % of the launches missing"),
         kernels(SPREAD, facts=_MANY_MISSING),
-        "25 of 125 launch calls (20.0 %) have no kernel in the recording ... in no total ... record from before",
+        "25 of 125 launch calls (20.0 %) have no kernel ... in no total ... record from before",
     ),
     (
         *("missing-kernels", "warning", "9.1 % of the launches missing"),
