@@ -46,6 +46,7 @@ class InputFile:
     #: the temporary file with a pipe's bytes, which exists as long as this object
     copy: object = field(default=None, repr=False, compare=False)
     columns: ColumnMap | None = None  #: which columns of a table hold what, as the user said it
+    partial: bool = False  #: whether what is whole of a file that is cut short is read
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
 

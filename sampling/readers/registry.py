@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
     "sampling.readers.rocprofv3",
+    "sampling.readers.rocprof_v1",
     "sampling.readers.nsys_sqlite",
     "sampling.readers.nsys_folder",
     "sampling.readers.nsys_report",

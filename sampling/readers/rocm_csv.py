@@ -95,12 +95,17 @@ def recognise(file: InputFile) -> bool:
 
 def _layout(file: InputFile) -> Layout:
     cells = header_cells(first_line(file.head))
-    called = [cell.strip().casefold().replace("-", "_") for cell in cells]
+    return Layout(cells, columns_called(cells), remedy="record the profile again")
+
+
+def columns_called(titles: Sequence[str]) -> dict[str, tuple[int, Kind]]:
+    """Return the place and the kind of what is read, by what it is here, among columns with these titles."""
+    called = [title.strip().casefold().replace("-", "_") for title in titles]
     columns: dict[str, tuple[int, Kind]] = {}
     for of, names in _CALLED.items():
         for name in [name for name in names if name in called][:1]:
             columns[of] = called.index(name), _KINDS.get(of, "integer")
-    return Layout(cells, columns, remedy="record the profile again")
+    return columns
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:

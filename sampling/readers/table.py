@@ -412,7 +412,8 @@ def _fitting_lines(
             continue
         message = "a quote is not closed" if is_open else f"{cells} cells where the header names {expected}"
         column = next(iter(layout.header[max(min(cells, expected) - is_open, 0) :]), None)
-        if left_out is None or (place == last and _nothing_follows(file, offset + len(text))):
+        is_cut = place == last and not file.partial and _nothing_follows(file, offset + len(text))
+        if left_out is None or is_cut:
             raise ProfileError(message, path=file.path, row=line + place, column=column, remedy=layout.remedy)
         left_out.add(1, message, row=line + place, column=column)
         lines[place] = b""
