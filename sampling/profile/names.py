@@ -211,6 +211,17 @@ def is_communication(full: str) -> bool:
     return any(part in name for part in _COMMUNICATION)
 
 
+# What only AMD's compilers and libraries write into names: code objects, Tensile, rocPRIM, Composable Kernel.
+_ROCM = re.compile(
+    r"\.kd$|__amd_|Cijk_|rocprim|__hip_|HIP_vector_type|ck_tile|_gtcx\d?_|miopen", re.IGNORECASE
+)
+
+
+def is_of_rocm(full: str) -> bool:
+    """Return whether a kernel's name says that it runs on a GPU of AMD; most say nothing of whose it is."""
+    return _ROCM.search(full) is not None
+
+
 # Kinds: what a kernel's name says that it computes. Libraries name their kernels by that (cuDNN
 # scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile Cijk, TensorRT-LLM bmm), PyTorch by the operator, Inductor
 # by triton_poi and all operators that it fused. The first line that finds something in a name says its kind:
