@@ -154,6 +154,23 @@ def test_a_target_that_is_missed_says_what_to_run_next(
     assert (met["promise_met"], met["next"]) == (True, [])
 
 
+def test_a_metric_asked_for_needs_no_other_column(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path
+) -> None:
+    """The table has cycles alone; with others beside, cycles and instructions are there as they are."""
+    asked = [
+        each["metric"]
+        for each in results(kernelpoint, "estimate", plan_file, table, "--metric", "cycles")["metrics"]
+    ]
+    assert asked == ["cycles"]
+    lacking = kernelpoint("estimate", plan_file, table, "--metric", "instructions").failed(3)
+    assert "no column instructions; there are cycles" in lacking
+    rows = table.read_text().splitlines()[1:]
+    (other := table.with_name("reads.csv")).write_text("\n".join(["id,reads", *rows, ""]))
+    (reads,) = results(kernelpoint, "estimate", plan_file, other, "--metric", "reads")["metrics"]
+    assert reads["metric"] == "reads"
+
+
 def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
     head, *rows = table.read_text().splitlines()
     cells = [row.split(",") for row in rows]

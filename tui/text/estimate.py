@@ -438,6 +438,11 @@ COLD = (
 )
 
 
+def all_checked(asked: int, checked: int) -> str:
+    """Return that a cold check of more launches than there are takes them all."""
+    return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
+
+
 def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
     parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
