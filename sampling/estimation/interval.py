@@ -412,12 +412,12 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
     if not below.total > 0:
         return Ratio(name, reason="a ratio has a denominator whose total is 0")
     ratio = above.total / below.total
-    is_known = [~np.isnan(sample.values(metric)) for metric in (numerator, denominator)]
-    if not np.array_equal(*is_known):
+    has_a, has_b = (~np.isnan(sample.values(metric)) for metric in (numerator, denominator))
+    if not np.array_equal(has_a, has_b):
         if above.half_width is None or below.half_width is None or not above.total > 0:
             return Ratio(name, ratio)
         reach = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
-        both = counted(int((is_known[0] & is_known[1]).sum()), "launch has", "launches have")
+        both = counted(int((has_a & has_b).sum()), "launch has", "launches have")
         reason = f"only {both} both, so its interval is that of two samples"
         return Ratio(name, ratio, reason, max(0.0, ratio - reach), ratio + reach)
     a, b = (put_to_means(following(sample, metric)[0]) for metric in (numerator, denominator))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,8 +227,8 @@ def is_of_rocm(full: str) -> bool:
 # scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile Cijk, TensorRT-LLM bmm), PyTorch by the operator, Inductor
 # by triton_poi and all operators that it fused. The first line that finds something in a name says its kind:
 # a convolution computed by a matrix product is a convolution. Operators of PyTorch (`aten::`) stand first. A
-# softmax is attention that is written out, but for those of losses and of routers. What an epilogue does too
-# (bias, relu) tells the kind as a whole word, and only where nothing else does.
+# softmax is attention that is written out, but for those of losses and of routers. All is looked for in lower
+# case. What an epilogue does too (bias, relu) tells the kind where nothing else does, and as a whole word.
 _KINDS = r"""
 gemm           \baten::(?:linear|matmul|(?:add|b|badd)?mm)\b
 copy           \baten::(?:to|_to_copy|copy_|contiguous|clone|cat|stack|reshape)\b
@@ -258,23 +259,20 @@ reduction      (?<![a-z])scan|devicescan
 elementwise    elementwise|pointwise|multi_tensor_apply|eigenmetakernel|functor|gelu|silu|sigmoid|tanh
 elementwise    quantize|dropout|activation|axpy|vec_?add|threshold|optimizer|adam|sgd|parallelforagent
 elementwise    __transform|k_bin_bcast|\bunary_\w*op|triu_tril|epilogue::impl::globalkernel|leakyrelu|prelu
-elementwise    hfp8|fp8_?rowwise|WORD(bias|scale|relu)|(?-i:ReLU(?![a-z]))
-copy           WORD(copy)
+elementwise    hfp8|fp8_?rowwise
 """
 
 
-def _whole_words(found: re.Match[str]) -> str:
+def _whole_words(*words: str) -> re.Pattern[str]:
     """Return a pattern of words that stand alone or begin with a capital: add_bias, addBias, no unbiased."""
-    words, stand_alone = found[1], r"(?<![a-zA-Z])(?:{})(?![{}])"
-    capital = "|".join(map(str.capitalize, words.split("|")))
-    alone = stand_alone.format(words, "a-z"), stand_alone.format(words.upper(), "a-zA-Z")
-    return rf"(?-i:{'|'.join(alone)}|(?:{capital})(?![a-z]))"
+    lower, upper, capital = ("|".join(map(form, words)) for form in (str.lower, str.upper, str.capitalize))
+    alone = rf"(?<![a-zA-Z])(?:(?:{lower})(?![a-z])|(?:{upper})(?![a-zA-Z]))"
+    return re.compile(rf"{alone}|(?:{capital}|ReLU)(?![a-z])")
 
 
-_OF_PATTERN = [
-    (kind, re.compile(re.sub(r"WORD\((.*?)\)", _whole_words, pattern), re.IGNORECASE))
-    for kind, pattern in map(str.split, _KINDS.strip().splitlines())
-]
+_OF_PATTERN = [(kind, re.compile(pattern)) for kind, pattern in map(str.split, _KINDS.strip().splitlines())]
+# In the name as it is written; after all others.
+_OF_WORDS = (("elementwise", _whole_words("bias", "scale", "relu")), ("copy", _whole_words("copy")))
 OTHER = "other"
 #: All kinds, in the order in which they are looked for.
 KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _OF_PATTERN if kind != OTHER), OTHER)
@@ -286,7 +284,12 @@ def kind_of(name: str) -> str:
     if is_communication(name):
         return KINDS[0]
     readable = readable_name(name)
-    return next((kind for kind, pattern in _OF_PATTERN if pattern.search(readable)), OTHER)
+    lower = readable.lower()
+    told = chain(
+        (kind for kind, pattern in _OF_PATTERN if pattern.search(lower)),
+        (kind for kind, pattern in _OF_WORDS if pattern.search(readable)),
+    )
+    return next(told, OTHER)
 
 
 def shares_by_kind(names: Sequence[str], duration_ns: Sequence[int]) -> dict[str, float]:
