@@ -340,13 +340,16 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
         return f"{asked}: {missing_text(total)}"
     if total.half_width is None or not total.total:
         return f"{asked}: there is no interval"
+    began = "" if found.caches.is_of_whole_run else "cold"
+    if found.caches.kind == "own":
+        began = "with their own reads in L2"
     if total.is_within(target):
-        began = "with their own reads in L2" if found.caches.kind == "own" else "cold"
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
-    return f"{asked}: the interval reaches {_within(total)} to either side"
+    of = f", of launches that started {began}" if began else ""
+    return f"{asked}: the interval reaches {_within(total)} to either side{of}"
 
 
 # By kernel group.
