@@ -179,8 +179,10 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 # -- a larger GPU -----------------------------------------------------------------------------------------
 
-#: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for.
+#: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for. Eleven of
+#: twelve programs were within it: that is taken for a confidence.
 OFF_A_DOUBLING, MOST_DOUBLINGS = 0.10, 2
+CONFIDENCE = 0.9
 # A wave's tail is told where more than this share of the last waves' places is empty.
 _TAIL = 0.1
 

@@ -8,6 +8,7 @@ sequence, and is what is loaded, used and forgotten: about a million launches.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
 from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
-from sampling.profile.names import NameTable
+from sampling.profile.names import NameTable, is_of_rocm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,11 @@ Table = Mapping[Column, AnyIntArray]
 #: (name, inode, bytes, ns of the last change) of a file, or of each file of a folder.
 DiskState = AbstractSet[tuple[str, int, int, int]]
 
+# What formats, tools and devices are called.
+_VENDOR = re.compile(
+    r"(?P<nvidia>nvidia|nsys|nvprof|cupti)|\bAMD\b|Radeon|Instinct|\bgfx\d|\broc[mpt]", re.IGNORECASE
+)
+_MOST_NAMES_TRIED = 4096
 #: How a reader found the order of launches, best first.
 LaunchOrder = Literal["api-start", "correlation", "gpu-start", "file"]
 
@@ -326,6 +332,16 @@ class Profile:
         """Return what was found of all launches; None where it was not, or the parts are not all."""
         is_whole = what in self.found and sum(part.launches for part in parts) == self.launches
         return self.found[what] if is_whole else None
+
+    @property
+    def is_of_amd(self) -> bool:
+        """Whether a GPU of AMD ran it, as far as the recording or the first names tell."""
+        devices = " ".join(device.name for device in self.facts.devices)
+        said = f"{self.format} {self.facts.product} {devices}"
+        if found := _VENDOR.search(said):
+            return found["nvidia"] is None
+        names = self.kernels.names
+        return any(is_of_rocm(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
 
     @property
     def first_ids(self) -> tuple[int, ...]:

@@ -176,8 +176,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     Raises OptionError: another metric is asked for; ProfileError: no kernel is printed, as in the file of
     totals; several programs ran at once; a trace's path says not which launch it is of.
     """
-    names = tuple(metrics) or _KNOWN
-    if unknown := [name for name in names if name not in _KNOWN]:
+    if unknown := [name for name in metrics if name not in _KNOWN]:
         raise OptionError(
             f"there is no {unknown[0]}: MacSim prints {' and '.join(_KNOWN)} of each launch",
             remedy="ask for these, or for others as a CSV of your own",
@@ -198,7 +197,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         path=file.path,
         number=number,
         first_number=0,
-        metrics={name: np.where(is_whole & has_start, took[name], np.nan) for name in names},
+        metrics={name: np.where(is_whole & has_start, took[name], np.nan) for name in _KNOWN},
         kernels=tuple(SeenKernel(warps=None if each == _UNKNOWN else each) for each in warps.tolist()),
         missing=missing,
     )

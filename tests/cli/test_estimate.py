@@ -18,6 +18,7 @@ from sampling.plan.plan_file import read_plan
 from sampling.readers.registry import read_profile
 from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tui.text.estimate import sides
 
 
 @pytest.fixture
@@ -153,6 +154,23 @@ def test_a_target_that_is_missed_says_what_to_run_next(
     assert (met["promise_met"], met["next"]) == (True, [])
 
 
+def test_a_metric_asked_for_needs_no_other_column(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path
+) -> None:
+    """The table has cycles alone; with others beside, cycles and instructions are there as they are."""
+    asked = [
+        each["metric"]
+        for each in results(kernelpoint, "estimate", plan_file, table, "--metric", "cycles")["metrics"]
+    ]
+    assert asked == ["cycles"]
+    lacking = kernelpoint("estimate", plan_file, table, "--metric", "instructions").failed(3)
+    assert "no column instructions; there are cycles" in lacking
+    rows = table.read_text().splitlines()[1:]
+    (other := table.with_name("reads.csv")).write_text("\n".join(["id,reads", *rows, ""]))
+    (reads,) = results(kernelpoint, "estimate", plan_file, other, "--metric", "reads")["metrics"]
+    assert reads["metric"] == "reads"
+
+
 def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
     head, *rows = table.read_text().splitlines()
     cells = [row.split(",") for row in rows]
@@ -162,6 +180,32 @@ def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path
     assert speedup["name"] == "speedup"
     assert speedup["ratio"] == pytest.approx(2, rel=1e-3)
     assert speedup["low"] < speedup["ratio"] < speedup["high"]
+    one, base = (
+        results(kernelpoint, "estimate", plan_file, each)["metrics"][0]["total"] for each in (other, table)
+    )
+    assert speedup["ratio"] == pytest.approx(one / base, rel=1e-12)
+    said = f"cycles is {speedup['ratio']:.4g}x as fast as b ({speedup['low']:.4g} to {speedup['high']:.4g}): "
+    totals = f"{one:,.0f} over {base:,.0f} cycles"
+    assert said + totals in " ".join(
+        kernelpoint("estimate", plan_file, other, "--against", table).out.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "against", "names"),
+    [
+        (("runs/gto.log.gz",), ("runs/base.log",), ("gto", "base")),
+        # Where files are called alike, their folders tell.
+        (("torch-32/run.log.gz",), ("torch-64/run.log.gz",), ("torch-32", "torch-64")),
+        (("a/one/run.log",), ("b/one/run.log",), ("a/one/run.log", "b/one/run.log")),
+        (("run.log",), ("other/run.log",), ("run.log", "other/run.log")),
+        (("a1.log", "a2.log", "a3.log"), ("b1.log", "b2.log"), ("a1 and 2 more", "b1 and 1 more")),
+    ],
+)
+def test_two_configurations_are_called_by_what_tells_them_apart(
+    results: tuple[str, ...], against: tuple[str, ...], names: tuple[str, str]
+) -> None:
+    assert sides(results, against) == names
 
 
 @pytest.mark.parametrize(

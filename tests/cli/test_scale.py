@@ -385,7 +385,8 @@ def test_two_logs_give_a_larger_gpu_launch_by_launch(kernelpoint: Kernelpoint, l
         ("_Z3onePf", 1, "too few thread blocks"),
     ]
     shown = kernelpoint("scale", "predict", *words, "--target", "32").out
-    assert shown.startswith("32 SMs: 640 cycles, 576 to 704, launch by launch from 8 and 16 SMs")
+    assert shown.startswith("32 SMs: 640 cycles, 576 to 704 (90 % sure), launch by launch from 8 and 16 SMs")
+    assert [each["confidence"] for each in run.results["predictions"]] == [0.9, 0.9]
     assert "--kernels gives a row" in shown
 
 
@@ -413,6 +414,10 @@ def test_the_drawn_launches_of_a_plan_are_enough(
         (("--run", "x={8}", "--target", "32"), "is not SIZE=LOG"),
         (("{8}",), "give it as --run SIZE=LOG"),
         (("--run", "8={8}", "--run", "16={16}", "--mpki", "16=9"), "--mpki is of the rules for whole runs"),
+        (
+            ("--run", "8={8}", "--run", "16={16}", "--target", "32", "--confidence", "0.8"),
+            "--confidence 0.8: of launch by launch there is an interval at 0.9; leave it out",
+        ),
         (("--run", "8={8}", "--run", "16={16}", "--rule", "linear", "--kernels"), "--kernels is of runs"),
         (("--run", "8={8}", "--rule", "linear", "--ipc", "8=1"), "--ipc or --mpki and --run are given"),
     ],

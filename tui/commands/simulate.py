@@ -17,7 +17,7 @@ from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.alignment import align, read_trace_list
-from sampling.simulators.export import ExportChoices, Simulated, simulated
+from sampling.simulators.export import ExportChoices, Simulated, checkable, simulated
 from sampling.simulators.job import NEEDED
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
 from sampling.text import counted
@@ -79,6 +79,8 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
         times = ratio(found.speedup if less else 1 / found.speedup)
         said += f": {times} {'less' if less else 'more'} than the whole run"
     said += "."
+    if found.checked < options.cold_check:
+        said += f" {estimate_words.all_checked(options.cold_check, found.checked)}"
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
     following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
@@ -93,6 +95,8 @@ def run_run(options: RunOptions) -> None:
         wants_warm = asked.target is not None and not options.accept_cold
         if wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
             note(estimate_words.COLD, quiet=options.quiet)
+        if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
+            note(estimate_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(
                 asked, lambda now: _show_run(now, options, meter)

@@ -46,8 +46,7 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
     plan = read_plan(options.plan)
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
-    wanted = [*options.metrics, *(name for pair in ratios for name in pair)]
-    metrics = tuple(dict.fromkeys(["cycles", "instructions", *wanted])) if wanted else ()
+    metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))
 
     def read(paths: tuple[str, ...]) -> SimulatedLaunches:
         return read_result_files(
