@@ -148,9 +148,7 @@ def printed_lines(
     first = re.escape(b"".join(sorted({key[:1] for key in keys})))
     lines = (rb"%s(?=%s)" % (re.escape(key), follows) for key, follows in keys.items())
     # The end of the line before is found much faster than a line's start, and most lines differ in a sign.
-    line = re.compile(
-        rb"\n(?=[%s \t])[ \t]*(%s)[ \t]*[:=]?[ \t]*([^\r\n]*)" % (first, b"|".join(lines))
-    )
+    line = re.compile(rb"\n(?=[%s \t])[ \t]*(%s)[ \t]*[:=]?[ \t]*([^\r\n]*)" % (first, b"|".join(lines)))
     # Another thread prints it, so that half a line may stand before it.
     push = re.compile(rb"(%s)([^\n]*)" % re.escape(_PUSHED))
     row = 1
