@@ -30,6 +30,8 @@ from sampling.errors import AnalysisError, OptionError
 from sampling.strata.strata import DECLARED_FREEDOM
 from sampling.text import counted
 
+#: What is said of launches that are missing
+WITHOUT_RESULT = "of the plan without a result"
 # From so many times the residual variance without durations on, a metric does not follow them.
 _CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
@@ -277,6 +279,8 @@ class Estimate:
     #: None where there is no interval, or no launch was left out.
     seen: Seen | None
     notes: tuple[str, ...]
+    #: The share of the profile's time that the total is of; less where kernels are given up.
+    of_time: float = 1.0
 
     @property
     def is_incomplete(self) -> bool:
@@ -360,7 +364,7 @@ def _estimate(
         seen = Seen(float(found.variance_ratio), behind, float(found.share_seen), rests, bool(found.exceeds))
     if missing:
         launches = counted(missing, "launch", "launches")
-        notes.append(f"{launches} of the plan without a result; the others of their strata weigh more")
+        notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")
     if emptied.any():
         strata = counted(int(emptied.sum()), "stratum", "strata")
         notes.append(f"incomplete: {strata} without any result, {100 * share:.3g} % of the profile's time")

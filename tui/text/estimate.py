@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sampling.estimation.interval import Estimate
+from sampling.estimation.given_up import GivenUp
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.names import readable_name
 from sampling.running import Asked, Now, Ran
 from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 Row = dict[str, Any]
-_PARTS = ("sampling", "projection", "scale_model", "cold_check")
+_MOST_NAME = 60
+_PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
 
 
 # The answer.
@@ -108,8 +111,11 @@ def _row(total: Estimate) -> dict[str, Any]:
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
-        "incomplete": total.is_incomplete,
-        **named(total, "share_missing", "launches_missing"),
+        "incomplete": total.is_incomplete or total.of_time < 1,
+        "share_missing": 1 - (1 - total.share_missing) * total.of_time
+        if total.of_time < 1
+        else total.share_missing,
+        "launches_missing": total.launches_missing,
     }
 
 
@@ -132,10 +138,13 @@ def estimate_blocks(
         # Strata have no result.
         missing = set(found.missing[found.totals.index(main)])
         still = _launches_text([launch for launch in found.plan.drawn if launch.id in missing])
-        there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         known = f"{share(1 - main.share_missing)} of the time"
-        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still} ({there})"
-    yield from total_lines(found)
+        # What lists them is the next command, where there is one that does.
+        there = f" (list: {listed})" if listed else ""
+        if not listed and following is None and (asked := _asked_next(found, options)):
+            there = f" (`--target {asked.target:g} --top-up {asked.top_up}` lists them)"
+        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still}{there}"
+    yield from total_lines(found, options)
     yield from cache_lines(found)
     yield from _basis_lines(found)
     if (target := options.target) is not None:
@@ -166,13 +175,18 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
     """Return the command to simulate what is missing, to ask for a narrower total, or to look at it."""
     if listed is not None:
         return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
-    target = options.target or narrower(found)
-    is_met = target is None or found.is_within(target, accept_cold=options.accept_cold)
-    if target is not None and not is_met and found.plan.is_random:
-        # Launches that were picked are not added to.
-        asked = replace(options, target=target, top_up=free_name("more.json"), output=None)
+    if (asked := _asked_next(found, options)) is not None:
         return command_line("estimate", asked)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
+
+
+def _asked_next(found: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:
+    """Return the estimate to ask for next, which writes what is still to be run; None where there is none."""
+    target = options.target or narrower(found)
+    # Launches that were picked are not added to.
+    if target is None or not found.plan.is_random or found.is_within(target, accept_cold=options.accept_cold):
+        return None
+    return replace(options, target=target, top_up=free_name("more.json"), output=None)
 
 
 def narrower(found: PlanEstimate) -> float | None:
@@ -180,21 +194,29 @@ def narrower(found: PlanEstimate) -> float | None:
     return next((step for step in (0.03, 0.02, 0.01, 0.005) if not found.main.is_within(step)), None)
 
 
-def total_lines(found: PlanEstimate) -> Iterator[str]:
-    """Yield each total and ratio with its interval; of the first, how many launches it is from."""
+def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> Iterator[str]:
+    """Yield each total and ratio with its interval; of the first, how many launches it is from.
+
+    `options`: of a target; where it is met, launches that were not needed are not called missing.
+    """
+    target = None if options is None else options.target
+    is_met = target is not None and found.main.is_within(target)
     simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(found.main)])
     of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')}"
+    of += ", the others as is assumed" if found.parts is not None and found.parts.assumed else ""
     for total in found.totals:
         if math.isnan(total.total):
             yield f"{total.metric} no total yet{of}"
         else:
             said = f"{total.metric} {total.total:,.0f}"
+            said += f" of {share(total.of_time)} of the time" if total.of_time < 1 else ""
             if total.half_width == 0:
                 said += ", exact: all launches were simulated"
             elif total.half_width is not None:
                 ends = f"{total.low:,.0f} to {total.high:,.0f}; {sure_words(total.confidence)}"
                 said += f", within {_within(total)} ({ends})"
-            yield "; ".join([said + of, *total.notes])
+            lacks = f"{WITHOUT_RESULT};"
+            yield "; ".join([said + of, *(note for note in total.notes if not (is_met and lacks in note))])
         of = ""
     for ratio in filter(None, (*found.ratios, found.speedup)):
         figure = "" if ratio.ratio is None else f"{ratio.ratio:.4g}"
@@ -274,6 +296,10 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
     if total.is_within(target):
         began = "with their own reads in L2" if found.caches.kind == "own" else "cold"
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
+    if found.parts is not None and found.parts.assumed > target:
+        return (
+            f"{asked}: what is assumed of kernels that never ran alone reaches {share(found.parts.assumed)}"
+        )
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
@@ -368,6 +394,12 @@ COLD = (
     "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
 )
 
+#: The same of a command that is told an id.
+ALONE = (
+    "each launch runs alone here, with cold caches for all that is known, and a total of these keeps no "
+    "--target: --caches warm says that the command fills them; --accept-cold takes it as it is"
+)
+
 
 def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
@@ -401,31 +433,73 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
-    said = list(_run_blocks(ran, command))
+    given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
     results: dict[str, Any] = {
         "failed": [each._asdict() for each in ran.failed],
+        "given_up": [
+            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, asked)}
+            | {"failed": list(each.failed), "why": each.why, "share": each.share}
+            for each in ran.given_up
+        ],
+        "why_no_more": ran.why_no_more or None,
         "job_array": None if ran.job_array is None else str(ran.job_array[0]),
         "begun": [str(place) for place in ran.begun],
         "folder": str(asked.folder),
     }
     if ran.found is None:
-        return Answer("run", results, blocks=lambda _: said, rows=[{**results, "failed": len(ran.failed)}])
+        return Answer(
+            "run", results, blocks=lambda _: (*given_up, *said), rows=[{**results, "failed": len(ran.failed)}]
+        )
     found = ran.found
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
+
+    def blocks() -> Iterator[Said]:
+        total, *others = estimate_blocks(found, None, options, following)
+        yield from (total, *given_up, *others, *said)
+
     return replace(
         estimate_answer(ran.found, None, options, following),
         command="run",
         results=estimate_results(ran.found, None, options) | results,
-        blocks=lambda _: (*estimate_blocks(found, None, options, following), *said),
+        blocks=lambda _: blocks(),
     )
 
 
+def _assumed(kernel: GivenUp, asked: Asked) -> str | None:
+    """Return the group that a kernel is taken to behave as; None where it is none."""
+    return asked.assume_like if kernel.strata else None
+
+
+def given_up_text(ran: Ran) -> str:
+    """Return how much of the time the simulator never ran, and what can be done."""
+    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
+    return (
+        f"the simulator never ran {kernels}, {part} of the time; --assume-like KERNEL takes them as another"
+    )
+
+
+def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
+    for kernel in ran.given_up:
+        name = shortened(readable_name(kernel.launch.name), _MOST_NAME)
+        as_what = "left out of the total"
+        if not kernel.strata:
+            as_what = "the others of its stratum stand for it"
+        elif (like := _assumed(kernel, asked)) is not None:
+            as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
+        tried = counted(len(kernel.failed), "launch", "launches")
+        time = f"{share(kernel.share)} of the time"
+        yield f"GIVEN UP: {name}, {time}: {tried} failed ({kernel.why}) and none ran; {as_what}"
+
+
 def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
-    for each in ran.failed:
+    told = {each for kernel in ran.given_up for each in kernel.failed}
+    for each in (each for each in ran.failed if each.id not in told):
         other = "no other" if each.instead is None else f"launch {each.instead}"
         yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
+    if ran.why_no_more:
+        yield f"no more launches were drawn: {ran.why_no_more}"
     if ran.job_array is not None:
         script, launches = ran.job_array
         before = f"{counted(launches, 'launch')} to simulate: "
