@@ -413,7 +413,9 @@ class Loop:
             ended.append(job)
         over = [job for job in self.jobs if job.has_ended] if ended else []
         groups = {stratum.key for stratum in self.plan.strata}
-        is_enough = len(over) >= min(_ALL_FAIL, len(self.jobs))
+        # Others can be drawn in place of few.
+        most = sum(stratum.size for stratum in self.plan.strata) if self.plan.is_random else len(self.jobs)
+        is_enough = len(over) >= min(_ALL_FAIL, most)
         is_enough &= len(self._kernels(over)) >= min(_ALL_FAIL, len(groups))
         if ended and is_enough and all(job.failure for job in over):
             # Then these have not failed for good.

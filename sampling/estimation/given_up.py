@@ -149,7 +149,9 @@ def of_the_rest(
     if not gone:
         return found
     part = 1 - sum(each.share for each in given_up if each.strata)
-    totals = tuple(replace(total, of_time=part) for total in found.totals)
+    totals = tuple(
+        replace(total, share_missing=1 - part * (1 - total.share_missing)) for total in found.totals
+    )
     found, lost_ns = replace(found, totals=totals), sum(_time_ns(plan.strata[place]) for place in gone)
     time_ns: defaultdict[str, float] = defaultdict(float)
     for key, stratum in zip(compared_keys(found.plan), found.plan.strata, strict=True):
@@ -171,7 +173,7 @@ def of_the_rest(
     known = found.parts or ErrorParts(before / main.total, 0.0, 0.0, 0.0)
     sampling, *beside = ((width or 0.0) * main.total / total for width in known[:-1])
     low, high = max(0.0, total - half_width), total + half_width
-    whole = replace(main, total=total, low=low, high=high, of_time=1.0)
+    whole = replace(main, total=total, low=low, high=high, share_missing=0.0)
     return replace(
         found,
         totals=tuple(whole if each is main else each for each in totals),

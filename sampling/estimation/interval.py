@@ -273,14 +273,13 @@ class Estimate:
     degrees_of_freedom: float | None
     #: (s,) parts of the total; NaN where no launch was simulated.
     stratum_total: FloatArray
-    #: The share of the profile's time of those; how many of the plan's launches have no such metric.
+    #: The share of the profile's time of those, and of kernels that are given up and not in the total; how
+    #: many of the plan's launches have no such metric.
     share_missing: float
     launches_missing: int
     #: None where there is no interval, or no launch was left out.
     seen: Seen | None
     notes: tuple[str, ...]
-    #: The share of the profile's time that the total is of; less where kernels are given up.
-    of_time: float = 1.0
 
     @property
     def is_incomplete(self) -> bool:

@@ -98,8 +98,12 @@ class PlanEstimate:
         return 0.0 if self.parts is None else self.parts.beside_sampling
 
     def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
-        """Return whether the main total is as narrow as asked for; unasked, one of cold launches never is."""
-        return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
+        """Return whether the main total is as narrow as asked for, and of all the time.
+
+        Unasked, one of cold launches never is.
+        """
+        is_whole = not self.main.share_missing and (accept_cold or self.caches.is_of_whole_run)
+        return is_whole and self.main.is_within(target)
 
 
 def estimate_plan(

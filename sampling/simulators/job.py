@@ -116,8 +116,8 @@ class Job:
         path, self.failure = self.result, ""
         try:
             if path.exists():
-                self._read(path, to)
-                if to == "csv" and self.measured and tuple(self.measured.told) != self.caches:
+                told = self._read(path, to)
+                if to == "csv" and self.measured and told != self.caches:
                     write_whole(path, self._row(f"{self.measured.metrics[CYCLES][0]:.17g}"))
             elif (self.place / "exit").exists():
                 self._take_new(to)
@@ -153,14 +153,19 @@ class Job:
                 shutil.rmtree(self.place)
                 self.measured, self.failure = None, ""
 
-    def _read(self, path: Path, to: str) -> None:
-        """Take a result, or why it is none."""
+    def _read(self, path: Path, to: str) -> tuple[str, ...]:
+        """Take a result, or why it is none; return how it says itself that launches found the caches."""
+        told: tuple[str, ...] = ()
         try:
             with open_input(str(path)) as file:
-                self._measure(read_results(file, (), to))
+                measured = read_results(file, (), to)
+            told = tuple(measured.told)
+            self._measure(measured)
         except ProfileError as error:
-            what = error.message.removeprefix(str(path)).removeprefix(": ")
-            self.failure = "it gave no number of cycles" if to == "csv" else what
+            self.failure = error.message.removeprefix(str(path)).removeprefix(": ")
+        if to == "csv" and self.failure:
+            self.failure = "it gave no number of cycles"
+        return told
 
     def _row(self, cycles: str) -> str:
         return f"id,{CYCLES},{CACHES}\n{self.id},{cycles},{self.caches[0]}\n"

@@ -13,6 +13,7 @@ from typing import Any
 from sampling import running
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
+from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.nearby import written_seconds
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
@@ -115,7 +116,7 @@ def run_run(options: RunOptions) -> None:
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
-        if ran.given_up and options.assume_like is None:
+        if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
             raise CheckFailedError(estimate_words.given_up_text(ran))
         _check(ran.found, options)
 
@@ -169,14 +170,14 @@ def _group_of_plan(plan: PlanFile, wanted: str) -> str:
     """
     time_ns: defaultdict[str, float] = defaultdict(float)
     for stratum in plan.strata:
-        if not is_pool_key(stratum.key):
+        if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
             time_ns[stratum.key] += stratum.size * stratum.mean_ns
     keys = sorted(time_ns, key=lambda key: -time_ns[key])
     try:
         place, _ = choose_kernel([key_parts(key) for key in keys], wanted)
     except OptionError as error:
         what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
-        raise OptionError(what, remedy=f"give one of {listed(keys, most=3)}") from error
+        raise OptionError(what, remedy=f"there is {listed(keys, most=3) or 'none'}") from error
     return keys[place]
 
 

@@ -111,11 +111,8 @@ def _row(total: Estimate) -> dict[str, Any]:
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
-        "incomplete": total.is_incomplete or total.of_time < 1,
-        "share_missing": 1 - (1 - total.share_missing) * total.of_time
-        if total.of_time < 1
-        else total.share_missing,
-        "launches_missing": total.launches_missing,
+        "incomplete": total.is_incomplete or total.share_missing > 0,
+        **named(total, "share_missing", "launches_missing"),
     }
 
 
@@ -209,7 +206,7 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
             yield f"{total.metric} no total yet{of}"
         else:
             said = f"{total.metric} {total.total:,.0f}"
-            said += f" of {share(total.of_time)} of the time" if total.of_time < 1 else ""
+            said += f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
             if total.half_width == 0:
                 said += ", exact: all launches were simulated"
             elif total.half_width is not None:
@@ -289,7 +286,7 @@ def missing_text(total: Estimate) -> str:
 def unmet_text(found: PlanEstimate, target: float) -> str:
     """Return why the total is not as narrow as asked for."""
     total, asked = found.main, f"not within {share(target)}"
-    if total.is_incomplete:
+    if total.is_incomplete or total.share_missing:
         return f"{asked}: {missing_text(total)}"
     if total.half_width is None or not total.total:
         return f"{asked}: there is no interval"
@@ -437,7 +434,7 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     results: dict[str, Any] = {
         "failed": [each._asdict() for each in ran.failed],
         "given_up": [
-            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, asked)}
+            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, ran, asked)}
             | {"failed": list(each.failed), "why": each.why, "share": each.share}
             for each in ran.given_up
         ],
@@ -467,17 +464,19 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     )
 
 
-def _assumed(kernel: GivenUp, asked: Asked) -> str | None:
+def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
     """Return the group that a kernel is taken to behave as; None where it is none."""
-    return asked.assume_like if kernel.strata else None
+    is_taken = ran.found is not None and not ran.found.main.share_missing
+    return asked.assume_like if kernel.strata and is_taken else None
 
 
 def given_up_text(ran: Ran) -> str:
     """Return how much of the time the simulator never ran, and what can be done."""
     kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
-    return (
-        f"the simulator never ran {kernels}, {part} of the time; --assume-like KERNEL takes them as another"
-    )
+    remedy = "others of their strata stand for them"
+    if any(each.strata for each in ran.given_up):
+        remedy = "--assume-like KERNEL takes them as one that ran"
+    return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
 
 
 def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
@@ -486,7 +485,7 @@ def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
         as_what = "left out of the total"
         if not kernel.strata:
             as_what = "the others of its stratum stand for it"
-        elif (like := _assumed(kernel, asked)) is not None:
+        elif (like := _assumed(kernel, ran, asked)) is not None:
             as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
         tried = counted(len(kernel.failed), "launch", "launches")
         time = f"{share(kernel.share)} of the time"
