@@ -266,8 +266,7 @@ class Loop:
         # Of each job its launches, how they find the caches, and its list; a command is told ids alone.
         given: list[tuple[IntArray, tuple[str, ...], Path | None]] = []
         if to == "csv":
-            caches = (self.asked.told_caches,)
-            given = [(np.array([launch.id]), caches, None) for _, launch in order]
+            given = [(np.array([launch.id]), (self.asked.told_caches,), None) for _, launch in order]
         for file_path in manifests_in(path):
             with open_input(str(file_path)) as file:
                 manifest = read_manifest(file)
@@ -393,7 +392,7 @@ class Loop:
 
     def _ended(self) -> list[Job]:
         """Return the jobs that ended since the last call, or ran too long; refuse what always fails."""
-        limit, ended = self.asked.timeout_seconds, []
+        limit, ended = self.asked.timeout_seconds, list[Job]()
         for job, (process, began) in list(self.running.items()):
             if process.poll() is None:
                 if limit is None or time.monotonic() - began <= limit:

@@ -171,11 +171,11 @@ def of_the_rest(
     # Every result is looked at, so the interval is no narrower than what is waited for.
     half_width = max(math.hypot(before, assumed), (plan.topped_up_to or 0.0) * total)
     known = found.parts or ErrorParts(before / main.total, 0.0, 0.0, 0.0)
-    sampling, *beside = ((width or 0.0) * main.total / total for width in known[:-1])
+    widths = (*known[:-1], assumed / main.total)
     low, high = max(0.0, total - half_width), total + half_width
     whole = replace(main, total=total, low=low, high=high, share_missing=0.0)
     return replace(
         found,
         totals=tuple(whole if each is main else each for each in totals),
-        parts=ErrorParts(sampling, *beside, assumed=assumed / total),
+        parts=ErrorParts(*((width or 0.0) * main.total / total for width in widths)),
     )
