@@ -221,7 +221,7 @@ class Loop:
             )
         for path in sorted(rounds.glob("*[0-9]"), key=lambda each: int(each.name)):
             self._take_round(path)
-        if not is_new and not self.is_met():
+        if not is_new and not self.is_met() and self.left():
             self._check_more(self.plan)
 
     def _check_more(self, plan: PlanFile) -> None:

@@ -1,9 +1,9 @@
 """Kernels that a simulator never runs: which are given up, and the total without them or by another kernel.
 
-A kernel group, or one of its strata, is given up where three of its launches failed alike, or all that there
-are, and none has a result: to draw others for these would simulate the whole program. A kernel in a stratum
-of several is replaced by the others there, which is said of it too. (docs/methods.md, 11 Back from the
-simulator)
+A kernel group, or one of its strata, is given up where three of its launches failed alike, nine in any way,
+or all that there are, and none has a result: to draw others for these would simulate the whole program. A
+kernel in a stratum of several is replaced by the others there, which is said of it too. (docs/methods.md, 11
+Back from the simulator)
 
 Taken as kernel g behaves, what lasts X ns adds r_g X, with r_h the cycles per ns of the other d + 1 groups:
 
@@ -30,6 +30,8 @@ from sampling.strata.strata import DECLARED_FREEDOM
 
 #: So many launches of one kernel that fail alike say that the simulator never runs it
 MOST_FAILURES = 3
+#: So many that fail each in its own way say it too
+_MOST_OF_ANY_KIND = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ def _never_runs(
         return False
     # What a simulator prints last may tell the launch's own numbers.
     alike = max(Counter(why.partition(":")[0] for why in reasons).values())
-    return alike >= MOST_FAILURES or (is_all and len(reasons) == len(launches))
+    is_hopeless = alike >= MOST_FAILURES or len(reasons) >= _MOST_OF_ANY_KIND
+    return is_hopeless or (is_all and len(reasons) == len(launches))
 
 
 def _given_up(

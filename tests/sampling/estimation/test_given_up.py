@@ -80,6 +80,16 @@ def test_a_kernel_of_which_all_that_there_are_have_failed_is_given_up(plan: Plan
     assert len(kernels_given_up(picked, failed(40, 41), {20})) == 1
 
 
+def test_nine_that_fail_in_nine_ways_are_enough(plan: PlanFile) -> None:
+    many = stratum("many", 100, 10.0, 0.0, launches("many", range(50, 60), 10))
+    plan = structs.replace(plan, strata=(*plan.strata, many))
+    reasons = {each: f"exit code {each}" for each in range(50, 59)}
+    (kernel,) = kernels_given_up(plan, reasons, {20})
+    assert kernel.strata == {4}
+    del reasons[58]
+    assert kernels_given_up(plan, reasons, {20}) == ()
+
+
 def estimated(plan: PlanFile, *, like: str | None = None) -> PlanEstimate:
     """The estimate where kernel a never runs, b takes 3 cycles a nanosecond and the pool 4."""
     given_up = kernels_given_up(plan, failed(0, 1, 10), {20})
