@@ -118,11 +118,7 @@ def run(asked: Asked, watch: Watch) -> Ran:
 
 def write_job_array(asked: Asked, watch: Watch) -> Ran:
     """Take what a job array left, and write one for what is still to be simulated; run nothing."""
-    for what, text in (("folder", str(asked.folder.absolute())), ("command", asked.command)):
-        if "\n" in text:
-            wrong = f"a job array has a line for each launch, and the {what} has a line break in it: {text!r}"
-            raise OptionError(wrong, remedy="give another, or run it without a job array")
-    with _begun(asked, watch) as loop:
+    with _begun(asked, watch, is_array=True) as loop:
         if loop.is_met():
             return loop.ran()
         if not loop.left():
@@ -135,10 +131,34 @@ def write_job_array(asked: Asked, watch: Watch) -> Ran:
 
 
 @contextmanager
-def _begun(asked: Asked, watch: Watch) -> Iterator[Loop]:
+def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Loop]:
     """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
     import fcntl
 
+    _refuse_what_cannot_run(asked)
+    loop = Loop(asked, watch)
+    for what, text in (("folder", str(loop.folder)), ("command", shlex.join(loop.words))):
+        if is_array and "\n" in text:
+            wrong = f"a job array has a line for each launch, and the {what} has a line break in it: {text!r}"
+            raise OptionError(wrong, remedy="give another, or run it without a job array")
+    loop.folder.mkdir(parents=True, exist_ok=True)
+    # The lock holds for as long as this lasts, however this process ends.
+    with (loop.folder / "lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            wrong = f"another run is at work in {loop.folder}"
+            raise OptionError(wrong, remedy="wait for it, or give another folder") from error
+        end_left((loop.folder / "launches").glob("*"))
+        loop.load()
+        try:
+            yield loop
+        finally:
+            end([process for process, _ in loop.running.values()])
+
+
+def _refuse_what_cannot_run(asked: Asked) -> None:
+    """Raise OptionError for what is asked together and cannot be done so."""
     wrong: str | None = None
     if asked.to not in NEEDED:
         wrong = f"nothing runs {asked.to} here: there is {', '.join(NEEDED)}"
@@ -154,21 +174,6 @@ def _begun(asked: Asked, watch: Watch) -> Iterator[Loop]:
         wrong = Wording("`caches` is warm, loads, own, cold or after:N, not {}", asked.told_caches)
     if wrong is not None:
         raise OptionError(wrong)
-    loop = Loop(asked, watch)
-    loop.folder.mkdir(parents=True, exist_ok=True)
-    # The lock holds for as long as this lasts, however this process ends.
-    with (loop.folder / "lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            wrong = f"another run is at work in {loop.folder}"
-            raise OptionError(wrong, remedy="wait for it, or give another folder") from error
-        end_left((loop.folder / "launches").glob("*"))
-        loop.load()
-        try:
-            yield loop
-        finally:
-            end([process for process, _ in loop.running.values()])
 
 
 class Loop:
@@ -200,7 +205,7 @@ class Loop:
         if is_new:
             # What a call that was killed has left is made anew, and nothing of anybody else's is touched.
             there = {path.name for path in (*self.folder.iterdir(), *rounds.glob("*"))}
-            if there - {"lock", rounds.name, "1", "1.part"}:
+            if there - {"lock", rounds.name, "1", "1.part", f"{how.name}.part"}:
                 raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
             try:
                 shutil.rmtree(rounds, ignore_errors=True)
@@ -391,7 +396,7 @@ class Loop:
         return {self.plan.strata[each].key for job in jobs for each in job.drawn_from}
 
     def _ended(self) -> list[Job]:
-        """Return the jobs that ended since the last call, or ran too long; refuse what always fails."""
+        """Return the jobs that ended since the last call, or ran too long."""
         limit, ended = self.asked.timeout_seconds, list[Job]()
         for job, (process, began) in list(self.running.items()):
             if process.poll() is None:
@@ -410,13 +415,19 @@ class Loop:
             if job.has_ended:
                 self.spent_ns += job.duration_ns
             ended.append(job)
-        over = [job for job in self.jobs if job.has_ended] if ended else []
+        if ended:
+            self._refuse_if_all_fail()
+        return ended
+
+    def _refuse_if_all_fail(self) -> None:
+        """Raise AnalysisError where no launch of the first few kernels ran: it is not the kernels, then."""
+        over = [job for job in self.jobs if job.has_ended]
         groups = {stratum.key for stratum in self.plan.strata}
         # Others can be drawn in place of few.
         most = sum(stratum.size for stratum in self.plan.strata) if self.plan.is_random else len(self.jobs)
         is_enough = len(over) >= min(_ALL_FAIL, most)
         is_enough &= len(self._kernels(over)) >= min(_ALL_FAIL, len(groups))
-        if ended and is_enough and all(job.failure for job in over):
+        if is_enough and all(job.failure for job in over):
             # Then these have not failed for good.
             for path in (each for job in over for each in (job.place / "exit", job.failed)):
                 path.unlink(missing_ok=True)
@@ -424,7 +435,6 @@ class Loop:
                 f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
                 remedy=f"see run.log and stderr.log in {over[0].place}",
             )
-        return ended
 
     def _stop_for_room(self, job: Job) -> None:
         """Raise AnalysisError for a disk that is full; what launches wrote meanwhile is run again."""
@@ -438,12 +448,13 @@ class Loop:
 
     def _tell(self, news: Job | int | None = None) -> None:
         """Report how far the run is."""
-        left_ns = sum(job.duration_ns for job in self.left())
+        left = self.left()
+        left_ns = sum(job.duration_ns for job in left)
         pace = self.spent_ns / max(time.monotonic() - self.began, 1e-9)
         seconds = left_ns / pace if pace and left_ns else None
         done = sum(job.measured is not None for job in self.jobs)
         failed = sum(bool(job.failure) for job in self.jobs)
-        of = sum(job.has_ended for job in self.jobs) + len(self.left())
+        of = sum(job.has_ended for job in self.jobs) + len(left)
         total = None if self.found is None else self.found.main
         self.watch(Now(done, of, failed, len(self.running), total, seconds, news))
 

@@ -300,14 +300,22 @@ def test_what_is_no_file_is_a_failed_launch(
     assert came.found is not None
 
 
-@pytest.mark.parametrize("what", ["folder", "command"])
-def test_a_line_break_is_no_job_array(asking: Asking, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("what", ["folder", "command", "current"])
+def test_a_line_break_is_no_job_array(
+    asking: Asking, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a\nb").mkdir()
+    (tmp_path / "a\nb" / "file").touch()
     changed = {
-        "folder": {"folder": tmp_path / "a\nb"},
+        "folder": {"folder": tmp_path / "a\nb" / "run"},
+        # A relative path is made one that means the same in any folder.
+        "current": {"command": f"{tmp_path}/simulate {{id}} file"},
         "command": {"command": f"{tmp_path}/simulate {{id}} 'a\nb'"},
     }
     asked = asking(**changed[what])
-    with pytest.raises(OptionError, match=f"the {what} has a line break in it: .*; give another"):
+    if what == "current":
+        monkeypatch.chdir(tmp_path / "a\nb")
+    with pytest.raises(OptionError, match=r"the (folder|command) has a line break in it: .*; give another"):
         write_job_array(asked, lambda _: None)
     assert not asked.folder.exists()
     assert ran(asked).found is not None
