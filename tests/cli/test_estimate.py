@@ -256,6 +256,7 @@ def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
     assert others.startswith("3 launches failed (exit code 5) and none ran; left out of the total")
     assert "the simulator never ran 1 kernel, 33.4 % of the time; --assume-like KERNEL takes" in run.err
     found = kernelpoint(*words, *JSON).results
+    jsonschema.validate(found, schemas.RESULTS["run"])
     (cycles,), (given_up,) = found["metrics"], found["given_up"]
     assert (cycles["incomplete"], given_up["assumed_like"]) == (True, None)
     assert cycles["share_missing"] == pytest.approx(given_up["share"]) == pytest.approx(1 / 3, rel=0.01)
