@@ -83,7 +83,8 @@ class Now(NamedTuple):
     running: int
     total: Estimate | None  #: as far as it is known; None where there is no result
     seconds_left: float | None  #: until all that is drawn by now is simulated; None where nothing tells
-    news: Job | int | None = None  #: what just happened: a launch that ended, or by how many the plan grew
+    #: what just happened: a launch that ended, a kernel that was given up, or by how many the plan grew
+    news: Job | GivenUp | int | None = None
 
 
 class Ran(NamedTuple):
@@ -373,11 +374,15 @@ class Loop:
                 self.running[job] = start(line, job.place), time.monotonic()
                 self._tell()
             if ended := self._ended():
+                before = {launch for kernel in self.given_up for launch in kernel.failed}
                 is_met = self.is_met()
                 # Without what is given up, and with what was cut off.
                 queue = [job for job in self.left() if job not in self.running]
                 for job in ended:
                     self._tell(job if job.has_ended else None)
+                for kernel in self.given_up:
+                    if not before & set(kernel.failed):
+                        self._tell(kernel)
                 if is_met:
                     return
             else:
@@ -446,7 +451,7 @@ class Loop:
             remedy="make room; the same command goes on",
         )
 
-    def _tell(self, news: Job | int | None = None) -> None:
+    def _tell(self, news: Job | GivenUp | int | None = None) -> None:
         """Report how far the run is."""
         left = self.left()
         left_ns = sum(job.duration_ns for job in left)

@@ -29,7 +29,7 @@ from sampling.simulators.measured_run import CYCLES
 from sampling.strata.strata import DECLARED_FREEDOM
 
 #: So many launches of one kernel that fail alike say that the simulator never runs it
-MOST_FAILURES = 3
+_MOST_FAILURES = 3
 #: So many that fail each in its own way say it too
 _MOST_OF_ANY_KIND = 9
 
@@ -107,7 +107,7 @@ def _never_runs(
         return False
     # What a simulator prints last may tell the launch's own numbers.
     alike = max(Counter(why.partition(":")[0] for why in reasons).values())
-    is_hopeless = alike >= MOST_FAILURES or len(reasons) >= _MOST_OF_ANY_KIND
+    is_hopeless = alike >= _MOST_FAILURES or len(reasons) >= _MOST_OF_ANY_KIND
     return is_hopeless or (is_all and len(reasons) == len(launches))
 
 

@@ -254,6 +254,7 @@ def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
     first, _, others = " ".join(run.out.split()).partition(" GIVEN UP: dead, 33.4 % of the time: ")
     assert re.fullmatch(r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches", first)
     assert others.startswith("3 launches failed (exit code 5) and none ran; left out of the total")
+    assert "kernelpoint: dead is given up: 3 launches failed and none ran; " in run.err
     assert "the simulator never ran 1 kernel, 33.4 % of the time; --assume-like KERNEL takes" in run.err
     found = kernelpoint(*words, *JSON).results
     jsonschema.validate(found, schemas.RESULTS["run"])

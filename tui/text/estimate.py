@@ -422,6 +422,9 @@ def news_line(now: Now, target: float | None) -> str | None:
     what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
     if isinstance(now.news, Job):
         what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
+    elif isinstance(now.news, GivenUp):
+        tried = counted(len(now.news.failed), "launch", "launches")
+        what = f"{_kernel_name(now.news)} is given up: {tried} failed and none ran"
     return f"{what}; {progress_line(now, target)}"
 
 
@@ -464,6 +467,10 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     )
 
 
+def _kernel_name(kernel: GivenUp) -> str:
+    return shortened(readable_name(kernel.launch.name), _MOST_NAME)
+
+
 def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
     """Return the group that a kernel is taken to behave as; None where it is none."""
     is_taken = ran.found is not None and not ran.found.main.share_missing
@@ -475,21 +482,20 @@ def given_up_text(ran: Ran) -> str:
     kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
     remedy = "others of their strata stand for them"
     if any(each.strata for each in ran.given_up):
-        remedy = "--assume-like KERNEL takes them as one that ran"
+        remedy = "--assume-like KERNEL takes that time as another kernel's"
     return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
 
 
 def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
     for kernel in ran.given_up:
-        name = shortened(readable_name(kernel.launch.name), _MOST_NAME)
         as_what = "left out of the total"
         if not kernel.strata:
             as_what = "the others of its stratum stand for it"
         elif (like := _assumed(kernel, ran, asked)) is not None:
             as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
+        head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
         tried = counted(len(kernel.failed), "launch", "launches")
-        time = f"{share(kernel.share)} of the time"
-        yield f"GIVEN UP: {name}, {time}: {tried} failed ({kernel.why}) and none ran; {as_what}"
+        yield f"{head}: {tried} failed ({kernel.why}) and none ran; {as_what}"
 
 
 def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
