@@ -33,6 +33,8 @@ from sampling.text import counted
 
 #: The cycles of another configuration, beside those of the first.
 OTHER_CYCLES = "cycles of the other configuration"
+#: What is said of launches that are missing
+WITHOUT_RESULT = "of the plan without a result"
 # From so many times the residual variance without durations on, a metric does not follow them.
 _CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
@@ -274,7 +276,8 @@ class Estimate:
     degrees_of_freedom: float | None
     #: (s,) parts of the total; NaN where no launch was simulated.
     stratum_total: FloatArray
-    #: The share of the profile's time of those; how many of the plan's launches have no such metric.
+    #: The share of the profile's time of those, and of kernels that are given up and not in the total; how
+    #: many of the plan's launches have no such metric.
     share_missing: float
     launches_missing: int
     #: None where there is no interval, or no launch was left out.
@@ -363,7 +366,7 @@ def _estimate(
         seen = Seen(float(found.variance_ratio), behind, float(found.share_seen), rests, bool(found.exceeds))
     if missing:
         launches = counted(missing, "launch", "launches")
-        notes.append(f"{launches} of the plan without a result; the others of their strata weigh more")
+        notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")
     if emptied.any():
         strata = counted(int(emptied.sum()), "stratum", "strata")
         notes.append(f"incomplete: {strata} without any result, {100 * share:.3g} % of the profile's time")

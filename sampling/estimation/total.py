@@ -60,11 +60,13 @@ class ErrorParts(NamedTuple):
     scale_model: float
     #: Of the ratio by which cycles of cold launches are multiplied.
     cold_check: float
+    #: Of kernels that the simulator never ran, taken as another behaves.
+    assumed: float = 0.0
 
     @property
     def beside_sampling(self) -> float:
         """What no other launches would narrow."""
-        return float(np.sqrt(self.projection**2 + self.scale_model**2 + self.cold_check**2))
+        return float(np.linalg.norm(self[1:]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,8 +107,12 @@ class PlanEstimate:
         return 0.0 if self.parts is None else self.parts.beside_sampling
 
     def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
-        """Return whether the main total is as narrow as asked for; unasked, one of cold launches never is."""
-        return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
+        """Return whether the main total is as narrow as asked for, and of all the time.
+
+        Unasked, one of cold launches never is.
+        """
+        is_whole = not self.main.share_missing and (accept_cold or self.caches.is_of_whole_run)
+        return is_whole and self.main.is_within(target)
 
 
 def estimate_plan(

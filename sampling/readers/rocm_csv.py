@@ -212,9 +212,9 @@ class _Dispatches:
         self._known = np.union1d(self._known, dispatches)
         if "counter" in rows and "value" in rows:
             self._first_keys.append(key[is_first])
-            titles, codes = rows.texts("counter")
+            titles, title_codes = rows.texts("counter")
             counter = np.array([self._counters.setdefault(title, len(self._counters)) for title in titles])
-            self._counted.append((key, counter[codes], floats(rows, "value", None)[0]))
+            self._counted.append((key, counter[title_codes], floats(rows, "value", None)[0]))
         return is_first
 
     def metrics(self) -> dict[str, FloatArray]:

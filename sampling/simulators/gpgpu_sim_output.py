@@ -43,7 +43,7 @@ _DOES_NOT_ADD_UP = re.compile(
 )
 _PRINTED = (
     rb"-kernel name = |kernel_name = |kernel_launch_uid = |gpu_sim_cycle = |Processing kernel |Accel-Sim \[|"
-    rb"\s*\*\*\* GPGPU-Sim|GPGPU-Sim"
+    rb"[ \t]*\*\*\* GPGPU-Sim|GPGPU-Sim"
 )
 _SIGNS = re.compile(rb"^(?:%s)" % _PRINTED, re.MULTILINE)
 # A record's lines, in their order; they end in a colon, for the output has "ctas_completed 16, Shader 0 ...".

@@ -215,7 +215,13 @@ RESULTS: dict[str, Schema] = {
     "run": {
         "allOf": [
             ESTIMATE,
-            _object("folder: text", failed=_list(_object("id: index, why: text, instead: index?"))),
+            _object(
+                "folder: text, why_no_more: text?",
+                failed=_list(_object("id: index, why: text, instead: index?")),
+                given_up=_list(
+                    _object("id: index, name why: text, assumed_like: text?, failed: index+, share: fraction")
+                ),
+            ),
         ]
     },
     "report": _object("path: text, bytes: count, charts: text*", sections=_list(TEXT, 4)),

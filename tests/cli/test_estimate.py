@@ -97,6 +97,10 @@ def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Pat
     said = " ".join(run.out.split())
     assert said.startswith(f"INCOMPLETE: results of {share:.1f} % of the time; no total yet. ")
     assert f"Still to run: {len(rows) - len(kept)} launches" in said
+    # What lists them is the command that is next.
+    listed, following = said.partition("(`")[2].partition("`")[0], said.partition("Next: ")[2]
+    assert following.endswith(listed)
+    assert listed.startswith("--target 0.03 --top-up more.json")
     assert f"incomplete: {100 - share:.1f} % of the profile's time has no result" in run.err
     run = kernelpoint(*words, *JSON)
     assert run.code == 4
@@ -261,7 +265,8 @@ def test_run_answers_as_estimate_and_progress_is_a_line_a_launch(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
     folder, count = tmp_path / "run", len(drawn_of(plan_file))
-    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", folder)
+    how = ("--to", "csv", "--caches", "warm", "--simulator", simulator(tmp_path))
+    words = ("run", plan_file, *how, "-o", folder)
     run = kernelpoint(*words)
     assert run.code == 0, run.err
     lines = run.err.splitlines()
@@ -274,10 +279,73 @@ def test_run_answers_as_estimate_and_progress_is_a_line_a_launch(
     again = kernelpoint(*words, "--quiet", *JSON)
     assert (again.err, again.results["failed"]) == ("", [])
     # Its folder is enough to go on.
-    assert kernelpoint("run", folder, *words[2:6]).out == run.out
+    assert kernelpoint("run", folder, *how).out == run.out
     array = kernelpoint(*words[:-1], tmp_path / "array", "--slurm")
     assert array.out.startswith(f"{count} launches to simulate: sbatch {tmp_path}/array/slurm.sh\n")
     assert "When the array has ended: kernelpoint " in array.out
+
+
+def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
+    kernelpoint: Kernelpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = (f"{('gemm', 'reduce', 'dead')[each % 3]},{1000 + each}\n" for each in range(90))
+    (tmp_path / "profile.csv").write_text("name,duration_ns\n" + "".join(rows))
+    kernelpoint("sample", "profile.csv", "--no-pool", "-o", "plan.json")
+    (tmp_path / "simulate").write_text("[ $(($1 % 3)) != 2 ] || exit 5\necho $((3000 + 3 * $1))\n")
+    words = ("run", "plan.json", "--to", "csv", "--simulator", "sh simulate {id}", "--caches", "warm")
+    run = kernelpoint(*words, "--target", "0.03")
+    assert run.code == 4
+    first, _, others = " ".join(run.out.split()).partition(" GIVEN UP: dead, 33.4 % of the time: ")
+    assert re.fullmatch(r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches", first)
+    assert others.startswith("3 launches failed (exit code 5) and none ran; left out of the total")
+    assert "kernelpoint: dead is given up: 3 launches failed and none ran; " in run.err
+    assert "the simulator never ran 1 kernel, 33.4 % of the time; --assume-like KERNEL takes" in run.err
+    found = kernelpoint(*words, *JSON).results
+    jsonschema.validate(found, schemas.RESULTS["run"])
+    (cycles,), (given_up,) = found["metrics"], found["given_up"]
+    assert (cycles["incomplete"], given_up["assumed_like"]) == (True, None)
+    assert cycles["share_missing"] == pytest.approx(given_up["share"]) == pytest.approx(1 / 3, rel=0.01)
+    for kernel in ("gemm", "#2"):
+        taken = kernelpoint(*words, "--assume-like", kernel)
+        assert taken.code == 0, taken.err
+        assert "taken as gemm" in taken.out if kernel == "gemm" else "behaves" in taken.out
+    (cycles,) = results(kernelpoint, *words, "--assume-like", "gemm")["metrics"]
+    assert not cycles["incomplete"]
+    assert cycles["low"] < sum(3000 + 3 * each for each in range(90)) < cycles["high"]
+    assert "--assume-like gone: no kernel group" in kernelpoint(*words, "--assume-like", "gone").failed(2)
+    # What another total is assumed to be like must have one itself.
+    assert kernelpoint(*words, "--assume-like", "dead").code == 4
+
+
+def test_a_target_that_is_met_lacks_no_launch(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", tmp_path / "run")
+    run = kernelpoint(*words, "--caches", "warm", "--target", "0.4")
+    assert run.code == 0, run.err
+    kept = sorted((tmp_path / "run" / "results").iterdir())
+    assert len(kept) < len(drawn_of(plan_file))
+    assert "within 40.0 % as asked for" in run.out
+    assert "without a result" not in run.out
+    asked = ("estimate", tmp_path / "run", *kept, "--target")
+    assert "without a result" not in kernelpoint(*asked, "0.4").out
+    assert "without a result" in " ".join(kernelpoint(*asked, "0.01").out.split())
+
+
+def test_a_run_of_a_command_that_is_told_ids_is_cold_unless_told_otherwise(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", tmp_path / "run")
+    run = kernelpoint(*words, "--target", "0.4")
+    assert run.code == 4
+    assert run.err.startswith("kernelpoint: each launch runs alone here, with cold caches for all that is")
+    assert results(kernelpoint, *words)["caches"]["state"] == "cold"
+    warm = kernelpoint(*words, "--target", "0.4", "--caches", "warm", *JSON)
+    assert (warm.code, warm.results["caches"]["state"]) == (0, "warm")
+    # Its files say it too.
+    files = sorted((tmp_path / "run" / "results").iterdir())
+    assert results(kernelpoint, "estimate", tmp_path / "run", *files)["caches"]["state"] == "warm"
 
 
 def test_what_a_run_lacks_is_asked_for(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:

@@ -484,6 +484,19 @@ def test_sizes_are_read_from_the_configuration(kernelpoint: Kernelpoint, printed
     assert kernelpoint("scale", "open", *printed.values()).out.startswith("32 SMs: 640 cycles")
 
 
+def test_lines_of_the_users_own_beside_known_keys_say_nothing(
+    kernelpoint: Kernelpoint, printed: dict[int, Path]
+) -> None:
+    words = ("scale", "predict", *(word for path in printed.values() for word in ("--run", path)))
+    asked = (*words, "--target", "32")
+    before = results(kernelpoint, *asked)
+    for path in printed.values():
+        text = path.read_text().replace("gpu_sim_cycle =", "my gpu_sim_cycle = 7\ngpu_sim_cycle =")
+        own = "-gpgpu_n_clusters is 999 in what follows\nnow -kernel name = none of it\n"
+        path.write_text(own + text + "sum of pushing kernel 'x'\ngpu_sim_cycle = none\n")
+    assert results(kernelpoint, *asked, "--seed", "0") == before
+
+
 def test_a_table_is_a_run_and_a_rule_takes_the_whole(
     kernelpoint: Kernelpoint, printed: dict[int, Path], tmp_path: Path
 ) -> None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sampling.estimation.interval import Estimate, Ratio
+from sampling.estimation.given_up import GivenUp
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.names import is_of_rocm
+from sampling.profile.names import is_of_rocm, readable_name
 from sampling.running import Asked, Now, Ran
 from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 Row = dict[str, Any]
-_PARTS = ("sampling", "projection", "scale_model", "cold_check")
+_MOST_NAME = 60
+_PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 
@@ -112,7 +114,7 @@ def _row(total: Estimate) -> dict[str, Any]:
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
-        "incomplete": total.is_incomplete,
+        "incomplete": total.is_incomplete or total.share_missing > 0,
         **named(total, "share_missing", "launches_missing"),
     }
 
@@ -136,9 +138,12 @@ def estimate_blocks(
         # Strata have no result.
         missing = set(found.missing[found.totals.index(main)])
         still = _launches_text([launch for launch in found.plan.drawn if launch.id in missing])
-        there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         known = f"{share(1 - main.share_missing)} of the time"
-        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still} ({there})"
+        # What lists them is the next command, where there is one that does.
+        there = f" (list: {listed})" if listed else ""
+        if not listed and following is None and (asked := _asked_next(found, options)):
+            there = f" (`--target {asked.target:g} --top-up {asked.top_up}` lists them)"
+        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still}{there}"
     yield from total_lines(found, options)
     yield from cache_lines(found)
     yield from _basis_lines(found)
@@ -169,18 +174,14 @@ def _detail_lines(found: PlanEstimate) -> Iterator[str]:
 def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:
     """Return the command to simulate what is missing, to ask for a narrower total, or to look at it.
 
-    More launches that begin cold mend nothing: these are to be simulated again, with filled caches.
+    Launches that began cold are to be simulated again, with filled caches.
     """
     if not (found.caches.is_of_whole_run or options.accept_cold):
         source = options.source if options.source in {"accel-sim", "macsim"} else None
         return warm_export(found.plan, options.plan, source)
     if listed is not None:
         return export_command(listed, "more", usual_target(is_amd=_is_amd(found.plan)))
-    target = options.target or narrower(found)
-    is_met = target is None or found.is_within(target, accept_cold=options.accept_cold)
-    if target is not None and not is_met and found.plan.is_random:
-        # Launches that were picked are not added to.
-        asked = replace(options, target=target, top_up=free_name("more.json"), output=None)
+    if (asked := _asked_next(found, options)) is not None:
         return command_line("estimate", asked)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
 
@@ -200,6 +201,21 @@ def _is_amd(plan: PlanFile) -> bool:
     return any(map(is_of_rocm, {launch.name for launch in plan.drawn}))
 
 
+def _asked_next(found: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:
+    """Return the estimate to ask for next, which writes what is still to be run; None where there is none."""
+    target = options.target or narrower(found)
+    # Launches that were picked are not added to, and more that begin cold mend nothing.
+    is_warm = found.caches.is_of_whole_run or options.accept_cold
+    if (
+        target is None
+        or not is_warm
+        or not found.plan.is_random
+        or found.is_within(target, accept_cold=options.accept_cold)
+    ):
+        return None
+    return replace(options, target=target, top_up=free_name("more.json"), output=None)
+
+
 def narrower(found: PlanEstimate) -> float | None:
     """Return the first of a few targets that the total does not meet; None where it meets them all."""
     return next((step for step in (0.03, 0.02, 0.01, 0.005) if not found.main.is_within(step)), None)
@@ -209,11 +225,14 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
     """Yield each total and ratio with its interval; of the first, how many launches it is from.
 
     A total of launches that began otherwise than in the whole run stands first, headed by that.
-    `options`: name the results of two configurations.
+    `options`: name the results of two configurations, and a target; where it is met, launches that were not
+    needed are not called missing.
     """
     main, caches = found.main, found.caches
+    is_met = options is not None and options.target is not None and main.is_within(options.target)
     simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(main)])
     of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')}"
+    of += ", the others as is assumed" if found.parts is not None and found.parts.assumed else ""
     sure = f"; {sure_words(main.confidence)}"
     if not caches.is_of_whole_run:
         sure = f" at {100 * main.confidence:.4g} %"
@@ -224,13 +243,15 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
                 f"{head}: {caches.said}" if missing else f"{head} {total.total:,.0f} {CYCLES}: {caches.said}"
             )
             said = "  of launches that begin so"
+        said += f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
         if missing:
             said = f"{total.metric} no total yet"
         elif total.half_width == 0:
             said += ", exact: all launches were simulated"
         elif total.half_width is not None:
             said += f", within {_within(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"
-        yield "; ".join([said + (of if total is main else ""), *total.notes])
+        notes = [note for note in total.notes if not (is_met and f"{WITHOUT_RESULT};" in note)]
+        yield "; ".join([said + (of if total is main else ""), *notes])
     for ratio in found.ratios:
         yield f"{ratio.name} {_ratio_text(ratio)}"
     if found.speedup is not None:
@@ -336,7 +357,7 @@ def missing_text(total: Estimate) -> str:
 def unmet_text(found: PlanEstimate, target: float) -> str:
     """Return why the total is not as narrow as asked for."""
     total, asked = found.main, f"not within {share(target)}"
-    if total.is_incomplete:
+    if total.is_incomplete or total.share_missing:
         return f"{asked}: {missing_text(total)}"
     if total.half_width is None or not total.total:
         return f"{asked}: there is no interval"
@@ -345,6 +366,10 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
         began = "with their own reads in L2"
     if total.is_within(target):
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
+    if found.parts is not None and found.parts.assumed > target:
+        return (
+            f"{asked}: what is assumed of kernels that never ran alone reaches {share(found.parts.assumed)}"
+        )
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
@@ -440,6 +465,12 @@ COLD = (
     "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
 )
 
+#: The same of a command that is told an id.
+ALONE = (
+    "each launch runs alone here, with cold caches for all that is known, and a total of these keeps no "
+    "--target: --caches warm says that the command fills them; --accept-cold takes it as it is"
+)
+
 
 def all_checked(asked: int, checked: int) -> str:
     """Return that a cold check of more launches than there are takes them all."""
@@ -470,6 +501,9 @@ def news_line(now: Now, target: float | None) -> str | None:
     what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
     if isinstance(now.news, Job):
         what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
+    elif isinstance(now.news, GivenUp):
+        tried = counted(len(now.news.failed), "launch", "launches")
+        what = f"{_kernel_name(now.news)} is given up: {tried} failed and none ran"
     return f"{what}; {progress_line(now, target)}"
 
 
@@ -478,33 +512,80 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
-    said = list(_run_blocks(ran, command))
+    given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
     results: dict[str, Any] = {
         "failed": [each._asdict() for each in ran.failed],
+        "given_up": [
+            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, ran, asked)}
+            | {"failed": list(each.failed), "why": each.why, "share": each.share}
+            for each in ran.given_up
+        ],
+        "why_no_more": ran.why_no_more or None,
         "job_array": None if ran.job_array is None else str(ran.job_array[0]),
         "begun": [str(place) for place in ran.begun],
         "folder": str(asked.folder),
     }
     if ran.found is None:
-        return Answer("run", results, blocks=lambda _: said, rows=[{**results, "failed": len(ran.failed)}])
+        return Answer(
+            "run", results, blocks=lambda _: (*given_up, *said), rows=[{**results, "failed": len(ran.failed)}]
+        )
     found = ran.found
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
     if not (found.caches.is_of_whole_run or options.accept_cold):
         following = warm_export(found.plan, found.plan.path, asked.to)
+
+    def blocks() -> Iterator[Said]:
+        total, *others = estimate_blocks(found, None, options, following)
+        yield from (total, *given_up, *others, *said)
+
     return replace(
         estimate_answer(ran.found, None, options, following),
         command="run",
         results=estimate_results(ran.found, None, options) | results,
-        blocks=lambda _: (*estimate_blocks(found, None, options, following), *said),
+        blocks=lambda _: blocks(),
     )
 
 
+def _kernel_name(kernel: GivenUp) -> str:
+    return shortened(readable_name(kernel.launch.name), _MOST_NAME)
+
+
+def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
+    """Return the group that a kernel is taken to behave as; None where it is none."""
+    is_taken = ran.found is not None and not ran.found.main.share_missing
+    return asked.assume_like if kernel.strata and is_taken else None
+
+
+def given_up_text(ran: Ran) -> str:
+    """Return how much of the time the simulator never ran, and what can be done."""
+    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
+    remedy = "others of their strata stand for them"
+    if any(each.strata for each in ran.given_up):
+        remedy = "--assume-like KERNEL takes that time as another kernel's"
+    return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
+
+
+def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
+    for kernel in ran.given_up:
+        as_what = "left out of the total"
+        if not kernel.strata:
+            as_what = "the others of its stratum stand for it"
+        elif (like := _assumed(kernel, ran, asked)) is not None:
+            as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
+        head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
+        tried = counted(len(kernel.failed), "launch", "launches")
+        yield f"{head}: {tried} failed ({kernel.why}) and none ran; {as_what}"
+
+
 def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
-    for each in ran.failed:
+    told = {each for kernel in ran.given_up for each in kernel.failed}
+    for each in (each for each in ran.failed if each.id not in told):
         other = "no other" if each.instead is None else f"launch {each.instead}"
         yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
+    if ran.why_no_more:
+        yield f"no more launches were drawn: {ran.why_no_more}"
     if ran.job_array is not None:
         script, launches = ran.job_array
         before = f"{counted(launches, 'launch')} to simulate: "
