@@ -40,8 +40,8 @@ from sampling.text import joined_texts
 FORMAT = "kineto"
 
 _LARGEST_RANK = (1 << 63) - 1
-# What only Kineto writes: keys of the document and of operators, calls and kernels, and categories. A head may
-# hold no event, but metadata of the user's.
+# What only Kineto writes: keys of the document and of events, and categories. A head that is all metadata of
+# the user has no event yet.
 _KINETO = re.compile(
     rb'"(?:schemaVersion|deviceProperties|distributedInfo|[Ee]xternal id|correlation)"\s*:'
     rb'|"cat"\s*:\s*"(?:\w+_(?:runtime|driver)|Runtime|Operator|(?:gpu_)?user_annotation|gpu_mem\w+'
@@ -182,22 +182,25 @@ def _events_read(
 
     Raises ProfileError: it is not whole and `partial` is not set, or more than single events are damaged.
     """
-    trace, cut_short = _Trace(), None
+    trace, damage = _Trace(), None
+    notes = []
     blocks = TraceBlocks(file, progress)
     for piece in trace_pieces(blocks):
         decoded = _DECODER.decode(piece)
-        trace, cut_short = decoded.document, decoded.cut_short
-        lost = next((each for each in decoded.unread if not each.is_one), None)
-        if not file.partial and (lost is not None or cut_short is not None):
-            whole = seen.events + (len(decoded.events) if lost is None else lost.place)
-            reason = blocks.damage or cut_short if lost is None else lost.reason
-            raise _not_read_beyond(file, whole, reason or "")
+        trace, damage = decoded.document, decoded.cut_short
+        if lost := next((each for each in decoded.unread if not each.is_one), None):
+            place = seen.events + lost.place
+            if not file.partial:
+                raise _not_read_beyond(file, place, lost.reason)
+            notes.append(f"{file.path}: damaged at its event {place + 1:,}, where others may be lost")
         seen.add(decoded.events, decoded.unread)
-    damage = blocks.damage or cut_short
-    if damage is not None and not file.partial:
-        raise _not_read_beyond(file, seen.events, damage)
-    cut = damage and f"{file.path}: cut short or damaged, read up to its event {seen.events:,}"
-    return trace, tuple(note for note in (cut, seen.note(file.path)) if note)
+    damage = blocks.damage or damage
+    if damage is not None:
+        if not file.partial:
+            raise _not_read_beyond(file, seen.events, damage)
+        notes.append(f"{file.path}: cut short or damaged, read up to its event {seen.events:,}")
+    unread = seen.note(file.path)
+    return trace, tuple(notes if unread is None else [*notes, unread])
 
 
 def _not_read_beyond(file: InputFile, events: int, reason: str) -> ProfileError:

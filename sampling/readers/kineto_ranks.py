@@ -65,8 +65,9 @@ def merged_ranks(
     names = list(processes)
     pair, first = dense_codes([launches.process, device - device.min()])
     owners = [_owner(names[launches.process[row]], int(device[row])) for row in first.tolist()]
-    if len({*owners}) == 1 and _are_numbered_twice(calls):
-        # Nothing was changed: each rank has its own device.
+    is_unchanged = len({*owners}) == 1 and _are_numbered_twice(calls)
+    if is_unchanged:
+        # Each rank has its own device.
         owners = [names[process] for process in launches.process[first].tolist()]
     distinct = sorted({*owners}, key=_natural_order)
     if len(distinct) < 2:
@@ -74,23 +75,24 @@ def merged_ranks(
     numbers = _rank_numbers(distinct)
     by_rank = np.argsort(numbers, kind="stable").tolist()
     place = {distinct[at]: rank for rank, at in enumerate(by_rank)}
-    of_launch = np.array([place[owner] for owner in owners], dtype=np.int64)[pair]
-    of_process = np.array([place.get(_owner(name, 0), -1) for name in names], dtype=np.int64)
+    of_pair = np.array([place[owner] for owner in owners], dtype=np.int64)
     # A process named by a number is of the rank whose kernels it launched.
-    untold = [
-        code for code in np.unique(calls.process).tolist() if _is_number(names[code]) or of_process[code] < 0
-    ]
-    untold.sort(key=lambda code: _natural_order(names[code]))
-    of_process[[code for code, name in enumerate(names) if _is_number(name)]] = -1
-    taken: set[int] = set()
+    of_process = np.array([-1 if _is_number(name) else place.get(_owner(name, 0), -1) for name in names])
+    untold = [code for code in np.unique(calls.process).tolist() if of_process[code] < 0]
+    turn = list(range(len(distinct)))
+    if is_unchanged:
+        # Files were put behind each other, so what comes first is of one rank.
+        turn = [*dict.fromkeys(of_pair[np.argsort(first)].tolist())]
+    else:
+        untold.sort(key=lambda code: _natural_order(names[code]))
+    taken = set[int]()
     for code in untold:
-        votes = _launched(calls, code, launches, of_launch, len(distinct))
-        best = np.flatnonzero(votes == votes.max())
-        if votes.max():
-            free = [rank for rank in best.tolist() if rank not in taken]
-            of_process[code] = free[0] if free else int(best[0])
+        answered = _answered(calls, code, launches, of_pair[pair], len(distinct))
+        best = [rank for rank in turn if answered[rank] == answered.max()]
+        if answered.any():
+            of_process[code] = next((rank for rank in best if rank not in taken), best[0])
             taken.add(int(of_process[code]))
-    return Ranks(tuple(numbers[at] for at in by_rank), processes, of_launch, of_process)
+    return Ranks(tuple(numbers[at] for at in by_rank), processes, of_pair[pair], of_process)
 
 
 def _is_number(process: Any) -> bool:
@@ -139,16 +141,16 @@ def _are_numbered_twice(calls: Activities) -> bool:
     return len(np.unique(pairs[0])) < pairs.shape[1]
 
 
-def _launched(
+def _answered(
     calls: Activities, process: int, launches: Activities, rank: IntArray, ranks: int
 ) -> NDArray[np.int64]:
-    """Return (ranks,) how many kernels have the number of a call of a process that began before them."""
+    """Return (ranks,) how many calls of a process have a kernel of their number that started after them."""
     own = np.flatnonzero(calls.process == process)
     numbers, first = np.unique(calls.number[own], return_index=True)
     if not len(numbers):
         return np.zeros(ranks, dtype=np.int64)
     at = np.minimum(np.searchsorted(numbers, launches.number), len(numbers) - 1)
-    begun = calls.start_ns[own[first[at]]] <= launches.start_ns
-    return np.bincount(
-        rank[(numbers[at] == launches.number) & (launches.number >= 0) & begun], minlength=ranks
-    )
+    is_answer = (numbers[at] == launches.number) & (launches.number >= 0)
+    is_answer &= calls.start_ns[own[first[at]]] <= launches.start_ns
+    answered = np.unique(rank[is_answer] * len(numbers) + at[is_answer])
+    return np.bincount(answered // len(numbers), minlength=ranks)

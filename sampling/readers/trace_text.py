@@ -30,13 +30,14 @@ _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:')
 # issues 130622, 121219).
 _NOT_A_NUMBER = re.compile(rb":\s*-?(?:inf|nan|infinity)\b", re.IGNORECASE)
 _BACKSLASH = re.compile(rb'(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|\\')
-_CONTROLS_TO_SPACES = bytes(32 if byte < 32 and byte not in b"\t\n\r" else byte for byte in range(256))
+# A zero is no character of a name, but damage.
+_CONTROLS_TO_SPACES = bytes(32 if byte < 32 and byte not in b"\0\t\n\r" else byte for byte in range(256))
 # A name with quotation marks in it ends where another key of an event follows.
 _NAME = re.compile(
     rb'("name"\s*:\s*")(.*?)("\s*(?:\}\s*\Z|,\s*"(?:ph|cat|pid|tid|ts|dur|args)"\s*:))', re.DOTALL
 )
 _QUOTE = re.compile(rb'(\\.)|"', re.DOTALL)
-_PHASE = re.compile(rb'"ph"\s*:\s*"')
+_KEYS = [re.compile(rb'"%b"\s*:' % key) for key in (b"ph", b"pid", b"ts")]
 _LIST_CLOSES = re.compile(rb"\}\s*(\])")
 _BEGUN_EVENT = re.compile(rb'\}\s*(,\s*(?:\{\s*(?:"[^"]*"?\s*)?)?)\Z')
 # More places where the list of events may end are not looked at.
@@ -54,7 +55,7 @@ class Unread(NamedTuple):
     @property
     def is_one(self) -> bool:
         """Whether its text is that of one event, so that nothing else is lost with it."""
-        return len(_PHASE.findall(self.text)) == 1
+        return b"\0" not in self.text and all(len(key.findall(self.text)) == 1 for key in _KEYS)
 
 
 class Decoded(NamedTuple):
@@ -155,39 +156,45 @@ class PieceDecoder:
             start = found.end("comma")
         last = piece[start:]
         # What follows the list stands behind the last event, which may hold the end of a list itself.
-        for end, _ in zip(_LIST_CLOSES.finditer(last), range(_MOST_ENDS), strict=False):
+        ends = [
+            found.start(1) for found, _ in zip(_LIST_CLOSES.finditer(last), range(_MOST_ENDS), strict=False)
+        ]
+        for end in ends:
             try:
-                document = self._decoded(opening + last[end.start(1) :])
+                document = self._decoded(opening + last[end:])
             except _FAILURES:
                 continue
-            self._add(last[: end.start(1)].rstrip(), events, unread)
+            self._add(last[:end], events, unread)
             return Decoded(document, events, tuple(unread))
+        # The last one may be whole, and what is cut short is what follows it.
         begun = _BEGUN_EVENT.search(last)
-        whole = last if begun is None else last[: begun.start(1)]
-        self._add(whole, events, unread)
-        # The last one ended within it.
-        if unread and unread[-1].place == len(events) - 1:
-            events.pop()
-            reason = unread.pop().reason
-        closing = b"]" if _LIST.match(opening) else b"]}"
+        for end in [*ends, len(last) if begun is None else begun.start(1)]:
+            if not isinstance(event := self._event_of(last[:end]), str):
+                events.append(event)
+                break
         try:
-            document = self._decoded(opening + closing)
+            document = self._decoded(opening + (b"]" if _LIST.match(opening) else b"]}"))
         except _FAILURES:
             document = self._no_document
         return Decoded(document, events, tuple(unread), reason)
 
     def _add(self, text: bytes, events: list[Any], unread: list[Unread]) -> None:
         """Add the event of a text, or an empty one and why it is unread."""
+        event = self._event_of(text)
+        if isinstance(event, str):
+            unread.append(Unread(len(events), text, event))
+            event = self._no_event
+        events.append(event)
+
+    def _event_of(self, text: bytes) -> Any:
+        """Return the event of a text, or why it cannot be decoded."""
         reason = ""
         for mend in _MENDS:
             try:
-                events.append(self._event.decode(mend(text)))
+                return self._event.decode(mend(text))
             except _FAILURES as error:
                 reason = reason or _reason(error)
-            else:
-                return
-        unread.append(Unread(len(events), text, reason))
-        events.append(self._no_event)
+        return reason
 
 
 def _reason(error: Exception) -> str:
