@@ -48,12 +48,12 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
     ),
     (rb"\A\x89HDF\r\n\x1a\n", "an HDF5 file, as `nsys export --type hdf` writes", _EXPORT),
     (
-        rb"\A\n[\x80-\xff]{0,4}[\0-\x7f](?:\x08[\x80-\xff]*[\0-\x7f])?\x12.(?:/host:|/device:|Task Env)",
+        rb"\A\n[\x80-\xff]{0,4}[\0-\x7f](?:\x08[\x80-\xff]*[\0-\x7f])?\x12[\s\S](?:/|Task Env)",
         "an XSpace (xplane.pb) of JAX or TensorFlow, and such are not read yet",
         RECORD,
     ),
     (
-        rb'\A[\x03-\x20]\n[\x03-\x0e][0-9]+\.[0-9]|"schema"\s*:\s*"[^"]*chakra|"name"\s*:\s*"\[pytorch\|profiler\|execution_',
+        rb'\A[\x80-\xff]{0,4}[\0-\x7f]\n[\x03-\x0e][0-9]+\.[0-9]+\.|"schema"\s*:\s*"[^"]*chakra|"name"\s*:\s*"\[pytorch\|profiler\|execution_',
         "an execution trace (Chakra): operators of the host, without kernels' durations",
         _KINETO,
     ),

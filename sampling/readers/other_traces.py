@@ -57,7 +57,7 @@ _TOOLS = (
     _Tool(
         "Intel's unitrace",
         re.compile(rb'"cat"\s*:\s*"(?:gpu_op|(?:CL_)?Flow_[HD]2[HD]_)|"(?:HOST|DEVICE)<'),
-        re.compile(rb'"name"\s*:\s*"(?!ze[A-Z]|cl[A-Z])(?:[^"\\]|\\.)*"\s*,\s*"cat"\s*:\s*"gpu_op"'),
+        re.compile(rb'"name"\s*:\s*"(?!ze[A-Z]|cl[A-Z])(?:[^"\\]|\\.)*"[^{}]*"cat"\s*:\s*"gpu_op"'),
         _TABLE,
     ),
     _Tool(
