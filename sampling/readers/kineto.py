@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, runs_of
@@ -24,6 +24,7 @@ from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
     KernelTable,
+    LaunchOrder,
     LaunchSequence,
     Profile,
     ProfileFile,
@@ -115,20 +116,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             remedy="record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`, no other "
             "profiler attached and permission to read GPU activity",
         )
-    launches = _Launches(*(np.concatenate(column) for column in zip(*seen.launches, strict=True)))
-    columns = [np.concatenate(column) for column in zip(*seen.calls, strict=True)]
-    by_start = np.argsort(columns[1], kind="stable")
-    calls = _Calls(*(column[by_start] for column in columns))
-    ranks = merged_ranks(
-        seen.processes,
-        Activities(launches.correlation, launches.start_ns, launches.process),
-        launches.device,
-        Activities(calls.correlation, calls.start_ns, calls.process),
-    )
+    launches, calls, ranks = _joined(seen)
     number, call, lost = _numbers(launches, calls, np.concatenate(seen.kernels_left_out, axis=1), ranks)
     # Of several calls with one number the earliest counts.
     place = places_of(number, call)
-    order, launch_order = launches.start_ns, "gpu-start"
+    order = launches.start_ns
+    launch_order: LaunchOrder = "gpu-start"
     if (place >= 0).all():
         order, launch_order = calls.start_ns[place], "api-start"
     elif (launches.correlation >= 0).all():
@@ -149,9 +142,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             api_start_ns=calls.start_ns[place] if len(call) > 1 else None,
         )
     )
-    call_names = list(seen.call_names)
-    is_graph = np.array(["GraphLaunch" in name for name in call_names])[calls.name]
-    is_launch = np.array([_LAUNCH_CALL.match(name) is not None for name in call_names])[calls.name]
+    is_graph, is_launch = _that_launch(seen, calls)
     # A kernel without a number may be any call's.
     missing = np.count_nonzero(places_of(call[is_launch], np.append(number, lost)) < 0)
     unnumbered = np.count_nonzero(launches.correlation < 0)
@@ -207,6 +198,29 @@ def _not_read_beyond(file: InputFile, events: int, reason: str) -> ProfileError:
     message = f"a Kineto trace that cannot be read beyond its first {events:,} events: {reason}"
     stacks = "if it was recorded with stacks, with_stack=False leaves out the names that break JSON"
     return ProfileError(message, path=file.path, remedy=joined_texts("; ", (WHOLE, stacks)))
+
+
+def _joined(seen: EventColumns) -> tuple[_Launches, _Calls, Ranks | None]:
+    """Return the launches and calls of all pieces, and the ranks they are of if the file holds several."""
+    launches = _Launches(*(np.concatenate(column) for column in zip(*seen.launches, strict=True)))
+    columns = [np.concatenate(column) for column in zip(*seen.calls, strict=True)]
+    by_start = np.argsort(columns[1], kind="stable")
+    calls = _Calls(*(column[by_start] for column in columns))
+    ranks = merged_ranks(
+        seen.processes,
+        Activities(launches.correlation, launches.start_ns, launches.process),
+        launches.device,
+        Activities(calls.correlation, calls.start_ns, calls.process),
+    )
+    return launches, calls, ranks
+
+
+def _that_launch(seen: EventColumns, calls: _Calls) -> tuple[BoolArray, BoolArray]:
+    """Return which calls launch a graph, and which a kernel."""
+    names = list(seen.call_names)
+    is_graph = np.array(["GraphLaunch" in name for name in names])
+    is_launch = np.array([_LAUNCH_CALL.match(name) is not None for name in names])
+    return is_graph[calls.name], is_launch[calls.name]
 
 
 def _numbers(

@@ -138,7 +138,7 @@ def _rank_numbers(owners: Sequence[Any]) -> list[int]:
 def _are_numbered_twice(calls: Activities) -> bool:
     """Return whether two processes have calls of one number."""
     pairs = np.unique(np.stack([calls.number, calls.process])[:, calls.number >= 0], axis=1)
-    return len(np.unique(pairs[0])) < pairs.shape[1]
+    return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
 def _answered(

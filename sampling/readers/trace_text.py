@@ -40,8 +40,9 @@ _QUOTE = re.compile(rb'(\\.)|"', re.DOTALL)
 _KEYS = [re.compile(rb'"%b"\s*:' % key) for key in (b"ph", b"pid", b"ts")]
 _LIST_CLOSES = re.compile(rb"\}\s*(\])")
 _BEGUN_EVENT = re.compile(rb'\}\s*(,\s*(?:\{\s*(?:"[^"]*"?\s*)?)?)\Z')
-# More places where the list of events may end are not looked at.
+# More places where the list of events may end are not looked at, and what is longer is no event.
 _MOST_ENDS = 32
+_LONGEST_EVENT_BYTES = 1 << 22
 _FAILURES = (DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -155,6 +156,8 @@ class PieceDecoder:
             self._add(piece[start : found.start() + 1], events, unread)
             start = found.end("comma")
         last = piece[start:]
+        if len(last) > _LONGEST_EVENT_BYTES:
+            return Decoded(self._no_document, events, tuple(unread), reason)
         # What follows the list stands behind the last event, which may hold the end of a list itself.
         ends = [
             found.start(1) for found, _ in zip(_LIST_CLOSES.finditer(last), range(_MOST_ENDS), strict=False)
@@ -189,7 +192,7 @@ class PieceDecoder:
     def _event_of(self, text: bytes) -> Any:
         """Return the event of a text, or why it cannot be decoded."""
         reason = ""
-        for mend in _MENDS:
+        for mend in _MENDS[: None if len(text) <= _LONGEST_EVENT_BYTES else 1]:
             try:
                 return self._event.decode(mend(text))
             except _FAILURES as error:
