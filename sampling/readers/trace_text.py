@@ -172,9 +172,11 @@ class PieceDecoder:
         # The last one may be whole, and what is cut short is what follows it.
         begun = _BEGUN_EVENT.search(last)
         for end in [*ends, len(last) if begun is None else begun.start(1)]:
-            if not isinstance(event := self._event_of(last[:end]), str):
+            event = self._event_of(last[:end])
+            if not isinstance(event, str):
                 events.append(event)
                 break
+            reason = event
         try:
             document = self._decoded(opening + (b"]" if _LIST.match(opening) else b"]}"))
         except _FAILURES:
