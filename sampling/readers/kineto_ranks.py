@@ -65,7 +65,8 @@ def merged_ranks(
     names = list(processes)
     pair, first = dense_codes([launches.process, device - device.min()])
     owners = [_owner(names[launches.process[row]], int(device[row])) for row in first.tolist()]
-    is_unchanged = len({*owners}) == 1 and _are_numbered_twice(calls)
+    # A process records its own calls alone.
+    is_unchanged = len({*owners}) == 1 and len(np.unique(calls.process[calls.number >= 0])) > 1
     if is_unchanged:
         # Each rank has its own device.
         owners = [names[process] for process in launches.process[first].tolist()]
@@ -133,12 +134,6 @@ def _rank_numbers(owners: Sequence[Any]) -> list[int]:
         if len(differing) == 1 and len({*(column := differing.pop())}) == len(owners):
             return list(column)
     return list(range(len(owners)))
-
-
-def _are_numbered_twice(calls: Activities) -> bool:
-    """Return whether two processes have calls of one number."""
-    pairs = np.unique(np.stack([calls.number, calls.process])[:, calls.number >= 0], axis=1)
-    return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
 def _answered(

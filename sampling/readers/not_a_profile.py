@@ -9,7 +9,7 @@ from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
-from sampling.readers.other_traces import RECORD, is_trace, sort_of_trace
+from sampling.readers.other_traces import RECORD, TORCH_PROFILER, is_trace, sort_of_trace
 from sampling.readers.table import first_line, header_cells
 from sampling.text import joined_texts
 
@@ -22,7 +22,6 @@ _LIST = "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 _PROFILE = f"record the program with `nsys profile --trace cuda` and {_EXPORT}"
 _ROCM = "give the CSV of `rocprofv3 --kernel-trace --output-format csv` or of `rocprof --timestamp on`"
 _ROCPROFV3 = "record the program with `rocprofv3 --kernel-trace --output-format csv -- PROGRAM`"
-_KINETO = "record the program with `torch.profiler` and give what `export_chrome_trace` writes"
 _PLAN = "give the profile that it was made from; `kernelpoint open PLAN` shows it"
 _NCU = "an Nsight Compute {}: features of kernels, not a profile, for ncu locks the clocks"
 
@@ -55,7 +54,7 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
     (
         rb'\A[\x80-\xff]{0,4}[\0-\x7f]\n[\x03-\x0e][0-9]+\.[0-9]+\.|"schema"\s*:\s*"[^"]*chakra|"name"\s*:\s*"\[pytorch\|profiler\|execution_',
         "an execution trace (Chakra): operators of the host, without kernels' durations",
-        _KINETO,
+        TORCH_PROFILER,
     ),
     (
         rb'\A\s*\[\s*\{\s*"children"\s*:|\A\s*\[[\s\S]*"frame"\s*:\s*\{\s*"name"\s*:\s*"ROOT"',

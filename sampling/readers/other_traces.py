@@ -20,6 +20,7 @@ RECORD = (
     "record the program with `nsys profile --trace cuda PROGRAM` and export that with `nsys export --type "
     "sqlite`, or on AMD with `rocprofv3 --kernel-trace --output-format csv -- PROGRAM`"
 )
+TORCH_PROFILER = "record the program with `torch.profiler` and give what `export_chrome_trace` writes"
 # Copies are operations of a GPU too, named by the call of Level Zero or OpenCL.
 _TABLE = (
     'make a table of its kernels: `jq -r \'["name","duration_ns"],([.traceEvents[]|select(.cat=="gpu_op" '
@@ -33,7 +34,7 @@ class _Tool(NamedTuple):
 
     name: str
     sign: re.Pattern[bytes]
-    kernel: re.Pattern[bytes]
+    kernel: re.Pattern[bytes] | None
     remedy: str = RECORD
 
 
@@ -59,6 +60,12 @@ _TOOLS = (
         re.compile(rb'"cat"\s*:\s*"(?:gpu_op|(?:CL_)?Flow_[HD]2[HD]_)|"(?:HOST|DEVICE)<'),
         re.compile(rb'"name"\s*:\s*"(?!ze[A-Z]|cl[A-Z])(?:[^"\\]|\\.)*"[^{}]*"cat"\s*:\s*"gpu_op"'),
         _TABLE,
+    ),
+    _Tool(
+        "PyTorch's autograd profiler, which times operators",
+        re.compile(rb'"pid"\s*:\s*"(?:CPU|CUDA) functions"'),
+        None,
+        TORCH_PROFILER,
     ),
     _Tool(
         "PaddlePaddle",
@@ -101,11 +108,11 @@ def sort_of_trace(file: InputFile) -> tuple[str, str | None]:
     if tool is None:
         found = dict.fromkeys(category.decode() for category in _CATEGORY.findall(file.head))
         shown = f"of the categories {listed([*found])}" if found else "without categories"
-        return (
-            f"a trace of events {shown}: not from PyTorch's profiler, and from no other that is known here",
-            None,
-        )
-    kernels = sum(len(tool.kernel.findall(piece)) for piece in trace_pieces(TraceBlocks(file)))
+        writes = "with nothing that PyTorch's profiler or another known here writes"
+        return f"a trace of events {shown}, {writes}", None
+    kernels = 0
+    if tool.kernel is not None:
+        kernels = sum(len(tool.kernel.findall(piece)) for piece in trace_pieces(TraceBlocks(file)))
     what = f"a trace of {tool.name}, and such traces are not read"
     if kernels:
         what += f" yet: {counted(kernels, 'kernel is', 'kernels are')} in it"

@@ -124,13 +124,15 @@ def test_each_rank_is_read_as_its_own_trace(form: str, data: st.DataObject, tmp_
     assert_each_rank_is_its_own_trace(tmp_path, merged, alone)
 
 
-@given(first=ISSUED, second=ISSUED)
+@given(first=ISSUED, second=ISSUED, are_numbered_apart=st.booleans())
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_traces_put_behind_each_other_are_told_by_calls_of_one_number(
-    first: Issued, second: Issued, tmp_path: Path
+def test_traces_put_behind_each_other_are_told_by_whose_calls_they_hold(
+    first: Issued, second: Issued, are_numbered_apart: bool, tmp_path: Path
 ) -> None:
-    """Nothing is changed in them: only the numbers of calls, which come twice, say that there are two."""
+    """Nothing is changed in them, and numbers of calls may come twice."""
     traces = [rank_trace(1, first, 0), rank_trace(0, second, 1)]
+    if are_numbered_apart:
+        traces[0] = [{**fused(event, 1), "pid": event["pid"]} for event in traces[0]]
     assert_each_rank_is_its_own_trace(tmp_path, [*traces[0], *traces[1]], dict(enumerate(traces)))
 
 

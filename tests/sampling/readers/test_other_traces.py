@@ -77,15 +77,20 @@ OTHERS: dict[str, tuple[Any, str, str]] = {
     ),
     "unknown": (
         {"traceEvents": [complete("k", cat="cuda")]},
-        "of the categories cuda:",
-        "no other that is known",
+        "of the categories cuda,",
+        "or another known here",
     ),
     "unknown, kernels": (
         [complete("k", cat="kernel")],
-        "of the categories kernel:",
-        "not from PyTorch's profiler",
+        "of the categories kernel,",
+        "with nothing that PyTorch's profiler",
     ),
-    "no category": ({"traceEvents": [complete("main")]}, "without categories", "not from PyTorch's profiler"),
+    "autograd": ([{**complete("aten::mm"), "pid": "CUDA functions"}], "autograd profiler", "such traces are"),
+    "no category": (
+        {"traceEvents": [complete("main")]},
+        "without categories",
+        "with nothing that PyTorch's profiler",
+    ),
 }
 
 
@@ -98,7 +103,7 @@ def test_the_trace_of_another_tool_is_refused_by_its_name(tool: str, tmp_path: P
     error = refusal_of(path)
     assert name in error.message
     assert reason in error.message
-    assert ("nsys" in str(error.remedy)) != (name in {"unitrace", "Ascend NPU"})
+    assert ("nsys" in str(error.remedy)) != (name in {"unitrace", "Ascend NPU", "autograd profiler"})
     with open_input(str(path)) as file:
         assert registry.reader_of(file) is None
 
