@@ -53,6 +53,7 @@ class InputFile:
     copy: object = field(default=None, repr=False, compare=False)
     columns: ColumnMap | None = None  #: which columns of a table hold what, as the user said it
     partial: bool = False  #: whether what is whole is read of a file that is cut short or damaged
+    is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
@@ -94,8 +95,9 @@ class InputFile:
         try:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            what, remedy = f"the gzip data is cut short or damaged ({error})", _COPY_AGAIN
-            raise ProfileError(what, path=self.path, remedy=remedy if is_binary(self) else WHOLE) from error
+            what = f"the gzip data is cut short or damaged ({error})"
+            remedy = WHOLE if self.is_profile and not is_binary(self) else _COPY_AGAIN
+            raise ProfileError(what, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 

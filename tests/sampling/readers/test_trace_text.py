@@ -15,6 +15,7 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import kineto, nsys_csv, trace_text
 from sampling.readers.input_file import open_input, pieces
+from sampling.readers.registry import read_profile
 from tests.sampling.readers.kineto_traces import call, kernel, trace
 from tests.sampling.readers.launches_told import Json, column, names
 
@@ -108,10 +109,13 @@ def test_lines_of_a_table_are_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "cut.csv.gz"
     for place in (len(packed) // 2, len(packed) * 3 // 4, len(packed) - 4):
         path.write_bytes(packed[:place])
+        with pytest.raises(ProfileError, match="gzip data is cut short") as refused:
+            read_profile([str(path)])
+        assert "`partial`" in str(refused.value.remedy)
         with open_input(str(path)) as file:
-            with pytest.raises(ProfileError, match="gzip data is cut short") as refused:
-                nsys_csv.read(file, KernelTable(), None)
-            assert "`partial`" in str(refused.value.remedy)
+            with pytest.raises(ProfileError) as refused, file.open() as stream:
+                stream.read()
+            assert "`partial`" not in str(refused.value.remedy), "results of a simulator are no profile"
             whole = zlib.decompressobj(31).decompress(packed[:place]).rpartition(b"\n")[0] + b"\n"
             assert b"".join(piece for _, piece in pieces(replace(file, partial=True))) == whole
             profile = nsys_csv.read(replace(file, partial=True), KernelTable(), None)
