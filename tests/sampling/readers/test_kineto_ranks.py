@@ -153,6 +153,24 @@ def test_the_devices_of_one_process_are_no_ranks(tmp_path: Path) -> None:
         assert (profile.facts.merged_ranks, profile.facts.rank) == (0, 3)
 
 
+def test_the_device_and_stream_may_stand_behind_the_rank(tmp_path: Path) -> None:
+    launches = [
+        {
+            **kernel(5, device=None, stream=None, name=f"of {rank}"),
+            "pid": f"[TP{rank}] 3",
+            "tid": f"[TP{rank}] 7",
+        }
+        for rank in (0, 1)
+    ]
+    described = [{"id": 3, "name": "MI300X", "numSms": 304}] * 2
+    path = tmp_path / "merged.json"
+    path.write_text(json.dumps(trace(*launches, deviceProperties=described)))
+    profile = read(path)
+    assert [each.place for each in profile.sequences] == ["rank 0 device 3", "rank 1 device 3"]
+    assert (column(profile, "stream"), names(profile)) == ([7, 7], ["of 0", "of 1"])
+    assert [(each.device, each.name) for each in profile.facts.devices] == [(3, "MI300X")]
+
+
 def test_a_kernel_is_joined_to_no_call_of_another_rank(tmp_path: Path) -> None:
     whole, other = rank_trace(0, [(1, 5)] * 3, 0), rank_trace(1, [(1, 7)] * 3, 0)
     lost = [event for event in other if event["cat"] != "cuda_runtime"]
