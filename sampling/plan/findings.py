@@ -154,6 +154,15 @@ def _missing_kernels(evidence: Evidence) -> _Said | None:
     return f"{share} of the launches missing", message, remedy
 
 
+def _merged_ranks(evidence: Evidence) -> _Said | None:
+    if not (ranks := evidence.profile.facts.merged_ranks):
+        return None
+    holds = "the file holds" if len(evidence.profile.files) == 1 else "files hold"
+    words = f"{holds} {ranks} ranks"
+    message = f"{words.capitalize()}: each is a process here, its kernels joined to its own calls alone."
+    return words, message, Wording("choose one with `processes`")
+
+
 def _rows_left_out(evidence: Evidence) -> _Said | None:
     facts = evidence.profile.facts
     if not (rows := facts.rows_left_out):
@@ -451,6 +460,7 @@ _CHECKS = (
     *(
         _graph_level_trace,
         _missing_kernels,
+        _merged_ranks,
         _rows_left_out,
         _api_rows_missing,
         _communication_kernels,

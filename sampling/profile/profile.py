@@ -95,6 +95,8 @@ class RecordingFacts:
     #: Which process of a distributed run this is, and of how many.
     rank: int | None = None
     world_size: int | None = None
+    #: How many processes of a distributed run one file holds; 0 where it is one process's.
+    merged_ranks: int = 0
     #: API calls that launch a kernel, and how many of them have none in the recording.
     launch_calls: int = 0
     calls_without_kernel: int = 0
@@ -460,6 +462,7 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
             api_rows_missing=sum(each.api_rows_missing for each in facts),
             hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
+            merged_ranks=sum(each.merged_ranks for each in facts),
             launch_calls=sum(each.launch_calls for each in facts),
             calls_without_kernel=sum(each.calls_without_kernel for each in facts),
             rows_left_out=sum(each.rows_left_out for each in facts),

@@ -12,13 +12,14 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.text import Wording
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,7 +32,12 @@ SQLITE = b"SQLite format 3\0"
 PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_WINDOW = 31
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+_PACKED_BYTES = 1 << 16
+_COPY_AGAIN = "copy or record the file again"
+#: What to do about a text that is cut short or damaged.
+WHOLE = Wording(f"{_COPY_AGAIN}, or read what is whole of it with `partial`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,8 @@ class InputFile:
     #: the temporary file with a pipe's bytes, which exists as long as this object
     copy: object = field(default=None, repr=False, compare=False)
     columns: ColumnMap | None = None  #: which columns of a table hold what, as the user said it
-    partial: bool = False  #: whether what is whole of a file that is cut short is read
+    partial: bool = False  #: whether what is whole is read of a file that is cut short or damaged
+    is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
@@ -57,12 +64,16 @@ class InputFile:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open the decompressed bytes.
+        """Open the decompressed bytes; where ``partial``, they end where gzip data is cut short or damaged.
 
         Raises ProfileError: the compressed bytes are cut short or damaged (raised while reading).
         """
         with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
-            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if self.compressed else raw)
+            stream: object = raw
+            if self.compressed:
+                whole = io.BufferedReader(InflatedWhole(raw), _PACKED_BYTES) if self.partial else None
+                stream = whole or gzip.GzipFile(fileobj=raw)
+            yield cast("IO[bytes]", stream)
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -85,13 +96,16 @@ class InputFile:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = f"the gzip data is cut short or damaged ({error})"
-            raise ProfileError(what, path=self.path, remedy="copy or record the file again") from error
+            remedy = WHOLE if self.is_profile and not is_binary(self) else _COPY_AGAIN
+            raise ProfileError(what, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 
 
 class _WatchedFile(io.FileIO):
     """A file that tells its place before more of it is read."""
+
+    damage = None
 
     def __init__(self, file: InputFile) -> None:
         super().__init__(file.location)
@@ -102,6 +116,56 @@ class _WatchedFile(io.FileIO):
             total = self._file.location.stat().st_size
             self._file.progress(self.tell(), total, f"reading {self._file.path}")
         return super().readinto(buffer)
+
+
+class InflatedWhole(io.RawIOBase):
+    """The bytes of gzip data up to where it is cut short or damaged, which is no error here."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        super().__init__()
+        self.damage: str | None = None  #: what is wrong with the data, once all before it is read
+        self._packed = packed
+        self._inflater = zlib.decompressobj(_GZIP_WINDOW)
+        self._rest = b""
+        self._inflated = memoryview(b"")
+        self._has_ended = False
+
+    def readable(self) -> bool:
+        """Say so."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Put the next bytes into a buffer and return how many; 0 at the end."""
+        while not self._inflated and not self._has_ended:
+            self._inflated = memoryview(self._more())
+        count = min(len(buffer), len(self._inflated))
+        buffer[:count] = self._inflated[:count]
+        self._inflated = self._inflated[count:]
+        return count
+
+    def _more(self) -> bytes:
+        packed = self._rest or self._packed.read(_PACKED_BYTES)
+        if self._inflater.eof:
+            # Zeros may stand behind the data, or more data.
+            packed = packed.lstrip(b"\0")
+            self._inflater = zlib.decompressobj(_GZIP_WINDOW) if packed else self._inflater
+        before = self._inflater.copy()
+        try:
+            inflated = self._inflater.decompress(packed, PIECE_BYTES)
+        except zlib.error as error:
+            self.damage, self._has_ended = str(error), True
+            return b"".join(_before_the_damage(before, packed))
+        self._rest = self._inflater.unconsumed_tail or self._inflater.unused_data
+        if not packed:
+            self._has_ended = True
+            self.damage = None if self._inflater.eof else "it ends before its data do"
+        return inflated
+
+
+def _before_the_damage(inflater: Any, packed: bytes) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        for at in range(len(packed)):
+            yield inflater.decompress(packed[at : at + 1])
 
 
 @contextmanager
@@ -143,20 +207,18 @@ def _with_head(file: InputFile) -> InputFile:
             head = stream.read(HEAD_BYTES)
         if not head.startswith(_GZIP_MAGIC):
             return replace(file, head=head)
-        head = b""
-        with gzip.open(file.location) as stream:
-            try:
-                while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
-                    head += chunk
-            except (EOFError, zlib.error):
-                # What there is of it is enough to recognise a format.
-                if not head:
-                    raise
+    # What there is of damaged data is enough to recognise a format.
+    with replace(file, compressed=True, partial=True).open() as stream:
+        head = stream.read(HEAD_BYTES)
+        if not head and (damage := stream.raw.damage) is not None:  # type: ignore[attr-defined]
+            raise zlib.error(damage)
     return replace(file, head=head, compressed=True)
 
 
 def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
+
+    Where ``partial``, a last line without its end is left out: it may be cut short.
 
     Raises ProfileError: a line has no end, or the file cannot be read.
     """
@@ -166,6 +228,8 @@ def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[
         coming = ahead.submit(_next_piece, stream, file.path)
         while piece := coming.result():
             coming = ahead.submit(_next_piece, stream, file.path)
+            if file.partial:
+                piece = piece[: piece.rfind(b"\n") + 1]
             yield offset, piece
             offset += len(piece)
 

@@ -274,7 +274,7 @@ def read_file(
     """
 
     def read(file: InputFile, kernels: KernelTable) -> Profile:
-        reader = reader_of(file)
+        reader, file = reader_of(file), replace(file, is_profile=True)
         profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
         if profile is None:
             # Many regular expressions, which no profile needs.

@@ -70,6 +70,7 @@ _NO_GRID = kernels(SPREAD, grid_x=[0] * 40 + [1] * 60)
 _WHOLE = kernels([10] * 9000 + [7000, 9000, 400], ["k"] * 9000 + ["few"] * 3, target=Target(0.004))
 _FEW_MISSING = RecordingFacts(launch_calls=110, calls_without_kernel=10)
 _MANY_MISSING = RecordingFacts(launch_calls=125, calls_without_kernel=25)
+_MERGED = RecordingFacts(merged_ranks=2)
 _LEFT_OUT = RecordingFacts(rows_left_out=1, first_left_out="row 6, column dur: it ends before it starts")
 _MISSING = RecordingFacts(api_rows_missing=25, launch_order="gpu-start")
 
@@ -89,6 +90,10 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
         *("missing-kernels", "warning", "9.1 % of the launches missing"),
         kernels(SPREAD, facts=_FEW_MISSING),
         "10 of 110 launch calls (9.1 %)",
+    ),
+    (
+        *("merged-ranks", "note", "the file holds 2 ranks", kernels(SPREAD, facts=_MERGED)),
+        "The file holds 2 ranks: each is a process here",
     ),
     (
         *("rows-left-out", "warning", "1 row left out", kernels(SPREAD, facts=_LEFT_OUT)),
