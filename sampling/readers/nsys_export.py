@@ -152,7 +152,7 @@ def read_export(
         if tables.has(KERNEL, *NODE_OF_LAUNCH)
         else None,
     )
-    profile.facts = replace(facts, devices=_devices(tables, profile.sequences))
+    profile.facts = replace(profile.facts, devices=_devices(tables, profile.sequences))
     return profile
 
 
