@@ -74,12 +74,12 @@ def whole_numbers(rows: Sequence[Sequence[object]]) -> IntArray:
 
 
 def _whole(cell: object, row: int, column: int) -> int:
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    if isinstance(cell, int) and NULL <= cell < 1 << 63:
+    if isinstance(cell, int):
         return cell
     if cell is None:
         return NULL
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1 << 63:
+        return int(cell)
     raise NoWholeNumberError(row, column, cell)
 
 
