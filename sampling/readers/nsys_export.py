@@ -171,8 +171,6 @@ def _read_launches(
     columns = [column for column in (*TIMES, *NAMES, *PLACE, *GRID, *BLOCK) if column in present]
     if lacking := [column for column in TIMES if column not in columns]:
         raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
-    if not tables.has(STRINGS, *TEXT):
-        raise tables.error(f"the launches have no kernel name: there is no table {STRINGS}")
     texts, found, rows = dict[int, str](), _Launches([], {}, [], []), 0
     for arrays in tables.integers(KERNEL, columns):
         column = dict(zip(columns, arrays, strict=True))
@@ -192,6 +190,8 @@ def _read_launches(
         raise without_kernels(tables)
     if not found.parts:
         builder.left_out.in_facts(RecordingFacts(), 0)
+    if not any(map(str.strip, texts.values())):
+        raise tables.error(f"the launches have no kernel name in the table {STRINGS}")
     return found
 
 
@@ -200,7 +200,7 @@ def _are_no_launches(
 ) -> BoolArray | None:
     """Return (n,) whether each row can be no launch, None where all can; such rows are counted."""
     start_ns, end_ns = column["start"], column["end"]
-    is_wrong = (end_ns < start_ns) | (start_ns == NULL) | (end_ns - start_ns < 0)
+    is_wrong: BoolArray = (end_ns < start_ns) | (start_ns == NULL) | (end_ns - start_ns < 0)
     rows = np.flatnonzero(is_wrong)
     if not len(rows):
         return None

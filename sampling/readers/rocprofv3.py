@@ -103,7 +103,7 @@ _TIMED = (
     ("end_timestamp", _Whole),
     ("correlation_id", _Correlation, field(default_factory=_Correlation)),
 )
-_CALLED = ("kind", Any, None), ("operation", Any, None), ("thread_id", _Whole, 0)
+_CALLED = ("kind", int, -1), ("operation", int, -1), ("thread_id", _Whole, 0)
 _Call = defstruct("_Call", [*_TIMED, *_CALLED], gc=False)
 _Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
 _Agent = defstruct(
@@ -282,11 +282,12 @@ def _recording(process: Any, path: str) -> Recording:
         for operation, name in enumerate(of.operations)
     }
     calls = [
-        (each.correlation_id.internal, each.start_timestamp, kinds.get(called, 0), pid, each.thread_id)
+        (*numbers, kinds.get(called, 0), pid, each.thread_id)
         for raw in (lists.hip_api, lists.hsa_api)
         for piece in _records(raw, _Call, path)
         for each in piece
-        if (called := (each.kind, each.operation))
+        for numbers in [(each.correlation_id.internal, each.start_timestamp)]
+        for called in [(each.kind, each.operation)]
     ]
     texts = {each.key: each.value for each in process.strings.marker_api}
     return Recording(
@@ -337,69 +338,48 @@ def _profile_of(
 ) -> Profile:
     """Return the launches of all recordings in a file.
 
-    Raises ProfileError: there is none, or too many rows can be none.
+    Raises ProfileError: there is none, too many rows can be none, or none has a name.
     """
     builder = LaunchTableBuilder(file.path, kernels)
-    rows = launches = calls_missing = launch_calls = calls_without_kernel = 0
-    in_order_of_calls = True
+    rows, launches, names = 0, 0, set[str]()
+    facts = RecordingFacts(launch_order="api-start", product="rocprofv3")
     places: dict[tuple[int, int], Device] = {}
     markers: list[tuple[int, str, int, int]] = []
     for recorded in recordings:
         markers += recorded.markers
-        counts = _launch_calls(recorded)
-        launch_calls, calls_without_kernel = launch_calls + counts[0], calls_without_kernel + counts[1]
         is_wrong = _are_no_launches(recorded, builder.left_out, rows)
         rows += len(is_wrong)
         column = {name: values[~is_wrong] for name, values in recorded.launches.items()}
-        if not len(column["start"]):
-            continue
         recording = replace(recorded, launches=column)
-        of_kernel, kernel_row = np.unique(column["kernel"], return_inverse=True)
-        symbols = [recording.symbols.get(kernel, ("", "")) for kernel in of_kernel.tolist()]
-        names = [bare_name(shown or symbol) or NO_NAME for shown, symbol in symbols]
-        mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
-        of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
-        gpus = [recording.agents[agent] for agent in of_agent.tolist()]
-        items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
-        for process, agent in np.unique([column["process"], agent_row], axis=1).T.tolist():
-            places[process, gpus[agent].device] = gpus[agent]
         order, api_start_ns, missing = _call_order(recording)
-        calls_missing += missing
+        calls, alone = _launch_calls(recorded)
         # The dispatch number is a correlation number that the profiler gives.
-        in_order_of_calls &= order is not column["dispatch"]
-        builder.append(
-            LaunchColumns(
-                name=kernels.names.intern(names, mangled=mangled)[kernel_row],
-                duration_ns=column["end"] - column["start"],
-                order=order,
-                process=column["process"],
-                device=np.array([gpu.device for gpu in gpus], dtype=np.int64)[agent_row],
-                grid=work_groups(items, block),
-                block=block,
-                start_ns=column["start"],
-                stream=column["queue"],
-                api_start_ns=api_start_ns,
-            )
+        is_by_number = len(order) > 0 and order is column["dispatch"]
+        facts = replace(
+            facts,
+            launch_order="correlation" if is_by_number else facts.launch_order,
+            api_rows_missing=facts.api_rows_missing + missing,
+            launch_calls=facts.launch_calls + calls,
+            calls_without_kernel=facts.calls_without_kernel + alone,
         )
-        launches += len(kernel_row)
+        if len(order):
+            places |= _gpus(recording)
+            part = _launches(recording, kernels, order, api_start_ns)
+            builder.append(part)
+            launches += len(order)
+            names |= {kernels.names.full(code) for code in np.unique(part.name).tolist()}
     if rows == 0:
         message, remedy = (
             "a recording of rocprofv3's without a kernel dispatch",
             "--kernel-trace records them",
         )
         raise ProfileError(message, path=file.path, remedy=f"record the program again: `rocprofv3` {remedy}")
+    if names == {NO_NAME}:
+        raise ProfileError("the launches have no kernel name", path=file.path, remedy=_AGAIN)
     devices = tuple(dict.fromkeys(places[place] for place in sorted(places)))
     if len({gpu.device for gpu in devices}) < len(devices):
         # With their process where processes number them differently.
         devices = tuple(replace(places[place], process=place[0]) for place in sorted(places))
-    facts = RecordingFacts(
-        devices=devices,
-        launch_order="api-start" if in_order_of_calls else "correlation",
-        api_rows_missing=calls_missing,
-        launch_calls=launch_calls,
-        calls_without_kernel=calls_without_kernel,
-        product="rocprofv3",
-    )
 
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
         codes: dict[str, int] = {}
@@ -407,8 +387,43 @@ def _profile_of(
         events = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         return runs_of(tuple(codes), events, sequences, api_start_ns)
 
-    profile_file = ProfileFile(file.path, file.location, launches)
-    return builder.finish(format_name=format_name, file=profile_file, facts=facts, ranges=ranges)
+    return builder.finish(
+        format_name=format_name,
+        file=ProfileFile(file.path, file.location, launches),
+        facts=replace(facts, devices=devices),
+        ranges=ranges,
+    )
+
+
+def _launches(
+    recording: Recording, kernels: KernelTable, order: IntArray, api_start_ns: IntArray | None
+) -> LaunchColumns:
+    column = recording.launches
+    of_kernel, kernel_row = np.unique(column["kernel"], return_inverse=True)
+    symbols = [recording.symbols.get(kernel, ("", "")) for kernel in of_kernel.tolist()]
+    names = [bare_name(shown or symbol) or NO_NAME for shown, symbol in symbols]
+    mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
+    of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
+    device = np.array([recording.agents[agent].device for agent in of_agent.tolist()], dtype=np.int64)
+    items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
+    return LaunchColumns(
+        name=kernels.names.intern(names, mangled=mangled)[kernel_row],
+        duration_ns=column["end"] - column["start"],
+        order=order,
+        process=column["process"],
+        device=device[agent_row],
+        grid=work_groups(items, block),
+        block=block,
+        start_ns=column["start"],
+        stream=column["queue"],
+        api_start_ns=api_start_ns,
+    )
+
+
+def _gpus(recording: Recording) -> dict[tuple[int, int], Device]:
+    """Return the GPUs that launches ran on, by process and number."""
+    pairs = np.unique([recording.launches["process"], recording.launches["agent"]], axis=1).T.tolist()
+    return {(process, (gpu := recording.agents[agent]).device): gpu for process, agent in pairs}
 
 
 def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: int) -> BoolArray:
@@ -424,7 +439,7 @@ def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: i
         "a launch ran on no GPU that is listed": ~is_listed[agent_row] if len(agents) else agent_row > 0,
         "a launch has a size below 0": np.minimum.reduce(sizes) < 0,
     }
-    is_wrong = np.logical_or.reduce([*reasons.values()])
+    is_wrong: BoolArray = np.logical_or.reduce([*reasons.values()])
     if len(rows := np.flatnonzero(is_wrong)):
         message = next(message for message, wrong in reasons.items() if wrong[rows[0]])
         left_out.add(len(rows), message, row=rows_before + int(rows[0]) + 1)

@@ -156,7 +156,7 @@ def test_a_launch_without_a_name_is_kept(absent: str, read: Read) -> None:
 def test_an_export_without_any_name_is_refused(read: Read) -> None:
     export = exports.export("2026.2", [exports.Launch(0, 1, 0)])
     export.strings.clear()
-    with pytest.raises(ProfileError, match="no kernel name: there is no table StringIds"):
+    with pytest.raises(ProfileError, match="no kernel name in the table StringIds"):
         read(export)
 
 

@@ -161,6 +161,10 @@ def test_a_launch_without_a_kernel_name_is_kept(written: Written) -> None:
     assert [launch.name for launch in told(profile)] == [ADD, "(no name)"]
 
 
+def test_a_recording_without_any_kernel_name_is_refused(written: Written) -> None:
+    assert "no kernel name" in str(refusal_of(written([each._replace(kernel=9) for each in DISPATCHES], ())))
+
+
 @pytest.mark.parametrize("change", [{"start": "soon"}, {"end": 9_400.5}])
 def test_a_dispatch_whose_time_is_no_number(written: Written, change: dict[str, Any]) -> None:
     error = refusal_of(written([DISPATCHES[1], DISPATCHES[2], DISPATCHES[0]._replace(**change)], ()))
