@@ -14,7 +14,7 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray
 
-#: What a call does: launch a kernel, or begin or end what a thread captures into a graph; 0 for all others.
+#: What a call does: launch a kernel, or begin or end what is captured into a graph; 0 for all others.
 LAUNCHES, BEGINS_CAPTURE, ENDS_CAPTURE = 1, 2, 3
 
 _LAUNCH = re.compile(
@@ -40,26 +40,17 @@ class LaunchCalls:
         self._captures: list[IntArray] = []
 
     def add(
-        self,
-        kind: AnyIntArray | int,
-        has_kernel: BoolArray,
-        *,
-        process: AnyIntArray,
-        thread: AnyIntArray,
-        start_ns: IntArray,
+        self, kind: AnyIntArray | int, has_kernel: BoolArray, *, process: AnyIntArray, start_ns: IntArray
     ) -> None:
         """Add some calls, (n,) each: their kind, whether they have a kernel, and who called when."""
-        if isinstance(kind, int):
-            if kind == 0:
-                return
-            kind = np.broadcast_to(np.int64(kind), len(has_kernel))
+        kind = np.broadcast_to(kind, len(has_kernel))
         launches = kind == LAUNCHES
         self._launches += int(np.count_nonzero(launches))
         alone = np.flatnonzero(launches & ~has_kernel)
-        self._alone.append(np.stack([process[alone], thread[alone], start_ns[alone]]))
+        self._alone.append(np.stack([process[alone], start_ns[alone]]))
         captures = np.flatnonzero(kind > LAUNCHES)
         step = np.where(kind[captures] == BEGINS_CAPTURE, 1, -1)
-        self._captures.append(np.stack([thread[captures], start_ns[captures], step]))
+        self._captures.append(np.stack([process[captures], start_ns[captures], step]))
 
     @property
     def any_alone(self) -> bool:
@@ -74,19 +65,22 @@ class LaunchCalls:
         """
         if not self.any_alone:
             return self._launches, 0
-        process, thread, start_ns = np.concatenate(self._alone, axis=1)
-        is_captured = self._is_captured(thread, start_ns)
+        process, start_ns = np.concatenate(self._alone, axis=1)
+        is_captured = self._is_captured(process, start_ns)
         is_lost = ~is_captured
         for waiting, last_ns in ends_ns:
             is_lost &= (process != waiting) | (start_ns <= last_ns)
         return self._launches - int(is_captured.sum()), int(is_lost.sum())
 
-    def _is_captured(self, thread: IntArray, start_ns: IntArray) -> BoolArray:
-        """Return (n,) whether the thread of each call was capturing when it began."""
-        captured = np.zeros(len(thread), dtype=np.bool_)
+    def _is_captured(self, process: IntArray, start_ns: IntArray) -> BoolArray:
+        """Return (n,) whether the process of each call was capturing when it began.
+
+        Any of its threads may be: PyTorch captures what the threads of its autograd launch.
+        """
+        captured = np.zeros(len(process), dtype=np.bool_)
         capturing, at_ns, step = np.concatenate(self._captures, axis=1)
         for each in np.unique(capturing):
-            own, marks = np.flatnonzero(thread == each), np.flatnonzero(capturing == each)
+            own, marks = np.flatnonzero(process == each), np.flatnonzero(capturing == each)
             marks = marks[np.argsort(at_ns[marks], kind="stable")]
             depth = np.cumsum([0, *step[marks]])
             # What was being captured when the recording began has an end alone.

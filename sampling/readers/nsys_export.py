@@ -43,7 +43,7 @@ from sampling.profile.profile import (
 )
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import InputFile
-from sampling.readers.launch_calls import LaunchCalls, kind_of_call
+from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, kind_of_call
 from sampling.readers.nsys_tables import (
     BLOCK,
     CALL,
@@ -329,9 +329,10 @@ def _find_calls(
             np.minimum.at(first_start_ns, place, start_ns)
         if called:
             kind = kinds.of(called[0])
-            is_none = (key < 0) | np.any([(each != 0) & (each != NULL) for each in called[1:]], axis=0)
+            failed = np.any([(each != 0) & (each != NULL) for each in called[1:]], axis=0)
+            is_none = (key < 0) | (failed & (kind != ENDS_CAPTURE))
             kind = np.where(is_none, 0, kind) if is_none.any() else kind
-            calls.add(kind, has_kernel[place], process=process, thread=thread, start_ns=start_ns)
+            calls.add(kind, has_kernel[place], process=process, start_ns=start_ns)
         advance(len(key))
     for part, known in zip(parts, has_id, strict=True):
         np.take(first_start_ns, place_of(part.key), out=part.api_start_ns, mode="clip")

@@ -61,7 +61,7 @@ _LAUNCHES = """
 """
 # The number of each call, when it began, the number of its name, and who called
 _CALLS = """
-    SELECT (E.stack_id << 24) + (R.pid & 0xFFFFFF), R.start, R.name_id, R.pid, R.tid
+    SELECT (E.stack_id << 24) + (R.pid & 0xFFFFFF), R.start, R.name_id, R.pid
     FROM rocpd_region R
     JOIN rocpd_event E ON E.id = R.event_id
     JOIN rocpd_string C ON C.id = E.category_id
@@ -103,7 +103,7 @@ _TIMED = (
     ("end_timestamp", _Whole),
     ("correlation_id", _Correlation, field(default_factory=_Correlation)),
 )
-_CALLED = ("kind", int, -1), ("operation", int, -1), ("thread_id", _Whole, 0)
+_CALLED = ("kind", int, -1), ("operation", int, -1)
 _Call = defstruct("_Call", [*_TIMED, *_CALLED], gc=False)
 _Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
 _Agent = defstruct(
@@ -152,8 +152,8 @@ class Recording:
     """What rocprofv3 recorded of one process, or in one set of tables."""
 
     launches: Mapping[str, IntArray]  #: (n,) each of `_COLUMNS`
-    #: (5, c) of the calls that were recorded, the number, when it began, what it does (see `launch_calls`),
-    #: process and thread; of those with one number the first counts
+    #: (4, c) of the calls that were recorded, the number, when it began, what it does (see `launch_calls`)
+    #: and the process; of those with one number the first counts
     calls: IntArray
     symbols: Mapping[int, tuple[str, str]]  #: a kernel's name as it is shown and its symbol, by its number
     agents: Mapping[int, Device]  #: the GPUs, as HIP numbers them, by the numbers of the agents
@@ -187,7 +187,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
             # The set's own tables cannot be bound as parameters.
             return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
-        calls = _integers(path, executed(_CALLS), 5)
+        calls = _integers(path, executed(_CALLS), 4)
         calls = calls[:, (calls[:2] != NULL).all(axis=0)]
         kinds = {key: kind_of_call(str(name)) for key, name in executed(_CALL_NAMES)}
         of_name, name_row = np.unique(calls[2], return_inverse=True)
@@ -282,7 +282,7 @@ def _recording(process: Any, path: str) -> Recording:
         for operation, name in enumerate(of.operations)
     }
     calls = [
-        (*numbers, kinds.get(called, 0), pid, each.thread_id)
+        (*numbers, kinds.get(called, 0), pid)
         for raw in (lists.hip_api, lists.hsa_api)
         for piece in _records(raw, _Call, path)
         for each in piece
@@ -292,7 +292,7 @@ def _recording(process: Any, path: str) -> Recording:
     texts = {each.key: each.value for each in process.strings.marker_api}
     return Recording(
         launches=dict(zip(_COLUMNS, np.concatenate(columns, axis=1), strict=True)),
-        calls=np.array(calls, dtype=np.int64).reshape(-1, 5).T,
+        calls=np.array(calls, dtype=np.int64).reshape(-1, 4).T,
         symbols={
             each.kernel_id: (each.formatted_kernel_name, each.kernel_name) for each in process.kernel_symbols
         },
@@ -448,11 +448,11 @@ def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: i
 
 def _launch_calls(recording: Recording) -> tuple[int, int]:
     """Return how many calls launch a kernel, and how many of these have none; (0, 0) where it is not told."""
-    launched, (number, start_ns, kind, process, thread) = recording.launches["call"], recording.calls
+    launched, (number, start_ns, kind, process) = recording.launches["call"], recording.calls
     if (launched < 0).any() or not len(number):
         return 0, 0
     calls, has_kernel = LaunchCalls(), np.isin(number, launched)
-    calls.add(kind, has_kernel, process=process, thread=thread, start_ns=start_ns)
+    calls.add(kind, has_kernel, process=process, start_ns=start_ns)
     # Of a recording that has launches without a call, and calls without a kernel
     ends_ns = [
         (each, int(start_ns[has_kernel & (process == each)].max(initial=NULL)))

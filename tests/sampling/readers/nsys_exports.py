@@ -67,6 +67,7 @@ class Call:
     name: str = "cudaLaunchKernel_v7000"
     vm: int = VM
     returned: int | None = 0
+    thread: int = 4242
 
 
 @dataclass
@@ -196,7 +197,7 @@ def _cell(made: Export, launch: Launch, column: str) -> object:
 
 
 def _call_row(made: Export, call: Call) -> Sequence[object]:
-    thread = None if call.pid is None else global_pid(call.pid, call.vm) + 4242
+    thread = None if call.pid is None else global_pid(call.pid, call.vm) + call.thread
     return (
         call.start,
         (call.start or 0) + 5,

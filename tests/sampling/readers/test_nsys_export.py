@@ -185,6 +185,17 @@ BEGIN, END = "cudaStreamBeginCapture_v10000", "cudaStreamEndCapture_v10000"
         # What was called but launched nothing
         ([exports.Call(25, 9, returned=700)], (3, 0)),
         ([exports.Call(21, 8, name=BEGIN), exports.Call(22, 9), exports.Call(23, 10, name=END)], (3, 0)),
+        (
+            [exports.Call(21, 8, name=BEGIN), exports.Call(22, 9, thread=7), exports.Call(23, 10, name=END)],
+            (3, 0),
+        ),
+        (
+            [
+                *(exports.Call(21, 8, name=BEGIN), exports.Call(22, 9, returned=901)),
+                *(exports.Call(23, 10, name=END, returned=901), exports.Call(24, 11)),
+            ],
+            (4, 1),
+        ),
         ([exports.Call(5, 9), exports.Call(6, 10, name=END), exports.Call(7, 11)], (4, 1)),
         ([exports.Call(21, 8, pid=7, name=BEGIN), exports.Call(22, 9), exports.Call(23, 10)], (5, 2)),
         # What says neither who called nor which call it is
