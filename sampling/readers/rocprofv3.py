@@ -49,6 +49,7 @@ _AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace
 _DISPATCHES = re.compile(r"rocpd_kernel_dispatch(_\w+|)", re.IGNORECASE)
 _SCHEMA = tuple("rocpd_".encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be"))
 _TABLE = re.compile(r"\brocpd_\w+")
+_VIEWS = "SELECT name FROM sqlite_master WHERE type = 'view'"
 # In the order of _COLUMNS. What is called and what it dispatches stand on one stack of their process.
 _LAUNCHES = """
     SELECT K.start, K."end", IFNULL((E.stack_id << 24) + (K.pid & 0xFFFFFF), -1), K.dispatch_id, P.pid,
@@ -180,7 +181,11 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
-    found = [match[1] for name in database.tables if (match := _DISPATCHES.fullmatch(name))]
+    # Where the tables are divided by recordings, there are views of all of them together.
+    views = [name for (name,) in database.connection.execute(_VIEWS)]
+    found: list[str] = []
+    for names in (database.tables, views):
+        found = found or [match[1] for name in names if (match := _DISPATCHES.fullmatch(name))]
     for number, suffix in enumerate(found, start=1):
 
         def executed(query: str, suffix: str = suffix) -> sqlite3.Cursor:

@@ -196,6 +196,21 @@ def test_a_recording_that_begins_amid_work_ends_amid_work(written: Written) -> N
     assert (facts.launch_calls, facts.calls_without_kernel) == (4, 1)
 
 
+def test_views_are_read_where_there_are_no_tables(tmp_path: Path) -> None:
+    path = write_database(tmp_path / "results.db", DISPATCHES, CALLS)
+    before = told(read(path))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
+        for table in tables:
+            connection.execute(f"CREATE VIEW {table.partition('_00')[0]} AS SELECT * FROM {table}")
+        assert told(read(path)) == before
+        for table in tables:
+            connection.execute(f"DROP VIEW {table.partition('_00')[0]}")
+            connection.execute(f"ALTER TABLE {table} RENAME TO base_{table}")
+            connection.execute(f"CREATE VIEW {table} AS SELECT * FROM base_{table}")
+    assert told(read(path)) == before
+
+
 @pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
 def test_a_database_of_any_case_and_encoding(tmp_path: Path, encoding: str) -> None:
     path = write_database(tmp_path / "results.db", DISPATCHES, CALLS)
