@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -33,6 +34,8 @@ PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WINDOW = 31
+# What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
+_STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 _PACKED_BYTES = 1 << 16
 _COPY_AGAIN = "copy or record the file again"
@@ -265,35 +268,84 @@ class OpenDatabase(NamedTuple):
 def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
     """Open a database for reading only; its texts that are no UTF-8 are mended.
 
-    Raises ProfileError: it is damaged or cut short, with this remedy; also from all that is done with it.
+    Raises ProfileError: it is damaged or cut short, with this remedy; its changes lie in a file beside it
+    that cannot be used; also from all that is done with it: its views have no end.
     """
     import sqlite3
 
-    with file.on_disk() as location:
+    with file.on_disk() as copy:
+        location = copy.resolve()
         try:
-            with closing(sqlite3.connect(uri(location), uri=True)) as connection:
+            with closing(sqlite3.connect(_uri(file, location), uri=True)) as connection:
                 connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+                # What a stranger wrote into the schema runs nothing, and no cell reaches beyond its page.
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("PRAGMA cell_size_check = ON")
                 # The header has the size in pages; SQLite notices a missing one only when it reads it.
                 size, pages = int.from_bytes(file.head[16:18]), int.from_bytes(file.head[28:32])
                 expected, there = pages * (1 << 16 if size == 1 else size), location.stat().st_size
                 if file.head[24:28] == file.head[92:96] and there < expected:
-                    raise damaged(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
+                    raise _not_whole(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
+                steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
+                most_steps = _FEWEST_STEPS + _STEPS_OF_A_BYTE * there
+                connection.set_progress_handler(lambda: next(steps) > most_steps, _STEPS_AT_ONCE)
                 query = "SELECT name FROM sqlite_master WHERE type = 'table'"
                 tables = tuple(name for (name,) in connection.execute(query))
                 yield OpenDatabase(location, connection, tables)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise _half_written(file.path, location) from error
+            if code == sqlite3.SQLITE_INTERRUPT:
+                what = (
+                    f"reading the SQLite database takes more than {most_steps:,} steps, far more than its "
+                    f"{there:,} bytes can need: a view in it may have no end"
+                )
+                raise ProfileError(what, path=file.path, remedy=remedy) from error
             # SQLite quotes the schema, line breaks and what is no text too.
-            raise damaged(file.path, " ".join(str(error).split()), remedy) from error
+            reason = " ".join(str(error).split())
+            if code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}:
+                what = f"SQLite cannot read the database ({reason})"
+                raise ProfileError(what, path=file.path, remedy=remedy) from error
+            raise _not_whole(file.path, reason, remedy) from error
 
 
-def uri(location: Path) -> str:
-    """Return the address that opens a database for reading only, any character in its path."""
-    location = location.resolve()
-    # In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as immutable.
-    immutable = "" if os.access(location.parent, os.W_OK) else "&immutable=1"
-    return f"{location.as_uri()}?mode=ro{immutable}"
+def _uri(file: InputFile, location: Path) -> str:
+    """Return the address that opens a database for reading only, any character in its path.
+
+    In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as one that
+    nobody changes, and then leaves out what lies in the files beside it. Raises ProfileError: there is some.
+    """
+    address = f"{location.as_uri()}?mode=ro"
+    if os.access(location.parent, os.W_OK):
+        return address
+    log, journal = (location.with_name(location.name + end) for end in ("-wal", "-journal"))
+    if log.exists() and log.stat().st_size:
+        raise ProfileError(
+            f"a part of the database lies in {log.name}, which SQLite uses only where it may write",
+            path=file.path,
+            remedy="copy both files into a folder of yours and give the copy",
+        )
+    if _is_hot(journal):
+        raise _half_written(file.path, location)
+    return f"{address}&immutable=1"
 
 
-def damaged(path: str, reason: str, remedy: str) -> ProfileError:
-    """Return the error for a database that SQLite cannot read."""
+def _is_hot(journal: Path) -> bool:
+    """Return whether a rollback journal has what a program that was stopped had not changed yet."""
+    if not journal.exists():
+        return False
+    with journal.open("rb") as stream:
+        return stream.read(1) not in {b"", b"\0"}
+
+
+def _half_written(path: str, location: Path) -> ProfileError:
+    return ProfileError(
+        f"what wrote the database was stopped in the middle: {location.name}-journal takes its changes back",
+        path=path,
+        remedy="copy both files into a folder of yours and run `sqlite3 COPY .tables`, which does it",
+    )
+
+
+def _not_whole(path: str, reason: str, remedy: str) -> ProfileError:
     return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
