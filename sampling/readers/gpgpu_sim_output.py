@@ -23,7 +23,7 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Dimensions, KernelTable, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import Launches
+from sampling.readers.table_launches import Launches
 from sampling.text import counted
 
 FORMAT = "simulator-log"

@@ -55,7 +55,6 @@ from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.table import (
     PARQUET,
     Kind,
-    Launches,
     Layout,
     Rows,
     floats,
@@ -66,6 +65,7 @@ from sampling.readers.table import (
     separated_header,
     stored_row_group,
 )
+from sampling.readers.table_launches import Launches
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping

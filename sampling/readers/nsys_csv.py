@@ -21,7 +21,6 @@ from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, 
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
     Kind,
-    Launches,
     Layout,
     Rows,
     first_line,
@@ -30,6 +29,7 @@ from sampling.readers.table import (
     parse,
     parse_plain,
 )
+from sampling.readers.table_launches import Launches
 
 FORMAT = "nsys-csv"
 

@@ -21,16 +21,8 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, RowsLeftOut
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
-from sampling.readers.table import (
-    Kind,
-    Launches,
-    Layout,
-    Rows,
-    first_line,
-    header_cells,
-    lines_before,
-    parse,
-)
+from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, lines_before, parse
+from sampling.readers.table_launches import Launches
 
 FORMAT = "nvprof"
 

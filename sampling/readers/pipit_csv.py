@@ -14,7 +14,8 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile
-from sampling.readers.table import Kind, Launches, Layout, first_line, header_cells, read_rows
+from sampling.readers.table import Kind, Layout, first_line, header_cells, read_rows
+from sampling.readers.table_launches import Launches
 
 FORMAT = "pipit-csv"
 

@@ -21,16 +21,8 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile
-from sampling.readers.table import (
-    Kind,
-    Launches,
-    Layout,
-    Rows,
-    first_line,
-    floats,
-    header_cells,
-    read_rows,
-)
+from sampling.readers.table import Kind, Layout, Rows, first_line, floats, header_cells, read_rows
+from sampling.readers.table_launches import Launches
 
 FORMAT = "rocprof-csv"
 

@@ -18,7 +18,8 @@ from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import SQLITE, InputFile, open_database
 from sampling.readers.rocm_csv import columns_called, launches_of
-from sampling.readers.table import Launches, Layout, Rows
+from sampling.readers.table import Layout, Rows
+from sampling.readers.table_launches import Launches
 
 FORMAT = "rocprof-v1"
 
