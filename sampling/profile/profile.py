@@ -9,11 +9,10 @@ sequence, and is what is loaded, used and forgotten: about a million launches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +32,22 @@ Dimensions = tuple[int, int, int]
 #: kernel table, durations and starts nanoseconds, ``stream`` an integer.
 Table = Mapping[Column, AnyIntArray]
 
-#: (name, inode, bytes, ns of the last change) of a file, or of each file of a folder.
-DiskState = AbstractSet[tuple[str, int, int, int]]
+
+class FileState(NamedTuple):
+    """What tells a file from what it was before it was changed, without reading it."""
+
+    name: str
+    inode: int
+    size_bytes: int
+    modified_ns: int
+    #: When the file system last noted any change: nobody can set that, as they can set the other.
+    changed_ns: int
+    #: A checksum of its first bytes; and of a database's logs beside it the same as of the file itself.
+    content: tuple[int, ...]
+
+
+#: Of a file, or of each file of a folder.
+DiskState = frozenset[FileState]
 
 #: How a reader found the order of launches, best first.
 LaunchOrder = Literal["api-start", "correlation", "gpu-start", "file"]
@@ -142,9 +155,9 @@ class KernelTable:
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
         for place, column in known.items():
             distinct[:, place] = column[first_rows]
-        return self._codes_of(distinct).take(codes)
+        return self.add_rows(distinct).take(codes)
 
-    def _codes_of(self, rows: IntArray) -> NDArray[np.int32]:
+    def add_rows(self, rows: IntArray) -> NDArray[np.int32]:
         """Return (k,) the codes of (k, 7) name, grid and block, new ones in the order in which they come."""
         with self._lock:
             found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
@@ -154,7 +167,7 @@ class KernelTable:
         """Return (signatures,) the code here of every signature of another table, adding new ones."""
         rows = other.signature_rows().copy()
         rows[:, 0] = self.names.add(other.names)[rows[:, 0]]
-        return self._codes_of(rows)
+        return self.add_rows(rows)
 
     def signature(self, code: int) -> Signature:
         """Return the name code, grid and block behind a signature code."""

@@ -43,13 +43,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Raises ProfileError: a table file is damaged, or there are no kernel launches.
     """
-    tables = _FolderTables(file.path, _table_files(file.location))
-    return read_export(tables, file, kernels, progress, partial(_opened_again, tables))
+    with _opened(file) as tables:
+        return read_export(tables, file, kernels, progress, partial(_opened, file))
 
 
-def _opened_again(tables: NsysTables) -> AbstractContextManager[NsysTables]:
+def _opened(file: InputFile) -> AbstractContextManager[NsysTables]:
     """Every table file is opened when it is read."""
-    return nullcontext(tables)
+    return nullcontext(_FolderTables(file.path, _table_files(file.location)))
 
 
 def _table_files(folder: Path) -> dict[str, Path]:
