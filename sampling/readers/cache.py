@@ -16,7 +16,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from mmap import ACCESS_READ, mmap
@@ -58,6 +58,8 @@ _INFLATED = 8
 _MEMORY_OF_A_BYTE = 2
 #: Of all that is kept; what was not used for longest goes first.
 MOST_BYTES = 10_000_000_000
+#: What a folder's mode lets other users do: anything, and change what is in it.
+_ALL_OTHERS, OTHERS_WRITE = 0o077, 0o022
 _OURS = "launches-"
 _UNFINISHED = f"{_OURS}unfinished-"
 _END_BYTES = 1 << 16
@@ -152,7 +154,7 @@ def through_cache(
 def _bytes_kept(file: InputFile, state: DiskState) -> int:
     """Return how many bytes are read of a file, compressed ones inflated; 0 where none of it is ever kept."""
     # Parquet is read piece by piece, and nothing of it held.
-    if not file.lasting or file.head.startswith(PARQUET):
+    if not file.lasting or file.head.startswith(PARQUET) or not may_be_used():
         return 0
     return sum(each.size_bytes for each in state) * (_INFLATED if file.compressed else 1)
 
@@ -174,56 +176,62 @@ def _name(file: InputFile, state: DiskState) -> str:
     return f"{_OURS}{key.hexdigest()[:32]}"
 
 
+def may_be_used(barred: int = _ALL_OTHERS) -> bool:
+    """Return whether this program's folder is the user's own, and no mode of it barred, or is not there."""
+    try:
+        return _is_own(user_cache().lstat(), barred)
+    except OSError:
+        return True
+
+
+def _is_own(status: os.stat_result, barred: int) -> bool:
+    is_folder = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return is_folder and not status.st_mode & barred
+
+
 @contextmanager
-def own_folder() -> Iterator[int | None]:
-    """Open this program's folder, made where it is missing; None where it is not the user's alone.
+def _own_folder() -> Iterator[int]:
+    """Open this program's folder; OSError where it is not there, or not the user's alone.
 
     What lies in it is opened by this descriptor: another folder that takes its place meanwhile is not used.
     """
-    folder = user_cache()
+    folder = os.open(user_cache(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        yield None
-        return
-    try:
-        status = os.fstat(descriptor)
-        is_own = status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
-        yield descriptor if is_own else None
+        if not _is_own(os.fstat(folder), _ALL_OTHERS):
+            raise PermissionError
+        yield folder
     finally:
-        os.close(descriptor)
+        os.close(folder)
 
 
 @contextmanager
-def _entry(name: str) -> Iterator[int | None]:
-    """Open what is kept under a name; None where nothing is, or no file of the user's own."""
-    with own_folder() as folder, ExitStack() as opened:
-        if folder is None:
-            yield None
-            return
-        try:
-            # Neither links are followed, nor a pipe waited for.
-            entry = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-        except OSError:
-            yield None
-            return
-        opened.callback(os.close, entry)
+def _entry(name: str) -> Iterator[int]:
+    """Open what is kept under a name; OSError where nothing is, or no file of the user's own."""
+    # Neither are links followed, nor is a pipe waited for.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    with _own_folder() as folder:
+        entry = os.open(name, flags, dir_fd=folder)
+    try:
         status = os.fstat(entry)
-        yield entry if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() else None
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+            raise PermissionError
+        yield entry
+    finally:
+        os.close(entry)
 
 
 def _is_kept(name: str) -> bool:
-    with _entry(name) as entry:
-        return entry is not None
+    try:
+        with _entry(name):
+            return True
+    except OSError:
+        return False
 
 
 def _kept(name: str) -> Profile | None:
     """Return what is kept, None where nothing is or it is damaged."""
     try:
         with _entry(name) as entry:
-            if entry is None:
-                return None
             mapped = np.frombuffer(mmap(entry, 0, access=ACCESS_READ), dtype=np.uint8)
             sign, checksum, header_bytes = _HEAD.unpack(mapped[: _HEAD.size])
             if sign != _SIGN or checksum != _checksum(mapped):
@@ -231,7 +239,8 @@ def _kept(name: str) -> Profile | None:
             begin = padded(_HEAD.size + header_bytes)
             header = mapped[_HEAD.size : _HEAD.size + header_bytes].tobytes()
             profile = profile_from(header, mapped[begin:])
-            os.utime(entry)
+            with suppress(OSError):
+                os.utime(entry)
     except (OSError, ValueError, TypeError, LookupError, struct.error, ProfileError, MsgspecError):
         return None
     return profile
@@ -240,9 +249,8 @@ def _kept(name: str) -> Profile | None:
 def _keep(profile: Profile, name: str) -> None:
     """Write a profile; OSError where that cannot be."""
     header, arrays = profile_sections(profile)
-    with own_folder() as folder:
-        if folder is None:
-            return
+    user_cache().mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _own_folder() as folder:
         unfinished = f"{_UNFINISHED}{token_hex(8)}"
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         try:
