@@ -361,18 +361,20 @@ def test_a_log_without_a_change_is_none(
     assert len(readings) == 1
 
 
-def test_what_changed_between_two_moments_that_are_one_is_read_again(folder: Path, tmp_path: Path) -> None:
+def test_what_changed_in_the_middle_with_its_size_and_time_is_read_again(
+    folder: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "launches.csv"
-    rows = [f"k{number},{100 + number}" for number in range(2_000)]
+    rows = [f"k{number},{100 + number}" for number in range(20_000)]
     path.write_text("\n".join(["name,duration_ns", *rows]))
     state = path.stat()
-    assert read(path).load(["duration_ns"])["duration_ns"][1_000] == 1_100
+    assert read(path).load(["duration_ns"])["duration_ns"][10_000] == 10_100
     with path.open("r+b") as stream:
-        stream.seek(path.read_bytes().index(b"k1000,1100"))
-        stream.write(b"k1000,7777")
+        stream.seek(path.read_bytes().index(b"k10000,10100"))
+        stream.write(b"k10000,77777")
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert (path.stat().st_size, path.stat().st_mtime_ns) == (state.st_size, state.st_mtime_ns)
-    assert read(path).load(["duration_ns"])["duration_ns"][1_000] == 7_777
+    assert read(path).load(["duration_ns"])["duration_ns"][10_000] == 77_777
 
 
 def test_a_file_that_was_written_again_is_read_again(folder: Path, export: Path, tmp_path: Path) -> None:
