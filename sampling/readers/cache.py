@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import MsgspecError
-from numpy.typing import NDArray
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.parallel import Progress, Workers, ordered_map, processes_for
@@ -232,13 +231,13 @@ def _kept(name: str) -> Profile | None:
     """Return what is kept, None where nothing is or it is damaged."""
     try:
         with _entry(name) as entry:
-            mapped = np.frombuffer(mmap(entry, 0, access=ACCESS_READ), dtype=np.uint8)
+            mapped = memoryview(mmap(entry, 0, access=ACCESS_READ))
             sign, checksum, header_bytes = _HEAD.unpack(mapped[: _HEAD.size])
             if sign != _SIGN or checksum != _checksum(mapped):
                 return None
+            header = bytes(mapped[_HEAD.size : _HEAD.size + header_bytes])
             begin = padded(_HEAD.size + header_bytes)
-            header = mapped[_HEAD.size : _HEAD.size + header_bytes].tobytes()
-            profile = profile_from(header, mapped[begin:])
+            profile = profile_from(header, np.frombuffer(mapped[begin:], dtype=np.uint8))
             with suppress(OSError):
                 os.utime(entry)
     except (OSError, ValueError, TypeError, LookupError, struct.error, ProfileError, MsgspecError):
@@ -249,6 +248,7 @@ def _kept(name: str) -> Profile | None:
 def _keep(profile: Profile, name: str) -> None:
     """Write a profile; OSError where that cannot be."""
     header, arrays = profile_sections(profile)
+    sections: list[bytes | memoryview] = [header, *arrays]
     user_cache().mkdir(mode=0o700, parents=True, exist_ok=True)
     with _own_folder() as folder:
         unfinished = f"{_UNFINISHED}{token_hex(8)}"
@@ -256,11 +256,11 @@ def _keep(profile: Profile, name: str) -> None:
         try:
             with os.fdopen(os.open(unfinished, flags, 0o600, dir_fd=folder), "w+b") as stream:
                 stream.write(_HEAD.pack(_SIGN, b"", len(header)))
-                for section in (header, *(np.ascontiguousarray(array).data.cast("B") for array in arrays)):
+                for section in sections:
                     stream.write(section)
                     stream.write(bytes(padded(stream.tell()) - stream.tell()))
                 stream.flush()
-                checksum = _checksum(np.frombuffer(mmap(stream.fileno(), 0, access=ACCESS_READ), np.uint8))
+                checksum = _checksum(memoryview(mmap(stream.fileno(), 0, access=ACCESS_READ)))
                 stream.seek(0)
                 stream.write(_HEAD.pack(_SIGN, checksum, len(header)))
             os.rename(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -270,14 +270,14 @@ def _keep(profile: Profile, name: str) -> None:
         _make_room(folder)
 
 
-def _checksum(content: NDArray[np.uint8]) -> bytes:
+def _checksum(content: memoryview) -> bytes:
     """Return a checksum of all bytes in their order, but of those in which it stands itself.
 
     CRC-32 of block by block reads memory as fast as threads can, and these few are hashed.
     """
-    blocks = np.split(content[_CHECKED_FROM:], range(_BLOCK_BYTES, len(content), _BLOCK_BYTES))
-    sums = np.array([*ordered_map(zlib.crc32, blocks)], dtype="<u4")
-    return hashlib.blake2b(sums.tobytes(), digest_size=_CHECKSUM_BYTES).digest()
+    begins = range(_CHECKED_FROM, len(content), _BLOCK_BYTES)
+    sums = ordered_map(zlib.crc32, [content[begin : begin + _BLOCK_BYTES] for begin in begins])
+    return hashlib.blake2b(b"".join(each.to_bytes(4) for each in sums), digest_size=_CHECKSUM_BYTES).digest()
 
 
 def _make_room(folder: int) -> None:

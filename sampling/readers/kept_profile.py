@@ -81,8 +81,8 @@ def padded(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
 
 
-def profile_sections(profile: Profile) -> tuple[bytes, list[NDArray[Any]]]:
-    """Return the header of a profile in memory, all of whose launches were looked at, and its arrays.
+def profile_sections(profile: Profile) -> tuple[bytes, list[memoryview]]:
+    """Return the header of a profile in memory, all of whose launches were looked at, and its arrays' bytes.
 
     Each array begins at the next place that is aligned behind the one before.
 
@@ -103,7 +103,9 @@ def profile_sections(profile: Profile) -> tuple[bytes, list[NDArray[Any]]]:
         arrays=written.places(),
     )
     # Names cut within a character read as lone surrogates, which this module alone can write.
-    return json.dumps(msgspec.to_builtins(header, enc_hook=_as_text)).encode(), written.arrays
+    text = json.dumps(msgspec.to_builtins(header, enc_hook=_as_text))
+    contiguous = map(np.ascontiguousarray, written.arrays)
+    return text.encode(), [each.reshape(-1).view(np.uint8).data for each in contiguous]
 
 
 def profile_from(header: bytes, content: NDArray[np.uint8]) -> Profile:
@@ -203,8 +205,11 @@ class _Written:
             case _ if type(value) in {list, tuple}:
                 written = [self.value(each) for each in cast("Sequence[object]", value)]
             case _ if value is not None and not isinstance(value, int | str):
-                values = [getattr(value, each) for each in get_type_hints(type(value))]
-                written = {"record": _name_of(type(value), _RECORDS), "values": self.value(values)}
+                name, names = _name_of(type(value), _RECORDS), get_type_hints(type(value))
+                written = {
+                    "record": name,
+                    "values": [self.value(getattr(value, each)) for each in names],
+                }
         return written
 
 
