@@ -27,6 +27,8 @@ CLOCK_NS = 32
 ROWS_AT_ONCE = 1 << 20
 _PROCESS = (1 << 48) | (PROCESS << 24)
 _GAP_NS = 4_000
+# The ids of the names of calls
+_LAUNCHES, _OTHERS = 3 * KERNELS + 1, 3 * KERNELS + 2
 
 
 def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
@@ -50,6 +52,7 @@ def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
         for table, columns in (("RUNTIME", runtime_columns()), ("KERNEL", kernel_columns())):
             database.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_{table} ({', '.join(columns)})")
         database.execute("BEGIN")
+        calls = 0
         for first in range(0, launches, ROWS_AT_ONCE):
             rows = min(ROWS_AT_ONCE, launches - first)
             kernel = rng.choice(KERNELS, rows, p=popularity / popularity.sum())
@@ -60,8 +63,9 @@ def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
             ticks = np.maximum(np.rint(duration_ns / CLOCK_NS), 1).astype(np.int64)
             stream = rng.integers(7, 11, rows)
             # Calls are counted over the whole run; a tenth of the launches have another call before them.
-            call = 11 * first // 10 + np.arange(rows) + (np.arange(rows) + 9) // 10
+            call = calls + np.arange(rows) + np.arange(rows) // 10 + 1
             other = call[::10] - 1
+            calls += rows + len(other)
             start_ns = _GAP_NS * call + 3_000 + rng.integers(0, 1_500, rows) * (stream - 6)
             order = np.argsort(start_ns, kind="stable")
             launched = {
@@ -75,11 +79,14 @@ def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
                 "gridX": ((1 << shape) * (kernel % 16 + 1))[order],
                 "gridId": 1 + call[order],
             }
-            every_call = np.sort(np.concatenate([call, other]))
+            every_call = np.concatenate([call, other])
+            in_order = np.argsort(every_call, kind="stable")
+            every_call = every_call[in_order]
             called = {
                 "start": _GAP_NS * every_call,
                 "end": _GAP_NS * every_call + 2_000,
                 "correlationId": 1 + every_call,
+                "nameId": np.where(in_order < rows, _LAUNCHES, _OTHERS),
             }
             _insert(database, "KERNEL", kernel_columns(), launched, _CONSTANTS_OF_A_LAUNCH)
             _insert(database, "RUNTIME", runtime_columns(), called, _CONSTANTS_OF_A_CALL)
@@ -103,7 +110,6 @@ _CONSTANTS_OF_A_LAUNCH = {
 _CONSTANTS_OF_A_CALL = {
     "eventClass": 0,
     "globalTid": _PROCESS | PROCESS,
-    "nameId": 3 * KERNELS + 1,
     "returnValue": 0,
 }
 
@@ -113,7 +119,8 @@ def _texts() -> Iterator[tuple[int, str]]:
         yield 3 * k + 1, f"void library::kernel_{k}<float, (int){k}>(float *, int, Params)"
         yield 3 * k + 2, f"kernel_{k}"
         yield 3 * k + 3, f"_ZN7library{len(str(k)) + 7}kernel_{k}IfLi{k}EEEvPfi6Params"
-    yield 3 * KERNELS + 1, "cudaLaunchKernel_v7000"
+    yield _LAUNCHES, "cudaLaunchKernel_v7000"
+    yield _OTHERS, "cudaEventQuery_v3020"
 
 
 def _insert(

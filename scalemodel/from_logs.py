@@ -25,9 +25,11 @@ from scalemodel.rules import Bounds
 #: What a prediction launch by launch is called beside those of the scale rules.
 METHOD = "waves"
 
-_OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)", re.MULTILINE)
-# Of a trace, and of a program; what follows is no configuration any more.
-_BEGUN, _ENDED = (b"-kernel name = ", b"pushing kernel '"), b"gpu_sim_cycle = "
+# Behind the value comes what it means: a sentence that begins with an option's name is none.
+_OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)[ \t]*+(?=[#\r\n]|\Z)", re.MULTILINE)
+# Of a trace, and of a program, printed by another thread; what follows is no configuration any more.
+_BEGUN = re.compile(rb"^[ \t]*+-kernel name = |GPGPU-Sim PTX: pushing kernel '", re.MULTILINE)
+_ENDED = re.compile(rb"^[ \t]*+gpu_sim_cycle = +\d", re.MULTILINE)
 
 _NO_IPC = "its instructions are not known, so neither is its IPC"
 _CLOCKS = "-gpgpu_clock_domains"
@@ -63,11 +65,11 @@ def read_printed(path: str) -> Printed:
     with open_file(path) as file:
         for text in file.line_pieces():
             if not begun:
-                starts = [at for mark in _BEGUN if (at := text.find(mark)) >= 0]
-                for found in _OPTION.finditer(text, 0, min(starts, default=len(text))):
+                first = _BEGUN.search(text)
+                for found in _OPTION.finditer(text, 0, first.start() if first else len(text)):
                     options.setdefault(found[1].decode(), found[2].decode("utf-8", "replace"))
-            begun += sum(map(text.count, _BEGUN))
-            ended += text.count(_ENDED)
+            begun += len(_BEGUN.findall(text))
+            ended += len(_ENDED.findall(text))
     return Printed(options, max(begun - ended, 0))
 
 
@@ -179,8 +181,10 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 # -- a larger GPU -----------------------------------------------------------------------------------------
 
-#: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for.
+#: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for. Eleven of
+#: twelve programs were within it: that is taken for a confidence.
 OFF_A_DOUBLING, MOST_DOUBLINGS = 0.10, 2
+CONFIDENCE = 0.9
 # A wave's tail is told where more than this share of the last waves' places is empty.
 _TAIL = 0.1
 

@@ -65,7 +65,12 @@ def run(arguments: list[str]) -> int:
             return diagnostics.exit_code_of(error, error_text(error))
         # A parser's message without its full stop, and without the mark of the library below it.
         message = usage().rstrip(".").replace("Value error, ", "")
-        diagnostics.fail(f"{message}; {_meant(message) or f'try `{_help_for(arguments)}`'}")
+        if of_kernels := _of_kernels(error):
+            # Options spelt like it choose no kernels.
+            message, meant = message.partition(" (")[0], of_kernels
+        else:
+            meant = _meant(message) or f"try `{_help_for(arguments)}`"
+        diagnostics.fail(f"{message}; {meant}")
         return ExitCode.USAGE
 
 
@@ -135,6 +140,18 @@ def _meant(message: str) -> str | None:
     found = re.search(r"'([^']*)' is not one of ('.*')$", message)
     close = get_close_matches(found[1].lower(), re.findall(r"'([^']*)'", found[2]), 1) if found else []
     return f"did you mean {close[0]!r}?" if close else None
+
+
+def _of_kernels(error: Exception) -> str | None:
+    """Return what chooses kernels where a command has no --kernel; None where another option is meant."""
+    if getattr(error, "option_name", None) not in {"--kernel", "-k"}:
+        return None
+    parameters = error.ctx.command.params  # type: ignore[attr-defined]
+    if any("--include" in each.opts for each in parameters):
+        return "`--include REGEX` keeps the kernels of a name"
+    if any(each.name == "plan" and each.param_type_name == "argument" for each in parameters):
+        return "`--include REGEX` of `kernelpoint sample` makes a plan of the kernels of a name"
+    return None
 
 
 def _help_for(arguments: list[str]) -> str:

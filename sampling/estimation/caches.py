@@ -1,7 +1,8 @@
 """How the caches were when the launches of results began, and what that says of their total.
 
 A drawn launch that is simulated alone finds an empty L2. Such totals came out 5 to 10 % longer than the whole
-run's on four programs: a bias, which no interval sees. With L2 filled beforehand they were within 1 %.
+run's on four programs: a bias, which no interval sees. With L2 filled beforehand seventeen plans of four
+programs were within 1 %.
 (docs/methods.md, 14 Launches simulated alone)
 
 **Cold check** (this project's own, with Hajek's ratio of totals and his variance of draws by size [Hajek
@@ -29,7 +30,7 @@ import numpy as np
 from sampling.estimation.interval import student_t
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
-from sampling.simulators.measured_run import CYCLES, ENOUGH_BEFORE, CachesKind, kind_of_caches
+from sampling.simulators.measured_run import CYCLES, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.strata import DECLARED_FREEDOM
 from sampling.text import counted
@@ -40,14 +41,13 @@ _DECLARED = 0.12
 _LITTLE = 0.05
 _SAID = {
     "warm": "launches began with L2 filled as those before them leave it: such totals were within 1 % of the "
-    "whole run's",
-    "own": "launches began with what they read themselves in L2: a lower bound, such totals were 3 to 4 % "
-    "too short, up to 20 %",
-    "few": "only {} ran before each: such totals were 2 to 5 % too long",
-    "enough": "{} ran before each: such totals were within 1 % of the whole run's",
-    "cold": "launches that started with nothing in L2: such totals were 5 to 10 % too long, up to 40 %, and "
-    "say nothing of the whole run; `kernelpoint export --caches warm` or `after:16` fills L2, `--cold-check` "
-    "corrects",
+    "whole run's in seventeen plans of four programs, where L2 was not full of stored lines",
+    "own": "{} began with what they read themselves in L2; the whole run takes more (such totals were 3 to "
+    "4 % too short, up to 20 %)",
+    "few": "{} began with only {} before each; the whole run takes less (such totals were 2 to 5 % too long)",
+    "enough": "{} ran before each: with 16, five plans of one program were within 0.6 % of the whole run",
+    "cold": "{} began with empty caches; the whole run takes less (such totals were 5 to 10 % too long, up "
+    "to 40 %)",
     "unknown": "how launches found the caches is not known: where each ran alone, such totals were 5 to 10 % "
     "too long",
 }
@@ -121,17 +121,20 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
         kind = "cold"
     elif _share(shares, "own") > _LITTLE:
         kind = "own"
+    part = _share(shares, kind)
+    launches = "launches" if part > 1 - _LITTLE else f"launches of {100 * part:.3g} % of the time"
     if began_cold and check is not None:
         said = (
             f"launches started cold, and {check.pairs} of them were simulated after others too: "
             f"cycles are multiplied by {check.ratio:.3f}, as these show"
         )
-    elif kind != "own" and state.startswith("after:"):
-        before = int(state.removeprefix("after:"))
-        said = _SAID["few" if before < ENOUGH_BEFORE else "enough"]
-        said = said.format(counted(before, "launch", "launches"))
+    elif kind == "own":
+        said = _SAID["own"].format(launches)
+    elif state.startswith("after:"):
+        before = counted(int(state.removeprefix("after:")), "launch", "launches")
+        said = _SAID["few"].format(launches, before) if kind == "cold" else _SAID["enough"].format(before)
     else:
-        said = _SAID.get("own" if kind == "own" else "warm" if state == "loads" else state, "")
+        said = _SAID.get("warm" if state == "loads" else state, "").format(launches)
     return Caches(shares, state, kind, said if shares else "", check)
 
 

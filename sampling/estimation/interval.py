@@ -18,7 +18,7 @@ what was seen counts as it was seen: f = max(f, p r + (1 - p) f).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,9 +27,14 @@ from numpy.typing import ArrayLike
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
+from sampling.simulators.measured_run import CYCLES
 from sampling.strata.strata import DECLARED_FREEDOM
 from sampling.text import counted
 
+#: The cycles of another configuration, beside those of the first.
+OTHER_CYCLES = "cycles of the other configuration"
+#: What is said of launches that are missing
+WITHOUT_RESULT = "of the plan without a result"
 # From so many times the residual variance without durations on, a metric does not follow them.
 _CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
@@ -271,7 +276,8 @@ class Estimate:
     degrees_of_freedom: float | None
     #: (s,) parts of the total; NaN where no launch was simulated.
     stratum_total: FloatArray
-    #: The share of the profile's time of those; how many of the plan's launches have no such metric.
+    #: The share of the profile's time of those, and of kernels that are given up and not in the total; how
+    #: many of the plan's launches have no such metric.
     share_missing: float
     launches_missing: int
     #: None where there is no interval, or no launch was left out.
@@ -301,15 +307,15 @@ def estimate(
 ) -> Estimate:
     """Return the total of a metric over all launches, by the ratio estimator, with its interval.
 
-    Launches whose metric is NaN count as missing; the others of their stratum weigh more. Errors are those of
-    `Sample.known`.
+    By expansion, where the metric clearly does not follow durations. Launches whose metric is NaN count as
+    missing; the others of their stratum weigh more. Errors are those of `Sample.known`.
 
     Parameters
     ----------
     topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
         for sampling stopped where it was narrow, which is partly chance.
     """
-    known, there = sample.known(metric)
+    known, there = following(sample, metric)
     made = moments(known, known.y[:, 0])
     everywhere = np.full(len(there), True)
     return _estimate(sample, there, made, interval(made), everywhere, metric, confidence, topped_up_to)
@@ -321,7 +327,7 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     What a group shows is drawn towards what the whole sample shows. Groups without a launch that has the
     metric are left out; errors as of `estimate`.
     """
-    known, there = sample.known(metric)
+    known, there = following(sample, metric)
     made = moments(known, known.y[:, 0])
     whole, estimates = interval(made).factor, {}
     for group in np.unique(made.group).tolist():
@@ -360,7 +366,7 @@ def _estimate(
         seen = Seen(float(found.variance_ratio), behind, float(found.share_seen), rests, bool(found.exceeds))
     if missing:
         launches = counted(missing, "launch", "launches")
-        notes.append(f"{launches} of the plan without a result; the others of their strata weigh more")
+        notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")
     if emptied.any():
         strata = counted(int(emptied.sum()), "stratum", "strata")
         notes.append(f"incomplete: {strata} without any result, {100 * share:.3g} % of the profile's time")
@@ -396,40 +402,61 @@ class Ratio(NamedTuple):
 
 
 def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str, confidence: float) -> Ratio:
-    """Return the ratio R = A/B of the totals of two metrics, such as misses and accesses.
+    """Return the ratio R = A/B of two totals of `estimate`, such as those of misses and accesses.
 
-    Both use the durations of all launches as far as they follow them. Its uncertainty is that of u = a - R b,
-    relative to R b and declared to vary as cycles per nanosecond do: what the two share cancels. Never a mean
-    of the kernels' own ratios, which is biased. Errors are those of `Sample.known`. (docs/methods.md, 11 Back
-    from the simulator)
+    Its uncertainty is that of u = a - R b, relative to R b and declared to vary as cycles per nanosecond do:
+    what the two share cancels. That takes the same launches of both; those of others are two samples, whose
+    relative half-widths add up in squares. Never a mean of the kernels' own ratios, which is biased. Errors
+    are those of `Sample.known`. (docs/methods.md, 11 Back from the simulator)
     """
-    known, there = sample.known(*dict.fromkeys((numerator, denominator)))
-    a, b = (calibrated(known, known.values(metric)) for metric in (numerator, denominator))
-    weight = (known.launches / known.samples)[known.stratum]
-    total_b = float(np.dot(weight, b))
-    if not there.all():
+    above, below = (estimate(sample, metric, confidence) for metric in (numerator, denominator))
+    if above.is_incomplete or below.is_incomplete:
         return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
-    if not total_b > 0:
+    if not below.total > 0:
         return Ratio(name, reason="a ratio has a denominator whose total is 0")
-    ratio = float(np.dot(weight, a)) / total_b
+    ratio = above.total / below.total
+    has_a, has_b = (~np.isnan(sample.values(metric)) for metric in (numerator, denominator))
+    if not np.array_equal(has_a, has_b):
+        if above.half_width is None or below.half_width is None or not above.total > 0:
+            return Ratio(name, ratio)
+        reach = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
+        both = counted(int((has_a & has_b).sum()), "launch has", "launches have")
+        reason = f"only {both} both, so its interval is that of two samples"
+        return Ratio(name, ratio, reason, max(0.0, ratio - reach), ratio + reach)
+    a, b = (put_to_means(following(sample, metric)[0]) for metric in (numerator, denominator))
+    known, _ = sample.known(*dict.fromkeys((numerator, denominator)))
     found = interval(moments(known, a - ratio * b), abs(ratio) * moments(known, b).y)
     if np.isnan(found.degrees_of_freedom):
         return Ratio(name, ratio)
-    half_width = float(found.half_width(confidence)) / total_b
+    half_width = float(found.half_width(confidence)) / below.total
     return Ratio(name, ratio, None, ratio - half_width, ratio + half_width)
 
 
-def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
-    """Return (n,) a metric as it would be if every launch lasted as long as its stratum's mean.
+def following(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
+    """Return `Sample.known` of a metric, durations all alike where it clearly does not follow them.
 
-    That is for a metric that follows durations: their expansion is the total by the ratio estimator. One
-    whose residuals say clearly that it does not, such as instructions that are the same in every launch,
-    stays as it is. Whether it follows is decided for all strata at once, for few launches tell little.
+    Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
+    factor of durations. That is decided of a metric's residuals in all strata at once, for few launches tell
+    little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
+    stand for: they are taken to follow them, whatever a few launches say, in one configuration as in another.
     """
-    made = moments(sample, y)
+    known, there = sample.known(metric)
+    if metric in (CYCLES, OTHER_CYCLES):
+        return known, there
+    made = moments(known, known.y[:, 0])
     w = made.launches**2 * made.left_out / np.maximum(made.samples - 1, 1)
     with_durations, without = (float((w * made.residual_squares(b)).sum()) for b in (1.0, 0.0))
     if with_durations > _CLEARLY_WORSE * without:
-        return y
+        known = replace(known, mean_x=np.ones(len(known.mean_x)), x=np.ones(len(known.x)))
+    return known, there
+
+
+def put_to_means(sample: Sample) -> FloatArray:
+    """Return (n,) the one metric of a sample as if every launch lasted as long as its stratum's mean.
+
+    Their expansion is the total by the ratio estimator.
+    """
+    y = sample.y[:, 0]
+    made = moments(sample, y)
     off = made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
     return np.asarray(y - off + (made.totals / made.launches - made.y)[sample.stratum])

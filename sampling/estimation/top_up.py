@@ -25,6 +25,7 @@ from sampling.plan.other_recording import find_original
 from sampling.plan.plan import drawn_plan, planned_launches, planned_strata
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.plan.plan_file import ToppedUp as Rounds
+from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
 
@@ -168,10 +169,7 @@ def enlarged(
     simulated : the launches that are not to be run again.
     """
     _refuse_picked(plan)
-    profile, why_not = find_original(plan, progress)
-    if profile is None:
-        remedy = "put it back in its place, or make the plan again"
-        raise PlanFileError(f"nothing can be added: {why_not}", path=plan.path, remedy=remedy)
+    profile = original_of(plan, progress)
     counts = count_durations(profile, plan.options.grouping, plan.options.region, progress)
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
@@ -192,6 +190,15 @@ def enlarged(
         len(launches),
         larger.sampled_duration_ns,
     )
+
+
+def original_of(plan: PlanFile, progress: Progress | None = None) -> Profile:
+    """Return the profile that more launches are drawn from; PlanFileError where it is not found as it was."""
+    profile, why_not = find_original(plan, progress)
+    if profile is None:
+        remedy = "put it back in its place, or beside the plan, or make the plan again"
+        raise PlanFileError(f"nothing can be added: {why_not}", path=plan.path, remedy=remedy)
+    return profile
 
 
 def _refuse_picked(plan: PlanFile) -> None:

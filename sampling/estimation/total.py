@@ -16,7 +16,15 @@ import numpy as np
 
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.caches import Caches, caches_of, unlike_caches, warmed
-from sampling.estimation.interval import Estimate, Ratio, Sample, estimate, estimate_groups, ratio_of_totals
+from sampling.estimation.interval import (
+    OTHER_CYCLES,
+    Estimate,
+    Ratio,
+    Sample,
+    estimate,
+    estimate_groups,
+    ratio_of_totals,
+)
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
@@ -29,8 +37,8 @@ from sampling.text import Wording, counted
 PROJECTED = "projected_cycles"
 # So few launches simulated both ways say little of how far projections are off.
 _FEWEST_MEASURED = 3
-# Columns beside the cycles: whether they are projected, 0 or 1, and those of the other configuration.
-IS_PROJECTED, _OTHER = "is projected", "cycles of the other configuration"
+# The column beside the cycles: whether they are projected, 0 or 1.
+IS_PROJECTED = "is projected"
 _COVERS = (
     "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
     "launches simulated alone, or streams that overlap"
@@ -52,11 +60,13 @@ class ErrorParts(NamedTuple):
     scale_model: float
     #: Of the ratio by which cycles of cold launches are multiplied.
     cold_check: float
+    #: Of kernels that the simulator never ran, taken as another behaves.
+    assumed: float = 0.0
 
     @property
     def beside_sampling(self) -> float:
         """What no other launches would narrow."""
-        return float(np.sqrt(self.projection**2 + self.scale_model**2 + self.cold_check**2))
+        return float(np.linalg.norm(self[1:]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +81,8 @@ class PlanEstimate:
     missing: tuple[tuple[int, ...], ...]
     #: IPC, where cycles and instructions are known, and those asked for.
     ratios: tuple[Ratio, ...]
-    #: Cycles of these results over those of the other configuration; None where none was given.
+    #: The cycles of the other configuration, and those of these results over them; None where none was given.
+    other: Estimate | None
     speedup: Ratio | None
     #: Of each kernel group its key and the total of the first metric.
     groups: tuple[tuple[str, Estimate], ...]
@@ -96,8 +107,12 @@ class PlanEstimate:
         return 0.0 if self.parts is None else self.parts.beside_sampling
 
     def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
-        """Return whether the main total is as narrow as asked for; unasked, one of cold launches never is."""
-        return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
+        """Return whether the main total is as narrow as asked for, and of all the time.
+
+        Unasked, one of cold launches never is.
+        """
+        is_whole = not self.main.share_missing and (accept_cold or self.caches.is_of_whole_run)
+        return is_whole and self.main.is_within(target)
 
 
 def estimate_plan(
@@ -151,12 +166,18 @@ def estimate_plan(
         found_ratios = [ratio_of_totals(sample, *each, confidence) for each in named]
     else:
         totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
-        found_ratios = [Ratio(name, reason=NOT_RANDOM) for name, _, _ in named]
+        unknown = next((metric for each in named for metric in each[1:] if metric not in totals), None)
+        if unknown is not None:
+            raise OptionError(f"no metric {unknown!r}; there are {', '.join(totals)}")
+        found_ratios = [_picked_ratio(name, totals[one], totals[other]) for name, one, other in named]
     if has_budget:
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
         beside = projection, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, plan.topped_up_to)
-    speedup = None if against is None else _speedup(plan, results, caches, against, confidence)
+    other, speedup = None, None
+    if against is not None:
+        to_end, _ = with_projections(against, projection_error)
+        other, speedup = _speedup(plan, results, caches, to_end, confidence)
     notes = [*results.notes, *(against.notes if against is not None else ())]
     notes += [_OF_TOTAL_ALONE] if caches.check else []
     return PlanEstimate(
@@ -165,6 +186,7 @@ def estimate_plan(
         totals=tuple(totals.values()),
         missing=tuple(missing.values()),
         ratios=tuple(found_ratios),
+        other=other,
         speedup=speedup,
         groups=tuple(groups),
         notes=(*notes, _COVERS),
@@ -308,25 +330,44 @@ def _picked_total(
     )
 
 
+def _picked_ratio(name: str, above: Estimate, below: Estimate) -> Ratio:
+    """Return the quotient of two totals of picked launches, which has no interval."""
+    if above.is_incomplete or below.is_incomplete:
+        return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
+    if not below.total > 0:
+        return Ratio(name, reason="a ratio has a denominator whose total is 0")
+    return Ratio(name, above.total / below.total, NOT_RANDOM)
+
+
 def _speedup(
     plan: PlanFile, results: SimulatedLaunches, caches: Caches, against: SimulatedLaunches, confidence: float
-) -> Ratio:
-    """Return the cycles of these results over those of the other, on the launches that both have."""
+) -> tuple[Estimate, Ratio]:
+    """Return the cycles of the other results, and those of these over them."""
     other_caches = caches_of(plan, against)
     against = warmed(against, other_caches.check)
     if CYCLES not in results.metrics or CYCLES not in against.metrics:
         raise OptionError("a speedup needs the cycles of both results")
-    both, row, there = np.intersect1d(results.ids, against.ids, return_indices=True)
-    if not len(both):
+    ids = np.union1d(results.ids, against.ids)
+    cycles = {name: np.full(len(ids), np.nan) for name in (CYCLES, OTHER_CYCLES)}
+    for of, name in ((results, CYCLES), (against, OTHER_CYCLES)):
+        cycles[name][np.searchsorted(ids, of.ids)] = of.metrics[CYCLES]
+    both = SimulatedLaunches(ids, cycles)
+    if np.isnan(sum(cycles.values())).all():
         raise AnalysisError("the two results have no launch of the plan in common")
-    cycles = {CYCLES: results.metrics[CYCLES][row], _OTHER: against.metrics[CYCLES][there]}
-    found = ratio_of_totals(
-        sample_of(plan, SimulatedLaunches(both, cycles)), "speedup", CYCLES, _OTHER, confidence
-    )
+    if plan.is_random:
+        sample = sample_of(plan, both)
+        other = estimate(sample, OTHER_CYCLES, confidence, topped_up_to=plan.topped_up_to)
+        found = ratio_of_totals(sample, "speedup", CYCLES, OTHER_CYCLES, confidence)
+    else:
+        one, other = (
+            _picked_total(plan, both, name, int(np.isnan(of).sum()), confidence)
+            for name, of in cycles.items()
+        )
+        found = _picked_ratio("speedup", one, other)
     if found.is_incomplete:
-        return found
+        return other, found
     said = filter(None, (found.reason, unlike_caches(caches, other_caches)))
-    return found._replace(reason="; ".join(said) or None)
+    return other, found._replace(reason="; ".join(said) or None)
 
 
 def _with_own_reads(

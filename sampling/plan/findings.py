@@ -23,6 +23,9 @@ from sampling.reduction.run_order import RunOrder, Twins
 from sampling.reduction.timeline import DeviceTime
 from sampling.text import Wording, counted, duration_text, joined_texts
 
+#: A note is good to know, a warning breaks an assumption, with an error totals are not the run's.
+Severity = Literal["note", "warning", "error"]
+
 _STEPS_FOR_A_SPREAD = 50
 _COARSE_FROM_SHARE = 0.05
 _OVERLAP_WORTH_SAYING = 0.01
@@ -31,7 +34,12 @@ _DRIFT_FROM_SHARE = 0.02
 _DOMINATES_FROM = 0.1
 _UNLIKE_FROM = 2.0
 _WORTHWHILE_SPEEDUP = 2.0
-_SEVERE = {"graph-level-trace", "communication-kernels", "overlap", "one-launch-dominates"}
+_MISSING_IS_AN_ERROR_FROM = 0.1
+#: What is no note
+_SEVERITIES: dict[str, Severity] = {
+    **dict.fromkeys(("graph-level-trace", "communication-kernels", "overlap"), "warning"),
+    **dict.fromkeys(("one-launch-dominates", "missing-kernels", "rows-left-out"), "warning"),
+}
 
 
 class Change(NamedTuple):
@@ -46,7 +54,7 @@ class Finding:
     """One finding."""
 
     code: str
-    severity: Literal["note", "warning"]
+    severity: Severity
     #: The measurement alone, in so few words that several findings fit in a row.
     words: str
     #: The measurement and why it matters, in a sentence.
@@ -99,9 +107,20 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
         said: _Said | None = check(evidence)
         if said is not None:
             code = check.__name__.strip("_").replace("_", "-")
-            is_severe = code in _SEVERE or (code == "drift" and not evidence.design.random)
-            found.append(Finding(code, "warning" if is_severe else "note", *said))
+            found.append(Finding(code, _severity(code, evidence), *said))
     return tuple(found)
+
+
+def _severity(code: str, evidence: Evidence) -> Severity:
+    if code == "drift" and not evidence.design.random:
+        return "warning"
+    facts = evidence.profile.facts
+    if (
+        code == "missing-kernels"
+        and facts.calls_without_kernel > _MISSING_IS_AN_ERROR_FROM * facts.launch_calls
+    ):
+        return "error"
+    return _SEVERITIES.get(code, "note")
 
 
 def _percent(share: float) -> str:
@@ -116,6 +135,44 @@ def _graph_level_trace(evidence: Evidence) -> _Said | None:
     why = "CUDA-graph replays were recorded as a whole: total and bounds leave their kernels out."
     remedy = "record again with `nsys profile --cuda-graph-trace=node`"
     return f"kernels of {counted(replays, 'graph replay')} missing", f"{replays:,} {why}", remedy
+
+
+def _missing_kernels(evidence: Evidence) -> _Said | None:
+    facts = evidence.profile.facts
+    missing, calls = facts.calls_without_kernel, facts.launch_calls
+    if not missing:
+        return None
+    share = _percent(missing / calls)
+    message = (
+        f"{missing:,} of {counted(calls, 'launch call')} ({share}) {'has' if missing == 1 else 'have'} no "
+        "kernel in the recording: what is missing is in no total, and nothing here can stand for it."
+    )
+    remedy = (
+        "record from before the first launch until the GPU is idle again; calls that a graph captures launch "
+        "nothing: record its replay"
+    )
+    return f"{share} of the launches missing", message, remedy
+
+
+def _merged_ranks(evidence: Evidence) -> _Said | None:
+    if not (ranks := evidence.profile.facts.merged_ranks):
+        return None
+    holds = "the file holds" if len(evidence.profile.files) == 1 else "files hold"
+    words = f"{holds} {ranks} ranks"
+    message = f"{words.capitalize()}: each is a process here, its kernels joined to its own calls alone."
+    return words, message, Wording("choose one with `processes`")
+
+
+def _rows_left_out(evidence: Evidence) -> _Said | None:
+    facts = evidence.profile.facts
+    if not (rows := facts.rows_left_out):
+        return None
+    is_one = rows == 1
+    message = (
+        f"{counted(rows, 'row')} {'is' if is_one else 'are'} no usable launch and "
+        f"{'was' if is_one else 'were'} left out; the first: {facts.first_left_out}."
+    )
+    return f"{counted(rows, 'row')} left out", message, "record or export the profile again to have all"
 
 
 def _api_rows_missing(evidence: Evidence) -> _Said | None:
@@ -400,7 +457,17 @@ def _not_worth_sampling(evidence: Evidence) -> _Said | None:
 
 
 _CHECKS = (
-    *(_graph_level_trace, _api_rows_missing, _communication_kernels, _overlap, _idle, _zero_durations),
+    *(
+        _graph_level_trace,
+        _missing_kernels,
+        _merged_ranks,
+        _rows_left_out,
+        _api_rows_missing,
+        _communication_kernels,
+        _overlap,
+        _idle,
+        _zero_durations,
+    ),
     *(_coarse_clock, _no_grid, _several_devices, _identical_ranks, _drift, _iterations),
     *(_one_launch_dominates, _not_worth_sampling),
 )

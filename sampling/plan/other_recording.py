@@ -6,6 +6,7 @@ their order. Where the number of launches of each agrees, a launch has the same 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile
-from sampling.profile.identity import fingerprints, sha256_as_read, signature_hashes
+from sampling.profile.identity import content_sha256, fingerprints, sha256_as_read, signature_hashes
 from sampling.profile.profile import Dimensions, Profile
 from sampling.text import Wording, listed
 
@@ -46,12 +47,50 @@ def made_from(profile: Profile, plan: PlanFile, *, refuse_other_order: bool = Fa
     return here == there
 
 
+#: A run keeps its plans so many folders below the one that it lies in, an export one
+_FOLDERS_ABOVE = 3
+
+
+def located_files(plan: PlanFile) -> tuple[tuple[str, ...], str | None]:
+    """Return where the files of a plan's profile lie, and the name of the first that lies nowhere.
+
+    They lie beside the plan, or where they lay; else in a folder above the plan's. Where a name is found in
+    several places, the file whose content the plan knows is meant.
+    """
+    found: list[str] = []
+    own = Path(plan.path).parent
+    above = [Path(os.path.normpath(own.joinpath(*[os.pardir] * up))) for up in range(1, _FOLDERS_ABOVE + 1)]
+    for file in plan.profile.files:
+        named = Path(file.path)
+        places = [[own / named.name, own / named, named], [folder / named for folder in above]]
+        for paths in places if file.path not in {"", "-"} else []:
+            there = list(filter(_is_there, paths))
+            distinct = [path for n, path in enumerate(there) if not any(map(path.samefile, there[:n]))]
+            # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
+            if len(distinct) > 1:
+                distinct = [path for path in distinct if content_sha256(path) == file.sha256] or distinct
+            if distinct:
+                found.append(str(distinct[0]))
+                break
+        else:
+            return tuple(found), file.path
+    return tuple(found), None if found else ""
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether a file or folder can be read whole: a pipe or a device may never end."""
+    try:
+        return path.is_file() or path.is_dir()
+    except OSError:
+        return False
+
+
 def find_original(plan: PlanFile, progress: Progress | None = None) -> tuple[Profile | None, str | None]:
-    """Return the recording a plan was made from, if it lies where it lay and has not changed, or why not."""
-    paths = [file.path for file in plan.profile.files]
-    named = f"{', '.join(paths) or 'its file'}, which it was made from,"
-    # A pipe or a device may never end.
-    if not paths or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
+    """Return the recording a plan was made from, if it is found and has not changed, or why not."""
+    paths, missing = located_files(plan)
+    recorded = [file.path for file in plan.profile.files] if missing is not None else paths
+    named = f"{', '.join(recorded) or 'its file'}, which it was made from,"
+    if missing is not None:
         return None, f"{named} is not there"
     try:
         profile = plan.options.read(paths, progress)

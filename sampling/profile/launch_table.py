@@ -31,6 +31,10 @@ from sampling.profile.profile import (
 )
 
 PART_LAUNCHES = 1 << 20
+# Of a few rows that can be no launch the others are read; many say that the file is not what it seems.
+_MOST_LEFT_OUT, _MOST_LEFT_OUT_SHARE = 10, 0.01
+#: The name of a launch that the recording gives none.
+NO_NAME = "(no name)"
 #: Texts of operators, "" for none, and (rows,) the index of each launch's.
 FoundOperators = tuple[Sequence[str], AnyIntArray]
 # Fewer kernels follow each other in the same way by chance.
@@ -82,6 +86,37 @@ def _stacked(values: Sequence[Any]) -> Any:
     return [joined(axis) for axis in zip(*values, strict=True)]
 
 
+class RowsLeftOut:
+    """The rows of a file that are of launches but can be none, such as one that ends before it starts."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._rows = 0
+        self._first: tuple[str, int | None, str | None] | None = None
+
+    def add(self, rows: int, message: str, *, row: int | None = None, column: str | None = None) -> None:
+        """Count some rows; ``message`` says what is wrong with the first, which is in this row and column."""
+        self._rows += rows
+        self._first = self._first or (message, row, column)
+
+    def in_facts(self, facts: RecordingFacts, launches: int) -> RecordingFacts:
+        """Return the facts of a recording with what was left out beside so many launches.
+
+        Raises ProfileError: no launch is left, or more than ten rows and more than 1 % are left out.
+        """
+        if self._first is None:
+            return facts
+        message, row, column = self._first
+        share = self._rows / (self._rows + launches)
+        if not launches or (self._rows > _MOST_LEFT_OUT and share > _MOST_LEFT_OUT_SHARE):
+            more = "" if self._rows == 1 else f", the first of {self._rows:,} rows that can be no launch"
+            remedy = "record or export the profile again"
+            raise ProfileError(f"{message}{more}", path=self._path, row=row, column=column, remedy=remedy)
+        place = ", ".join(part for part in (row and f"row {row:,}", column and f"column {column}") if part)
+        first = f"{place}: {message}" if place else message
+        return replace(facts, rows_left_out=self._rows, first_left_out=first)
+
+
 class LaunchTableBuilder:
     """Collects the parts of one file and puts their launches in order.
 
@@ -89,6 +124,7 @@ class LaunchTableBuilder:
     """
 
     def __init__(self, path: str, kernels: KernelTable) -> None:
+        self.left_out = RowsLeftOut(path)
         self._path = path
         self._kernels = kernels
         self._parts: list[dict[str, AnyIntArray | None]] = []
@@ -131,6 +167,7 @@ class LaunchTableBuilder:
         for; None: named ranges are operators, but of launches of which ``captured`` finds one. These and
         ``metrics`` are in the order in which the launches were added.
         """
+        facts = self.left_out.in_facts(facts, self._rows)
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
         names = list(self._parts[0])

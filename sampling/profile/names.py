@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,40 +218,70 @@ def is_communication(full: str) -> bool:
     return any(part in name for part in _COMMUNICATION)
 
 
+# What only AMD's compilers and libraries write into names: code objects, Tensile, rocPRIM, Composable Kernel.
+_ROCM = re.compile(
+    r"\.kd$|__amd_|Cijk_|rocprim|__hip_|HIP_vector_type|ck_tile|_gtcx\d?_|miopen", re.IGNORECASE
+)
+
+
+def is_of_rocm(full: str) -> bool:
+    """Return whether a kernel's name says that it runs on a GPU of AMD; most say nothing of whose it is."""
+    return _ROCM.search(full) is not None
+
+
 # Kinds: what a kernel's name says that it computes. Libraries name their kernels by that (cuDNN
-# scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile Cijk), PyTorch by the operator, Inductor by triton_poi and
-# all operators that it fused. The first line that finds something in a name says its kind: a convolution
-# computed by a matrix product is a convolution. Operators of PyTorch (`aten::`) stand first.
+# scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile Cijk, TensorRT-LLM bmm), PyTorch by the operator, Inductor
+# by triton_poi and all operators that it fused. The first line that finds something in a name says its kind:
+# a convolution computed by a matrix product is a convolution. Operators of PyTorch (`aten::`) stand first. A
+# softmax is attention that is written out, but for those of losses and of routers. All is looked for in lower
+# case. What an epilogue does too (bias, relu) tells the kind where nothing else does, and as a whole word.
 _KINDS = r"""
 gemm           \baten::(?:linear|matmul|(?:add|b|badd)?mm)\b
 copy           \baten::(?:to|_to_copy|copy_|contiguous|clone|cat|stack|reshape)\b
 copy           \baten::(?:zeros(?:_like)?|ones_like|zero_|fill_)\b
 reduction      \baten::(?:sum|mean|max|min|any|all|prod|std|var)\b
 elementwise    \baten::(?:add|sub|mul|div|pow|neg|exp|log|r?sqrt|abs|cos|sin|where|clamp|eq|ne)_?\b
-elementwise    triton_poi_|(?:lstm|gru|generic)_elementwise
-attention      flash|fmha|attention|attn|paged_kv|mha_|xformers|sdpa|efficient_?attn
-normalisation  batch_?norm|layer_?norm|group_?norm|rms_?norm|instance_?norm|\bbn_|welford|gammabeta|soft_?max
-normalisation  normalization|norm_kernel
+elementwise    triton_poi_|(?:lstm|gru|generic)_elementwise|rotary|(?<![a-z])rope(?![a-z])
+copy           \w_and_cache|(?:append|store|write|copy)_?(?:paged_?)?kv_?cache
+normalisation  log_?soft_?max|cross_?entropy|xentropy|(?:topk|gating|moe|rout(?:er|ing))[\w:]*soft_?max
+normalisation  softmax_warp_\w+<[^<>]*(?:\(int\)\d+,\s*\(bool\)1|int=\d+,\s*bool=1|[\s,]\d+,\s*true)
+attention      flash(?!infer)|fmha|attention|attn|paged_?kv|with_?kv_?cache|mha_|xformers|sdpa|soft_?max
+attention      bwd_kernel_(?:fuse|d[kqv])|gated_delta|(?<![a-z])mla(?![a-z])
+normalisation  batch_?norm|layer_?norm|group_?norm|rms_?norm|instance_?norm|\bbn_|welford|gammabeta
+normalisation  normalization|norm_kernel|\bl2_norm|rowwise_?moments
 reduction      triton_(?:red|per)_|\breduce_1block|\bdot_kernel
 convolution    conv(?!er)|winograd|scudnn|[dw]grad(?!ient)|im2col|col2im|fft2d|\bcudnn::cnn|miopen_?sp3|igemm
 convolution    depthwise
-gemm           gemm|gemv|cijk_|\bcutlass|nvjet|matmul|splitk_?reduce|xmma|mma_|\bdot_kernel
-gemm           \bsymm|\bsyrk|\btrsm|ck_tile|spmv|spmm
-copy           direct_copy|copy_kernel|copy_async|\bcopy|catarray|concat|memcpy|memset|fillbuffer|copybuffer
-copy           fillfunctor|transpose|permut|gather|scatter|index(?:_|select|put)|embedding|pack_|unpack
-copy           splitvop|swapdimension
-reduction      reduce|reduction|\bsum_kernel|argmax|argmin|\bdot_|_partial|cumsum|\bscan|devicescan|histogram
-elementwise    elementwise|pointwise|multi_tensor_apply|eigenmetakernel|functor|relu|gelu|silu|sigmoid|tanh
-elementwise    dropout|activation|bias|axpy|vec_?add|threshold|scale|optimizer|adam|sgd|parallelforagent
-elementwise    __transform
+gemm           (?<!fb)gemm|gemv|cijk_|\bcutlass|nvjet|mat_?mul|mul_?mat|splitk_?reduce|xmma|(?<!ga)mma_
+gemm           \bsymm|\bsyrk|\btrsm|ck_tile|spmv|spmm|(?<![a-z])(?:b|add|baddb)?mm(?![a-z])
+reduction      embedding\w*backward|embedding\w*grad|sum_and_scatter|compute_grad_weight|cleanupsegments
+copy           (?<![a-z])copy_(?:kernel|device)|copyfunctor|native::copy<|catarray|concat|memcpy|memset
+copy           fillbuffer|copybuffer|copykernel|fillfunctor|transpose|permut|gather|scatter
+copy           index(?:_|select|put)|embedding|pack_|unpack|splitvop|swapdimension|subtensorop
+copy           (?:get|set)_rows|\bcpy_|cuda_fill
+other          (?:radix|merge)_?sort
+reduction      reduce|reduction|\bsum_kernel|argmax|argmin|\bdot_|_partial|cumsum|histogram
+reduction      (?<![a-z])scan|devicescan
+elementwise    elementwise|pointwise|multi_tensor_apply|eigenmetakernel|functor|gelu|silu|sigmoid|tanh
+elementwise    quantize|dropout|activation|axpy|vec_?add|threshold|optimizer|adam|sgd|parallelforagent
+elementwise    __transform|k_bin_bcast|\bunary_\w*op|triu_tril|epilogue::impl::globalkernel|leakyrelu|prelu
+elementwise    hfp8|fp8_?rowwise
 """
-_OF_PATTERN = [
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in map(str.split, _KINDS.strip().splitlines())
-]
+
+
+def _whole_words(*words: str) -> re.Pattern[str]:
+    """Return a pattern of words that stand alone or begin with a capital: add_bias, addBias, no unbiased."""
+    lower, upper, capital = ("|".join(map(form, words)) for form in (str.lower, str.upper, str.capitalize))
+    alone = rf"(?<![a-zA-Z])(?:(?:{lower})(?![a-z])|(?:{upper})(?![a-zA-Z]))"
+    return re.compile(rf"{alone}|(?:{capital}|ReLU)(?![a-z])")
+
+
+_OF_PATTERN = [(kind, re.compile(pattern)) for kind, pattern in map(str.split, _KINDS.strip().splitlines())]
+# In the name as it is written; after all others.
+_OF_WORDS = (("elementwise", _whole_words("bias", "scale", "relu")), ("copy", _whole_words("copy")))
 OTHER = "other"
 #: All kinds, in the order in which they are looked for.
-KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _OF_PATTERN), OTHER)
+KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _OF_PATTERN if kind != OTHER), OTHER)
 
 
 @lru_cache(maxsize=8192)
@@ -259,7 +290,12 @@ def kind_of(name: str) -> str:
     if is_communication(name):
         return KINDS[0]
     readable = readable_name(name)
-    return next((kind for kind, pattern in _OF_PATTERN if pattern.search(readable)), OTHER)
+    lower = readable.lower()
+    told = chain(
+        (kind for kind, pattern in _OF_PATTERN if pattern.search(lower)),
+        (kind for kind, pattern in _OF_WORDS if pattern.search(readable)),
+    )
+    return next(told, OTHER)
 
 
 def shares_by_kind(names: Sequence[str], duration_ns: Sequence[int]) -> dict[str, float]:

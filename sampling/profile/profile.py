@@ -8,6 +8,7 @@ sequence, and is what is loaded, used and forgotten: about a million launches.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
 from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
-from sampling.profile.names import NameTable
+from sampling.profile.names import NameTable, is_of_rocm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,11 @@ class FileState(NamedTuple):
 #: Of a file, or of each file of a folder.
 DiskState = frozenset[FileState]
 
+# What formats, tools and devices are called.
+_VENDOR = re.compile(
+    r"(?P<nvidia>nvidia|nsys|nvprof|cupti)|\bAMD\b|Radeon|Instinct|\bgfx\d|\broc[mpt]", re.IGNORECASE
+)
+_MOST_NAMES_TRIED = 4096
 #: How a reader found the order of launches, best first.
 LaunchOrder = Literal["api-start", "correlation", "gpu-start", "file"]
 
@@ -102,6 +108,14 @@ class RecordingFacts:
     #: Which process of a distributed run this is, and of how many.
     rank: int | None = None
     world_size: int | None = None
+    #: How many processes of a distributed run one file holds; 0 where it is one process's.
+    merged_ranks: int = 0
+    #: API calls that launch a kernel, and how many of them have none in the recording.
+    launch_calls: int = 0
+    calls_without_kernel: int = 0
+    #: Rows of launches that can be none, and which is the first of them and why.
+    rows_left_out: int = 0
+    first_left_out: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +349,16 @@ class Profile:
         return self.found[what] if is_whole else None
 
     @property
+    def is_of_amd(self) -> bool:
+        """Whether a GPU of AMD ran it, as far as the recording or the first names tell."""
+        devices = " ".join(device.name for device in self.facts.devices)
+        said = f"{self.format} {self.facts.product} {devices}"
+        if found := _VENDOR.search(said):
+            return found["nvidia"] is None
+        names = self.kernels.names
+        return any(is_of_rocm(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
+
+    @property
     def first_ids(self) -> tuple[int, ...]:
         """The id of the first launch of each sequence."""
         return tuple(sequence.first_id for sequence in self.sequences)
@@ -451,6 +475,11 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
             api_rows_missing=sum(each.api_rows_missing for each in facts),
             hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
+            merged_ranks=sum(each.merged_ranks for each in facts),
+            launch_calls=sum(each.launch_calls for each in facts),
+            calls_without_kernel=sum(each.calls_without_kernel for each in facts),
+            rows_left_out=sum(each.rows_left_out for each in facts),
+            first_left_out=next((each.first_left_out for each in facts if each.first_left_out), None),
             product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
             world_size=max((each.world_size or 0 for each in facts), default=0) or None,
         ),

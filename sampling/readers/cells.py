@@ -17,6 +17,8 @@ NumberLocale = Literal["C", "en_US", "de_DE"]
 WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
 #: What tools print where there is no value.
 NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "(n/a)", "NA", "<NA>", "NULL", "null", "no data")
+#: In a column of integers: there is none
+NULL = int(np.iinfo(np.int64).min)
 _PLAIN = r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity)"
 _ENGLISH = rf"^[+-]?({_PLAIN}|[1-9]\d{{0,2}}(,\d{{3}})+(\.\d*)?)$"
 # Under de_DE a dot stands between thousands, so that 31.87 is no number there.
@@ -48,6 +50,37 @@ def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArra
         cells = compute.replace_substring(cells, ",", "")
     is_text = to_numpy(compute.fill_null(compute.invert(is_number), False))
     return float_values(cells.cast(pa.float64())), is_text
+
+
+class NoWholeNumberError(Exception):
+    """A cell of some rows, by its places from 0, that is no whole number."""
+
+    def __init__(self, row: int, column: int, value: object) -> None:
+        super().__init__(f"{value!r:.40}")
+        self.row, self.column = row, column
+
+
+def whole_numbers(rows: Sequence[Sequence[object]]) -> IntArray:
+    """Return (columns, n) the integers of n rows, at least one, ``NULL`` for None.
+
+    A database keeps any value in any column. A float that is whole is its integer; one with a fraction is
+    refused by `NoWholeNumberError`: as a time it was not counted in nanoseconds.
+    """
+    values = np.array(rows)
+    if values.dtype != np.int64:
+        cells = [_whole(cell, row, column) for row, of in enumerate(rows) for column, cell in enumerate(of)]
+        values = np.array(cells, dtype=np.int64).reshape(len(rows), -1)
+    return np.ascontiguousarray(values.T)
+
+
+def _whole(cell: object, row: int, column: int) -> int:
+    if isinstance(cell, int):
+        return cell
+    if cell is None:
+        return NULL
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1 << 63:
+        return int(cell)
+    raise NoWholeNumberError(row, column, cell)
 
 
 def float_values(column: Any) -> FloatArray:

@@ -55,10 +55,15 @@ _TOTAL_OF_LIMIT = {
 }
 # CTA/core is printed where it changes.
 _OPTIONS = frozenset({_CONCURRENT, _CLUSTERS, _CORES_PER_CLUSTER, _CTAS_PER_CORE, *_TOTAL_OF_LIMIT})
-_KEYS = {
-    *(*_OPTIONS, *_TOTAL_OF_LIMIT.values()),
-    *(_NAME, _UID, _STREAM, CYCLES, INSTRUCTIONS, _RATE, _EXIT, _BREAK),
-    *(_ANNOUNCING - {_PUSHED}),
+# What follows a key on its own line; a line of the user's own may begin with the same word.
+_NUMBERS = frozenset({CYCLES, INSTRUCTIONS, *_TOTAL_OF_LIMIT.values()})
+_FOLLOWS = {
+    **dict.fromkeys(_OPTIONS, rb"[ \t]+\d"),
+    **dict.fromkeys(_NUMBERS, rb"[ \t]*=[ \t]*\d"),
+    **dict.fromkeys((_NAME, _UID, _STREAM, _RATE, _CTAS_PER_CORE), rb"[ \t]*="),
+    **dict.fromkeys((_TRACED, _TRACE_ID, _GRID, _BLOCK), rb"[ \t]*="),
+    **dict.fromkeys((_COPY, _LAUNCHED), rb"[ \t]*:"),
+    **dict.fromkeys((_TRACE_FILE, _BREAK, _EXIT), rb"[ \t]"),
 }
 _SIGNS = re.compile(
     rb"^[ \t]*gpu_sim_cycle = +\d|\*\*\* GPGPU-Sim Simulator Version|^Accel-Sim \[build", re.MULTILINE
@@ -68,7 +73,7 @@ _NUMBER = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
 _WHOLE_NUMBER = re.compile(rb"(\d{1,18})(?=[\s,{]|$)")
 # Counts of this kind run on within a stream, and are printed from the first launch on that has any.
 _BY_KIND = b"_stats_breakdown["
-_NUMBERED_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)[^/]*$")
+_NUMBERED_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)")
 # The simulator fills L2 on a copy to an address of 32 bits alone.
 _LOW_COPY = re.compile(rb"MemcpyHtoD,0x0*[0-9a-fA-F]{1,8},")
 _PUSH = re.compile(rb"\s*'([^']*)'.*?gridDim= ?(\([\d, ]*\))?(?:\s*blockDim ?= ?(\([\d, ]*\)))?")
@@ -135,14 +140,15 @@ class PrintedRun:
 def printed_lines(
     pieces: Iterable[bytes], others: Sequence[bytes] = ()
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`."""
-    keys = sorted({*_KEYS, *others}, key=len, reverse=True)
+    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`.
+
+    Others have their colon at the end, or are followed by one or by an equals sign.
+    """
+    keys = {key: rb"" if key.endswith(b":") else rb"[ \t]*[:=]" for key in others} | _FOLLOWS
     first = re.escape(b"".join(sorted({key[:1] for key in keys})))
+    lines = (rb"%s(?=%s)" % (re.escape(key), follows) for key, follows in keys.items())
     # The end of the line before is found much faster than a line's start, and most lines differ in a sign.
-    line = re.compile(
-        rb"\n(?=[%s \t])[ \t]*(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)"
-        % (first, b"|".join(map(re.escape, keys)))
-    )
+    line = re.compile(rb"\n(?=[%s \t])[ \t]*(%s)[ \t]*[:=]?[ \t]*([^\r\n]*)" % (first, b"|".join(lines)))
     # Another thread prints it, so that half a line may stand before it.
     push = re.compile(rb"(%s)([^\n]*)" % re.escape(_PUSHED))
     row = 1
@@ -230,8 +236,8 @@ class _Reading:
         if key == _COPY:
             self.has_copy |= _LOW_COPY.match(text) is not None
         elif key == _TRACE_FILE:
-            found = _NUMBERED_FILE.match(text.strip())
-            self.trace_file = int(found[1]) if found else None
+            found = _NUMBERED_FILE.match(text.rpartition(b"/")[2])
+            self.trace_file = int(found[1]) if found else self.trace_file
         elif key == _TRACED:
             launch = PrintedLaunch(_text(text), trace_id=self.trace_file, by="trace")
             launch.is_filled = self.has_copy

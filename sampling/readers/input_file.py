@@ -12,13 +12,15 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.text import Wording
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,7 +33,14 @@ SQLITE = b"SQLite format 3\0"
 PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_WINDOW = 31
+# What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
+_STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+_PACKED_BYTES = 1 << 16
+_COPY_AGAIN = "copy or record the file again"
+#: What to do about a text that is cut short or damaged.
+WHOLE = Wording(f"{_COPY_AGAIN}, or read what is whole of it with `partial`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class InputFile:
     #: the temporary file with a pipe's bytes, which exists as long as this object
     copy: object = field(default=None, repr=False, compare=False)
     columns: ColumnMap | None = None  #: which columns of a table hold what, as the user said it
+    partial: bool = False  #: whether what is whole is read of a file that is cut short or damaged
+    is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
@@ -56,12 +67,16 @@ class InputFile:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open the decompressed bytes.
+        """Open the decompressed bytes; where ``partial``, they end where gzip data is cut short or damaged.
 
         Raises ProfileError: the compressed bytes are cut short or damaged (raised while reading).
         """
         with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
-            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if self.compressed else raw)
+            stream: object = raw
+            if self.compressed:
+                whole = io.BufferedReader(InflatedWhole(raw), _PACKED_BYTES) if self.partial else None
+                stream = whole or gzip.GzipFile(fileobj=raw)
+            yield cast("IO[bytes]", stream)
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -84,13 +99,16 @@ class InputFile:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = f"the gzip data is cut short or damaged ({error})"
-            raise ProfileError(what, path=self.path, remedy="copy or record the file again") from error
+            remedy = WHOLE if self.is_profile and not is_binary(self) else _COPY_AGAIN
+            raise ProfileError(what, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 
 
 class _WatchedFile(io.FileIO):
     """A file that tells its place before more of it is read."""
+
+    damage = None
 
     def __init__(self, file: InputFile) -> None:
         super().__init__(file.location)
@@ -101,6 +119,56 @@ class _WatchedFile(io.FileIO):
             total = self._file.location.stat().st_size
             self._file.progress(self.tell(), total, f"reading {self._file.path}")
         return super().readinto(buffer)
+
+
+class InflatedWhole(io.RawIOBase):
+    """The bytes of gzip data up to where it is cut short or damaged, which is no error here."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        super().__init__()
+        self.damage: str | None = None  #: what is wrong with the data, once all before it is read
+        self._packed = packed
+        self._inflater = zlib.decompressobj(_GZIP_WINDOW)
+        self._rest = b""
+        self._inflated = memoryview(b"")
+        self._has_ended = False
+
+    def readable(self) -> bool:
+        """Say so."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Put the next bytes into a buffer and return how many; 0 at the end."""
+        while not self._inflated and not self._has_ended:
+            self._inflated = memoryview(self._more())
+        count = min(len(buffer), len(self._inflated))
+        buffer[:count] = self._inflated[:count]
+        self._inflated = self._inflated[count:]
+        return count
+
+    def _more(self) -> bytes:
+        packed = self._rest or self._packed.read(_PACKED_BYTES)
+        if self._inflater.eof:
+            # Zeros may stand behind the data, or more data.
+            packed = packed.lstrip(b"\0")
+            self._inflater = zlib.decompressobj(_GZIP_WINDOW) if packed else self._inflater
+        before = self._inflater.copy()
+        try:
+            inflated = self._inflater.decompress(packed, PIECE_BYTES)
+        except zlib.error as error:
+            self.damage, self._has_ended = str(error), True
+            return b"".join(_before_the_damage(before, packed))
+        self._rest = self._inflater.unconsumed_tail or self._inflater.unused_data
+        if not packed:
+            self._has_ended = True
+            self.damage = None if self._inflater.eof else "it ends before its data do"
+        return inflated
+
+
+def _before_the_damage(inflater: Any, packed: bytes) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        for at in range(len(packed)):
+            yield inflater.decompress(packed[at : at + 1])
 
 
 @contextmanager
@@ -142,20 +210,18 @@ def _with_head(file: InputFile) -> InputFile:
             head = stream.read(HEAD_BYTES)
         if not head.startswith(_GZIP_MAGIC):
             return replace(file, head=head)
-        head = b""
-        with gzip.open(file.location) as stream:
-            try:
-                while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
-                    head += chunk
-            except (EOFError, zlib.error):
-                # What there is of it is enough to recognise a format.
-                if not head:
-                    raise
+    # What there is of damaged data is enough to recognise a format.
+    with replace(file, compressed=True, partial=True).open() as stream:
+        head = stream.read(HEAD_BYTES)
+        if not head and (damage := stream.raw.damage) is not None:  # type: ignore[attr-defined]
+            raise zlib.error(damage)
     return replace(file, head=head, compressed=True)
 
 
 def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
+
+    Where ``partial``, a last line without its end is left out: it may be cut short.
 
     Raises ProfileError: a line has no end, or the file cannot be read.
     """
@@ -165,6 +231,8 @@ def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[
         coming = ahead.submit(_next_piece, stream, file.path)
         while piece := coming.result():
             coming = ahead.submit(_next_piece, stream, file.path)
+            if file.partial:
+                piece = piece[: piece.rfind(b"\n") + 1]
             yield offset, piece
             offset += len(piece)
 
@@ -200,35 +268,84 @@ class OpenDatabase(NamedTuple):
 def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
     """Open a database for reading only; its texts that are no UTF-8 are mended.
 
-    Raises ProfileError: it is damaged or cut short, with this remedy; also from all that is done with it.
+    Raises ProfileError: it is damaged or cut short, with this remedy; its changes lie in a file beside it
+    that cannot be used; also from all that is done with it: its views have no end.
     """
     import sqlite3
 
-    with file.on_disk() as location:
+    with file.on_disk() as copy:
+        location = copy.resolve()
         try:
-            with closing(sqlite3.connect(uri(location), uri=True)) as connection:
+            with closing(sqlite3.connect(_uri(file, location), uri=True)) as connection:
                 connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+                # What a stranger wrote into the schema runs nothing, and no cell reaches beyond its page.
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("PRAGMA cell_size_check = ON")
                 # The header has the size in pages; SQLite notices a missing one only when it reads it.
                 size, pages = int.from_bytes(file.head[16:18]), int.from_bytes(file.head[28:32])
                 expected, there = pages * (1 << 16 if size == 1 else size), location.stat().st_size
                 if file.head[24:28] == file.head[92:96] and there < expected:
-                    raise damaged(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
+                    raise _not_whole(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
+                steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
+                most_steps = _FEWEST_STEPS + _STEPS_OF_A_BYTE * there
+                connection.set_progress_handler(lambda: next(steps) > most_steps, _STEPS_AT_ONCE)
                 query = "SELECT name FROM sqlite_master WHERE type = 'table'"
                 tables = tuple(name for (name,) in connection.execute(query))
                 yield OpenDatabase(location, connection, tables)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise _half_written(file.path, location) from error
+            if code == sqlite3.SQLITE_INTERRUPT:
+                what = (
+                    f"reading the SQLite database takes more than {most_steps:,} steps, far more than its "
+                    f"{there:,} bytes can need: a view in it may have no end"
+                )
+                raise ProfileError(what, path=file.path, remedy=remedy) from error
             # SQLite quotes the schema, line breaks and what is no text too.
-            raise damaged(file.path, " ".join(str(error).split()), remedy) from error
+            reason = " ".join(str(error).split())
+            if code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}:
+                what = f"SQLite cannot read the database ({reason})"
+                raise ProfileError(what, path=file.path, remedy=remedy) from error
+            raise _not_whole(file.path, reason, remedy) from error
 
 
-def uri(location: Path) -> str:
-    """Return the address that opens a database for reading only, any character in its path."""
-    location = location.resolve()
-    # In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as immutable.
-    immutable = "" if os.access(location.parent, os.W_OK) else "&immutable=1"
-    return f"{location.as_uri()}?mode=ro{immutable}"
+def _uri(file: InputFile, location: Path) -> str:
+    """Return the address that opens a database for reading only, any character in its path.
+
+    In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as one that
+    nobody changes, and then leaves out what lies in the files beside it. Raises ProfileError: there is some.
+    """
+    address = f"{location.as_uri()}?mode=ro"
+    if os.access(location.parent, os.W_OK):
+        return address
+    log, journal = (location.with_name(location.name + end) for end in ("-wal", "-journal"))
+    if log.exists() and log.stat().st_size:
+        raise ProfileError(
+            f"a part of the database lies in {log.name}, which SQLite uses only where it may write",
+            path=file.path,
+            remedy="copy both files into a folder of yours and give the copy",
+        )
+    if _is_hot(journal):
+        raise _half_written(file.path, location)
+    return f"{address}&immutable=1"
 
 
-def damaged(path: str, reason: str, remedy: str) -> ProfileError:
-    """Return the error for a database that SQLite cannot read."""
+def _is_hot(journal: Path) -> bool:
+    """Return whether a rollback journal has what a program that was stopped had not changed yet."""
+    if not journal.exists():
+        return False
+    with journal.open("rb") as stream:
+        return stream.read(1) not in {b"", b"\0"}
+
+
+def _half_written(path: str, location: Path) -> ProfileError:
+    return ProfileError(
+        f"what wrote the database was stopped in the middle: {location.name}-journal takes its changes back",
+        path=path,
+        remedy="copy both files into a folder of yours and run `sqlite3 COPY .tables`, which does it",
+    )
+
+
+def _not_whole(path: str, reason: str, remedy: str) -> ProfileError:
     return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)

@@ -201,17 +201,19 @@ def _table_in_memory(
 
     Raises ProfileError: a cell holds no number, no time or no grid; there is no row.
     """
-    numeric = [ours for ours, (_, kind) in layout.columns.items() if kind != "text"]
+    numeric = [ours for ours, (_, kind) in layout.columns.items() if kind != "text" and ours != "duration_ns"]
     values: dict[str, list[FloatArray]] = {name: [] for name in metrics}
     layout.columns.update({name: (layout.header.index(name), "any") for name in metrics})
     launches = Launches(file, kernels)
-    for rows in read_rows(file, layout, progress):
+    for read in read_rows(file, layout, progress, launches.left_out):
+        rows, duration_ns = launches.lasting(read, "duration_ns", matched["duration_ns"].unit_ns)
         for name in [*values]:
             found, is_text = floats(rows, name, None)
             values[name].append(np.where(np.isinf(found), np.nan, found))
             if is_text.any():
                 del values[name], layout.columns[name]
         numbers = {ours: _launch_integers(rows, ours, matched[ours].unit_ns) for ours in numeric}
+        numbers["duration_ns"] = duration_ns
         for ours in {"stream", "device"} & numbers.keys():
             rows.refuse(np.abs(numbers[ours]) >= 1 << 31, ours, "is too large a number")
         grid, block = (
@@ -286,8 +288,8 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
         copy=copy,
     )
     runs = source.runs()
-    if any(one[:2] >= other[:2] for one, other in pairwise(runs)):
-        # Only in memory can ids be put in order where processes or devices are interleaved.
+    if source.lacks_durations() or any(one[:2] >= other[:2] for one, other in pairwise(runs)):
+        # Only in memory can interleaved processes or devices be put in order, and rows be left out.
         described = _PARQUET_FORMAT, _facts(metadata)
         return _table_in_memory(file, kernels, layout, columns, metrics, described, progress)
     firsts = np.cumsum([0, *(launches for _, _, launches in runs)]).tolist()
@@ -373,6 +375,18 @@ class _LaunchParquet:
                 before = runs.pop()[2] if runs and runs[-1][:2] == here else 0
                 runs.append((*here, before + stop - start))
         return runs
+
+    def lacks_durations(self) -> bool:
+        """Return whether statistics tell of a row whose duration is missing or negative."""
+        place = self.places.get(self.layout.header[self.layout.columns["duration_ns"][0]])
+        if place is None:
+            return False
+        groups = map(self.metadata.row_group, range(self.metadata.num_row_groups))
+        told = [one for group in groups if (one := group.column(place).statistics) is not None]
+        return any(
+            bool(one.null_count) or (one.has_min_max and isinstance(one.min, int | float) and one.min < 0)
+            for one in told
+        )
 
     def _place(self, rows: slice) -> tuple[int, slice]:
         """Return the row group of some rows, and where they are in it."""

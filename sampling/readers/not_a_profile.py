@@ -9,6 +9,7 @@ from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
+from sampling.readers.other_traces import RECORD, TORCH_PROFILER, is_trace, sort_of_trace
 from sampling.readers.table import first_line, header_cells
 from sampling.text import joined_texts
 
@@ -20,6 +21,7 @@ _EXPORT = "export the report with `nsys export --type sqlite REPORT.nsys-rep`"
 _LIST = "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 _PROFILE = f"record the program with `nsys profile --trace cuda` and {_EXPORT}"
 _ROCM = "give the CSV of `rocprofv3 --kernel-trace --output-format csv` or of `rocprof --timestamp on`"
+_ROCPROFV3 = "record the program with `rocprofv3 --kernel-trace --output-format csv -- PROGRAM`"
 _PLAN = "give the profile that it was made from; `kernelpoint open PLAN` shows it"
 _NCU = "an Nsight Compute {}: features of kernels, not a profile, for ncu locks the clocks"
 
@@ -42,6 +44,37 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
         rb"\A(?:PK\x03\x04|\xfd7zXZ\0|\x28\xb5\x2f\xfd|BZh|7z\xbc\xaf\x27\x1c|\x1f\x8b|[\s\S]{257}ustar)",
         "an archive or packed data: only gzip is read as it is",
         "unpack it and give the profile in it",
+    ),
+    (rb"\A\x89HDF\r\n\x1a\n", "an HDF5 file, as `nsys export --type hdf` writes", _EXPORT),
+    (
+        rb"\A\n[\x80-\xff]{0,4}[\0-\x7f](?:\x08[\x80-\xff]*[\0-\x7f])?\x12[\s\S](?:/|Task Env)",
+        "an XSpace (xplane.pb) of JAX or TensorFlow, and such are not read yet",
+        RECORD,
+    ),
+    (
+        rb'\A[\x80-\xff]{0,4}[\0-\x7f]\n[\x03-\x0e][0-9]+\.[0-9]+\.|"schema"\s*:\s*"[^"]*chakra|"name"\s*:\s*"\[pytorch\|profiler\|execution_',
+        "an execution trace (Chakra): operators of the host, without kernels' durations",
+        TORCH_PROFILER,
+    ),
+    (
+        rb'\A\s*\[\s*\{\s*"children"\s*:|\A\s*\[[\s\S]*"frame"\s*:\s*\{\s*"name"\s*:\s*"ROOT"',
+        "sums over calls in Hatchet's format, as Triton's profiler Proton writes: no launch has its own time",
+        RECORD,
+    ),
+    (
+        rb"\A(?:\xef\xbb\xbf)?\s*\{[^\n]*\}\r?\n\{",
+        "JSON lines, an object a line, as `nsys export --type jsonlines` writes",
+        _EXPORT,
+    ),
+    (
+        rb"\A\s*,\s*where,\s*what,\s*value",
+        "MGPUSim's metrics: what a simulator counted in all, not the launches of a program",
+        _ROCPROFV3,
+    ),
+    (
+        rb"^-+ Begin Simulation Statistics -+",
+        "gem5's statistics: what a simulator counted in all, not the launches of a program",
+        _ROCPROFV3,
     ),
     (rb"\A(?:\xff\xfe|\xfe\xff)", "UTF-16 text", "write it as UTF-8: `nsys stats --output` in place of `>`"),
     (
@@ -67,6 +100,8 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
         _PROFILE,
     ),
 )
+# How each packet of a Perfetto trace begins.
+_FIRST_FIELD = 0x0A
 # A path, an assignment or a command line is no title of a column.
 _TITLE = re.compile(r"(?!.*(?:--|[=@\\]))[^/]{0,60}(?:[(\[][^()\[\]]{1,20}[)\]])?")
 
@@ -82,12 +117,32 @@ def is_table(file: InputFile) -> bool:
 
 def other_sort(file: InputFile) -> tuple[str, str] | None:
     """Return what a file that is neither a table nor text is, and what to do; None for those two."""
+    if is_trace(file):
+        what, helps = sort_of_trace(file)
+        return what, helps or _READABLE
     for head, what, remedy in _SORTS:
         if re.search(head, file.head, re.MULTILINE):
             return what, remedy
     if is_json(file):
         return "JSON, but no PyTorch trace nor anything else that is read here", _READABLE
-    return ("binary data of no format that is known here", _READABLE) if is_binary(file) else None
+    if not is_binary(file):
+        return None
+    if _is_packets(file.head):
+        return "a Perfetto trace, as rocprofv3 writes: no kernels can be read from it", _ROCPROFV3
+    return ("binary data of no format that is known here", _READABLE)
+
+
+def _is_packets(head: bytes) -> bool:
+    """Return whether the head is nothing but protocol buffers of field 1, at least two."""
+    place = packets = 0
+    while place < len(head) and head[place] == _FIRST_FIELD:
+        place, size, shift = place + 1, 0, 0
+        for byte in head[place : place + 5]:
+            place, size, shift = place + 1, size | (byte & 0x7F) << shift, shift + 7
+            if byte < 0x80:
+                break
+        place, packets = place + size, packets + 1
+    return packets > 1 and place >= len(head)
 
 
 def file_error(file: InputFile) -> ProfileError:

@@ -117,7 +117,8 @@ class _Reports:
                 self._begin(*found, start)
             elif self.open is not None and (are_rows or cells == self._width):
                 # What is none by its first cell, but has as many, is an odd row.
-                self.open.add(parse(self._file, self.open.layout, start, block))
+                left_out = self.open.launches.left_out
+                self.open.add(parse(self._file, self.open.layout, start, block, left_out=left_out))
             elif are_rows and cells == self._width != self._other_width:
                 raise _error(
                     self._file,
@@ -203,7 +204,7 @@ class _Trace:
         )
 
     def add(self, rows: Rows) -> None:
-        """Add some rows; raise ProfileError where a value is missing or makes no sense."""
+        """Add some rows; raise ProfileError where a value but a duration is missing or makes no sense."""
         is_gpu = self.kind == "gpu"
         if is_gpu:
             # Launches have a grid and the name of no copy or memset.
@@ -213,8 +214,7 @@ class _Trace:
         if len(rows) == 0:
             return
         *_, start, duration = _TIMES[self.kind]
-        duration_ns = rows.times(duration, self._units[duration])
-        rows.refuse(duration_ns < 0, duration, lambda row: f"a launch lasts {duration_ns[row]:,} ns")
+        rows, duration_ns = self.launches.lasting(rows, duration, self._units[duration])
         order = rows.if_complete("CorrId") if is_gpu else rows.times("API Start", self._units["API Start"])
         if order is None:
             self._order = "gpu-start"

@@ -1,34 +1,33 @@
 """From the tables of an nsys export to a profile, the same for every storage format and nsys version.
 
-Tables and columns are called as in the SQLite export of nsys 2020.4 to 2026.2. Launches stand in the order
-of the API calls behind them, which have the same process and correlation id. A capture that begins after a
-launch was queued lacks its call; ids of one process rise in API order too, so there they give the order.
+Launches stand in the order of the API calls behind them, which have the same process and correlation id. A
+capture that begins after a launch was queued lacks its call; ids of one process rise in API order too, so
+there they give the order.
 """
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray, dense_codes
-from sampling.errors import ProfileError
+from sampling.arrays import AnyIntArray, BoolArray, IntArray, dense_codes
 from sampling.parallel import Progress
 from sampling.profile.launch_table import (
     NO_CALL,
+    NO_NAME,
     STILL_OPEN,
     FoundOperators,
     LaunchColumns,
     LaunchTableBuilder,
+    RowsLeftOut,
     in_sequences,
     runs_of,
 )
@@ -42,89 +41,46 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
+from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import InputFile
+from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, kind_of_call
+from sampling.readers.nsys_tables import (
+    BLOCK,
+    CALL,
+    CALLED,
+    EXPORTERS,
+    GPU,
+    GPU_NUMBER,
+    GPU_NUMBERS,
+    GPUS,
+    GRAPH_TRACE,
+    GRID,
+    KERNEL,
+    NAMES,
+    NODE,
+    NODE_OF_LAUNCH,
+    NODES,
+    NVTX,
+    OLD_GPU,
+    OLD_GPUS,
+    PLACE,
+    RANGE,
+    RUNTIME,
+    STRINGS,
+    TEXT,
+    TIMES,
+    NsysTables,
+)
+from sampling.readers.nsys_without_kernels import without_kernels
 
-KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
-STRINGS = "StringIds"
-#: The value of an integer column where the table has NULL
-NULL = int(np.iinfo(np.int64).min)
-
-_RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
-_GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-_NVTX = "NVTX_EVENTS"
-_TIMES = ("start", "end")
-# Best first: older nsys versions leave mangledName out, and newer ones may leave any of them NULL.
-_NAMES = ("demangledName", "mangledName", "shortName")
-_PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
-_GRID = ("gridX", "gridY", "gridZ")
-_BLOCK = ("blockX", "blockY", "blockZ")
-_CALL = ("start", "globalTid", "correlationId")
-_RANGE = ("eventType", "text", "textId", "globalTid", "start", "end")
-_NODE = ("globalTid", "graphNodeId", "start", "originalGraphNodeId")
-# The second since nsys 2024.
-_NODES = ("CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS")
-_NODE_OF_LAUNCH = ("globalPid", "graphNodeId")
-_OLD_GPU = ("deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize")
-_GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
 # Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
 _RANGE_TYPES = (59, 60)
+_OF_RANGE = ("text", "globalTid", "start", "end")
 _THREAD_BITS = 0xFFFFFF
 _CORRELATION_BITS = 32
 _KEYS_APART = 4
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
 _ROWS_AT_ONCE = 1 << 15
-
-
-class NsysTables(ABC):
-    """The tables of one export by name; nsys leaves out those without rows: they have no columns."""
-
-    #: The type of the export as nsys calls it, e.g. "sqlite"
-    kind: str
-
-    def __init__(self, path: str, names: Iterable[str]) -> None:
-        #: Of the export as the user gave it, for messages
-        self.path = path
-        self.names = frozenset(names)
-
-    @property
-    def remedy(self) -> str:
-        """What to do where it is damaged."""
-        return f"export it again with `nsys export --type {self.kind} REPORT.nsys-rep`"
-
-    def error(self, message: str, *, row: int | None = None, column: str | None = None) -> ProfileError:
-        """Return the error for an export that nsys did not write so."""
-        return ProfileError(message, path=self.path, row=row, column=column, remedy=self.remedy)
-
-    def not_integers(self, column: str) -> ProfileError:
-        """Return the error for a column that nsys did not fill."""
-        return self.error("the column holds something else than integers", column=column)
-
-    def has(self, table: str, *columns: str) -> bool:
-        """Return whether the export has a table with all these columns."""
-        return table in self.names and self.columns(table).issuperset(columns)
-
-    @abstractmethod
-    def columns(self, table: str) -> frozenset[str]:
-        """Return the names of a table's columns."""
-
-    @abstractmethod
-    def most_rows(self, table: str) -> int:
-        """Return at once about how many rows there are, 0 for none."""
-
-    @abstractmethod
-    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
-        """Yield the rows in parts: one (n,) int64 array for each column, NULL as ``NULL``, n > 0.
-
-        Raises ProfileError: the export is damaged, or a column holds something else than integers.
-        """
-
-    @abstractmethod
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a table one by one; a column it lacks is None in all of them."""
-
-    @abstractmethod
-    def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
-        """Return the texts of ``StringIds``; ids without one are left out."""
 
 
 class _Part(NamedTuple):
@@ -134,6 +90,15 @@ class _Part(NamedTuple):
     key: IntArray  #: process and correlation id, -1 without one; then what orders launches of a process
     start_ns: IntArray
     api_start_ns: IntArray  #: when the API call behind it began, ``NO_CALL`` where it was not recorded
+
+
+class _Launches(NamedTuple):
+    """The launches of an export as they were read."""
+
+    parts: list[_Part]
+    processes: dict[int, int]  #: the code of each globalPid
+    left_out: list[IntArray]  #: the rows from 0 that can be no launch
+    keys_left_out: list[IntArray]  #: their keys: the calls behind them have a kernel
 
 
 def read_export(
@@ -147,13 +112,7 @@ def read_export(
 
     Raises ProfileError: there are no launches in it (with the reason), or it is damaged.
     """
-    present = tables.columns(KERNEL)
-    if not present:
-        raise _without_kernels(tables)
-    columns = [column for column in (*_TIMES, *_NAMES, *_PLACE, *_GRID, *_BLOCK) if column in present]
-    if lacking := [column for column in _TIMES if column not in columns]:
-        raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
-    done, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(_RUNTIME)
+    done, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(RUNTIME)
 
     def advance(rows: int) -> None:
         nonlocal done
@@ -161,48 +120,13 @@ def read_export(
         if progress is not None:
             progress(min(done, total), total, f"reading {Path(tables.path).name}")
 
-    has_ranges = tables.has(_NVTX, "eventType", "globalTid", "start", "end")
-    builder, texts = LaunchTableBuilder(tables.path, kernels), dict[int, str]()
-    parts, processes = list[_Part](), dict[int, int]()
-    for arrays in tables.integers(KERNEL, columns):
-        column = dict(zip(columns, arrays, strict=True))
-        for time in _TIMES:
-            if column[time].min() == NULL:
-                row = done + int(np.argmin(column[time])) + 1
-                raise tables.error("a launch has no time", row=row, column=time)
-        nothing = np.broadcast_to(np.int64(NULL), len(column["start"]))
-        process = _codes(column.get("globalPid", nothing), processes)
-        key = _keys(process, column.get("correlationId", nothing))
-        # A copy: a column of an Arrow batch would keep the memory of all its other columns.
-        start_ns = column["start"] if column["start"].base is None else column["start"].copy()
-        part = _Part(process, key, start_ns, np.full(len(nothing), NO_CALL))
-        # Dimensions that are NULL become 0, which is "unknown".
-        grid, block = (
-            [each if each.min() >= 0 else np.maximum(each, 0) for each in map(column.__getitem__, axes)]
-            if column.keys() >= {*axes}
-            else None
-            for axes in (_GRID, _BLOCK)
-        )
-        builder.append(
-            LaunchColumns(
-                name=_name_codes(column, tables, kernels, texts, done),
-                duration_ns=column["end"] - column["start"],
-                order=key,
-                process=process,
-                device=column.get("deviceId"),
-                grid=grid,
-                block=block,
-                start_ns=part.start_ns,
-                stream=column.get("streamId"),
-                api_start_ns=part.api_start_ns if has_ranges else None,
-            )
-        )
-        parts.append(part)
-        advance(len(process))
-    if not parts:
-        raise _without_kernels(tables)
-    launches = done
-    _find_calls(parts, processes, tables, advance)
+    has_ranges = tables.has(NVTX, "eventType", "globalTid", "start", "end")
+    builder = LaunchTableBuilder(tables.path, kernels)
+    parts, processes, left_out, keys_left_out = _read_launches(
+        tables, builder, kernels, advance, has_ranges=has_ranges
+    )
+    launches = sum(len(part.key) for part in parts)
+    launch_calls, calls_without_kernel = _find_calls(parts, keys_left_out, processes, tables, advance)
     numbers = _process_numbers(processes)
     launch_order, api_rows_missing = _put_in_order(parts, np.array(list(numbers.values())))
     # The builder has what is still needed of them, and drops it bit by bit.
@@ -214,7 +138,9 @@ def read_export(
     facts = RecordingFacts(
         launch_order=launch_order,
         api_rows_missing=api_rows_missing,
-        hidden_graph_replays=sum(1 for _ in tables.rows(_GRAPH_TRACE, ("start",))),
+        launch_calls=launch_calls,
+        calls_without_kernel=calls_without_kernel,
+        hidden_graph_replays=sum(1 for _ in tables.rows(GRAPH_TRACE, ("start",))),
         product=_product(tables),
     )
     profile = builder.finish(
@@ -222,10 +148,108 @@ def read_export(
         file=ProfileFile(file.path, file.location, launches),
         facts=facts,
         ranges=ranges if has_ranges else lambda *_: NO_RANGES,
-        captured=partial(_captured, opened, numbers, launches) if present >= {*_NODE_OF_LAUNCH} else None,
+        captured=partial(_captured, opened, numbers, launches, left_out)
+        if tables.has(KERNEL, *NODE_OF_LAUNCH)
+        else None,
     )
-    profile.facts = replace(facts, devices=_devices(tables, profile.sequences))
+    profile.facts = replace(profile.facts, devices=_devices(tables, profile.sequences))
     return profile
+
+
+def _read_launches(
+    tables: NsysTables,
+    builder: LaunchTableBuilder,
+    kernels: KernelTable,
+    advance: Callable[[int], None],
+    *,
+    has_ranges: bool,
+) -> _Launches:
+    """Give the builder the launches part by part."""
+    present = tables.columns(KERNEL)
+    if not present:
+        raise without_kernels(tables)
+    columns = [column for column in (*TIMES, *NAMES, *PLACE, *GRID, *BLOCK) if column in present]
+    if lacking := [column for column in TIMES if column not in columns]:
+        raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
+    texts, found, rows = dict[int, str](), _Launches([], {}, [], []), 0
+    for arrays in tables.integers(KERNEL, columns):
+        column = dict(zip(columns, arrays, strict=True))
+        is_wrong = _are_no_launches(column, builder.left_out, rows)
+        if is_wrong is not None:
+            found.left_out.append(rows + np.flatnonzero(is_wrong))
+            found.keys_left_out.append(_who_and_which(column, found.processes)[1][is_wrong])
+            column = {name: values[~is_wrong] for name, values in column.items()}
+        if len(column["start"]):
+            part = _part(column, found.processes)
+            name = _name_codes(column, tables, kernels, texts)
+            builder.append(_launches(part, column, name, has_ranges=has_ranges))
+            found.parts.append(part)
+        rows += len(arrays[0])
+        advance(len(arrays[0]))
+    if not rows:
+        raise without_kernels(tables)
+    if not found.parts:
+        builder.left_out.in_facts(RecordingFacts(), 0)
+    if not any(map(str.strip, texts.values())):
+        raise tables.error(f"the launches have no kernel name in the table {STRINGS}")
+    return found
+
+
+def _are_no_launches(
+    column: Mapping[str, IntArray], left_out: RowsLeftOut, rows_before: int
+) -> BoolArray | None:
+    """Return (n,) whether each row can be no launch, None where all can; such rows are counted."""
+    start_ns, end_ns = column["start"], column["end"]
+    is_wrong: BoolArray = (end_ns < start_ns) | (start_ns == NULL) | (end_ns - start_ns < 0)
+    rows = np.flatnonzero(is_wrong)
+    if not len(rows):
+        return None
+    first = int(rows[0])
+    lacking = [time for time in TIMES if column[time][first] == NULL]
+    message = "a launch has no time" if lacking else "a launch ends before it starts"
+    name = lacking[0] if lacking else "end"
+    left_out.add(len(rows), message, row=rows_before + first + 1, column=name)
+    return is_wrong
+
+
+def _who_and_which(
+    column: Mapping[str, IntArray], processes: dict[int, int]
+) -> tuple[NDArray[np.int32], IntArray]:
+    """Return (n,) code of the process and key of each row; new processes are added."""
+    nothing = np.broadcast_to(np.int64(NULL), len(column["start"]))
+    process = _codes(column.get("globalPid", nothing), processes)
+    return process, _keys(process, column.get("correlationId", nothing))
+
+
+def _part(column: Mapping[str, IntArray], processes: dict[int, int]) -> _Part:
+    process, key = _who_and_which(column, processes)
+    # A copy: a column of an Arrow batch would keep the memory of all its other columns.
+    start_ns = column["start"] if column["start"].base is None else column["start"].copy()
+    return _Part(process, key, start_ns, np.full(len(key), NO_CALL))
+
+
+def _launches(
+    part: _Part, column: Mapping[str, IntArray], name: NDArray[np.int32], *, has_ranges: bool
+) -> LaunchColumns:
+    # Dimensions that are NULL become 0, which is "unknown".
+    grid, block = (
+        [each if each.min() >= 0 else np.maximum(each, 0) for each in map(column.__getitem__, axes)]
+        if column.keys() >= {*axes}
+        else None
+        for axes in (GRID, BLOCK)
+    )
+    return LaunchColumns(
+        name=name,
+        duration_ns=column["end"] - column["start"],
+        order=part.key,
+        process=part.process,
+        device=column.get("deviceId"),
+        grid=grid,
+        block=block,
+        start_ns=part.start_ns,
+        stream=column.get("streamId"),
+        api_start_ns=part.api_start_ns if has_ranges else None,
+    )
 
 
 def _codes(values: IntArray, known: dict[int, int]) -> NDArray[np.int32]:
@@ -245,14 +269,10 @@ def _keys(process: NDArray[np.int32], correlation: IntArray) -> IntArray:
 
 
 def _name_codes(
-    column: Mapping[str, IntArray],
-    tables: NsysTables,
-    kernels: KernelTable,
-    texts: dict[int, str],
-    rows_before: int,
+    column: Mapping[str, IntArray], tables: NsysTables, kernels: KernelTable, texts: dict[int, str]
 ) -> NDArray[np.int32]:
     """Return the name code of every launch; ``texts`` are those looked up so far, and more are added."""
-    forms = {form: column[form] for form in _NAMES if form in column}
+    forms = {form: column[form] for form in NAMES if form in column}
     name, *others = [*forms.values()] or [np.broadcast_to(np.int64(NULL), len(column["start"]))]
     for form in others:
         name = np.where(name == NULL, form, name) if name.min() == NULL else name
@@ -261,11 +281,10 @@ def _name_codes(
     wanted = set().union(*ids.values()) - texts.keys()
     texts.update(tables.strings(sorted(wanted)) if wanted else {})
     found = {form: [texts.get(each) for each in of_form] for form, of_form in ids.items()}
-    if None in found["full"]:
-        row = min(row for row, text in zip(first_rows.tolist(), found["full"], strict=True) if text is None)
-        message = f"a launch has no kernel name in the table {STRINGS}"
-        raise tables.error(message, row=rows_before + row + 1, column=_NAMES[0])
-    full = cast("list[str]", found["full"])
+    full = [
+        next((text for text in one if text and text.strip()), NO_NAME)
+        for one in zip(*found.values(), strict=True)
+    ]
     return kernels.names.intern(full, found.get("shortName"), found.get("mangledName"))[codes]
 
 
@@ -273,30 +292,94 @@ def _name_codes(
 
 
 def _find_calls(
-    parts: Sequence[_Part], processes: Mapping[int, int], tables: NsysTables, advance: Callable[[int], None]
-) -> None:
-    """Write when the first API call of each launch's process and correlation id began, where one did."""
+    parts: Sequence[_Part],
+    keys_left_out: Sequence[IntArray],
+    processes: Mapping[int, int],
+    tables: NsysTables,
+    advance: Callable[[int], None],
+) -> tuple[int, int]:
+    """Write when the first API call of each launch's process and correlation id began, where one did.
+
+    Return how many calls launch a kernel, and how many of these have none.
+    """
     has_id = [part.key >= 0 for part in parts]
-    if not any(each.any() for each in has_id) or not tables.has(_RUNTIME, *_CALL):
-        return
+    if not any(each.any() for each in has_id) or not tables.has(RUNTIME, *CALL):
+        return 0, 0
     with_id = zip(parts, has_id, strict=True)
-    place_of, places = _places([part.key if known.all() else part.key[known] for part, known in with_id])
-    first_start_ns = np.full(places, NO_CALL)
-    codes = dict(processes)
-    for start_ns, thread, correlation in tables.integers(_RUNTIME, _CALL):
-        key = _keys(_codes(thread & ~_THREAD_BITS, codes), correlation)
-        if thread.min() == NULL:
-            key[thread == NULL] = -1
+    keys = [part.key if known.all() else part.key[known] for part, known in with_id]
+    keys += [key[key >= 0] for key in keys_left_out]
+    place_of, places = _places(keys)
+    first_start_ns, has_kernel = np.full(places, NO_CALL), np.zeros(places, dtype=np.bool_)
+    for key in keys:
+        has_kernel[place_of(key)] = True
+    # A launch that does not say whose it is may be any call's.
+    is_told = NULL not in processes and all(each.all() for each in has_id)
+    named = [name for name in CALLED if is_told and tables.has(RUNTIME, name)]
+    codes, calls, kinds = dict(processes), LaunchCalls(), _KindsOfCalls(tables)
+    for start_ns, thread, correlation, *called in tables.integers(RUNTIME, (*CALL, *named)):
+        process = _codes(thread & ~_THREAD_BITS, codes)
+        key = _keys(process, correlation)
+        if NULL in {thread.min(), start_ns.min()}:
+            key[(thread == NULL) | (start_ns == NULL)] = -1
         place = place_of(key)
         if (place[1:] > place[:-1]).all():
             # Each once, as ids of one thread come: this takes a third of the time of the other way.
             first_start_ns[place] = np.minimum(first_start_ns[place], start_ns)
         else:
             np.minimum.at(first_start_ns, place, start_ns)
+        if called:
+            kind = kinds.of(called[0])
+            failed = np.any([(each != 0) & (each != NULL) for each in called[1:]], axis=0)
+            is_none = (key < 0) | (failed & (kind != ENDS_CAPTURE))
+            kind = np.where(is_none, 0, kind) if is_none.any() else kind
+            calls.add(kind, has_kernel[place], process=process, start_ns=start_ns)
         advance(len(key))
     for part, known in zip(parts, has_id, strict=True):
         np.take(first_start_ns, place_of(part.key), out=part.api_start_ns, mode="clip")
         part.api_start_ns[~known] = NO_CALL
+    return calls.counted(_last_calls(parts) if calls.any_alone else ())
+
+
+class _KindsOfCalls:
+    """What calls do, by the ids of their names; a name is looked up once."""
+
+    def __init__(self, tables: NsysTables) -> None:
+        self._tables = tables
+        self._kinds: dict[int, int] = {}
+
+    def of(self, names: IntArray) -> AnyIntArray | int:
+        """Return (n,) what each call does, one number where all have one name."""
+        least, most = int(names.min()), int(names.max())
+        if most - least <= _KEYS_APART * len(names):
+            # Ids that lie close together, as they do, are looked up in a tenth of the time.
+            place = names - least
+            distinct = np.flatnonzero(np.bincount(place))
+            kinds = np.zeros(most - least + 1, dtype=np.int8)
+            kinds[distinct] = self._looked_up((distinct + least).tolist())
+        else:
+            distinct, place = np.unique(names, return_inverse=True)
+            kinds = np.array(self._looked_up(distinct.tolist()), dtype=np.int8)
+        return int(kinds[0]) if least == most else kinds[place]
+
+    def _looked_up(self, ids: list[int]) -> list[int]:
+        if unknown := [each for each in ids if each not in self._kinds]:
+            texts = self._tables.strings(unknown)
+            self._kinds.update({each: kind_of_call(texts.get(each, "")) for each in unknown})
+        return [self._kinds[each] for each in ids]
+
+
+def _last_calls(parts: Sequence[_Part]) -> list[tuple[int, int]]:
+    """Return the processes in which a launch has no call, each with the start of the last call it has."""
+    last_ns: dict[int, int] = {}
+    amid_work: set[int] = set()
+    for part in parts:
+        for process in np.unique(part.process).tolist():
+            start_ns = part.api_start_ns[part.process == process]
+            is_called = start_ns != NO_CALL
+            last_ns[process] = max(last_ns.get(process, NULL), int(start_ns[is_called].max(initial=NULL)))
+            if not is_called.all():
+                amid_work.add(process)
+    return [(process, last_ns[process]) for process in sorted(amid_work)]
 
 
 def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
@@ -366,11 +449,11 @@ class _NvtxRanges(NamedTuple):
         with self.opened() as tables:
             rows = _range_rows(tables, text)
             while some := list(islice(rows, _ROWS_AT_ONCE)):
+                numbers = [(codes.setdefault(name, len(codes)), *place) for name, *place in some]
                 try:
-                    numbers = [(codes.setdefault(name, len(codes)), *place) for name, *place in some]
-                    parts.append(np.array(numbers, dtype=np.int64))
-                except (TypeError, ValueError, OverflowError):
-                    raise tables.not_integers("start") from None
+                    parts.append(whole_numbers(numbers).T)
+                except NoWholeNumberError as error:
+                    raise tables.not_integers(_OF_RANGE[error.column], error) from None
         code, thread, start_ns, end_ns = np.concatenate(parts).T
         recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
@@ -384,17 +467,22 @@ def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
 
     A range carries its name itself or as the id of a registered string.
     """
-    strings = {number: value for number, value in tables.rows(STRINGS, ("id", "value")) if text in str(value)}
-    for kind, own, number, thread, start, end in tables.rows(_NVTX, _RANGE):
+    strings = {number: value for number, value in tables.rows(STRINGS, TEXT) if text in str(value)}
+    for kind, own, number, thread, start, end in tables.rows(NVTX, RANGE):
         name = own or strings.get(number)
-        if kind in _RANGE_TYPES and isinstance(name, str) and text in name:
+        if kind in _RANGE_TYPES and isinstance(name, str) and text in name and start is not None:
             yield name, NULL if thread is None else thread, start, STILL_OPEN if end is None else end
 
 
 def _captured(
-    opened: Callable[[], AbstractContextManager[NsysTables]], numbers: Mapping[int, int], launches: int
+    opened: Callable[[], AbstractContextManager[NsysTables]],
+    numbers: Mapping[int, int],
+    launches: int,
+    left_out: Sequence[IntArray],
 ) -> FoundOperators:
     """Return the operators that were open where the graph node of each launch was made.
+
+    ``left_out`` are the rows that are no launches.
 
     What replays a graph does not say what its nodes compute; what captured or added them does. The nodes of
     executable graphs and of clones are copies, made later than what they are copies of.
@@ -402,8 +490,8 @@ def _captured(
     made: dict[tuple[int, int], tuple[int, int]] = {}
     none = (("",), np.zeros(launches, dtype=np.int64))
     with opened() as tables:
-        for table in _NODES:
-            arrays = tables.integers(table, _NODE) if tables.has(table, *_NODE) else ()
+        for table in NODES:
+            arrays = tables.integers(table, NODE) if tables.has(table, *NODE) else ()
             for row in chain.from_iterable(
                 zip(*map(np.ndarray.tolist, each), strict=True) for each in arrays
             ):
@@ -413,7 +501,7 @@ def _captured(
                 made[thread & ~_THREAD_BITS, node] = min(first, start), max(copied, original)
         if not made:
             return none
-        launched = [np.stack(each) for each in tables.integers(KERNEL, _NODE_OF_LAUNCH)]
+        launched = [np.stack(each) for each in tables.integers(KERNEL, NODE_OF_LAUNCH)]
 
     def first_made_ns(process: int, node: int) -> int:
         start, original = made.get((process, node), (NO_CALL, 0))
@@ -423,6 +511,8 @@ def _captured(
         return start
 
     rows = np.maximum(np.concatenate(launched, axis=1), 0)
+    if left_out:
+        rows = np.delete(rows, np.concatenate(left_out), axis=1)
     codes, first_rows = dense_codes([*rows])
     distinct = rows[:, first_rows].T.tolist()
     made_ns = np.array([first_made_ns(process, node) for process, node in distinct], dtype=np.int64)
@@ -441,18 +531,9 @@ def _captured(
 # --- what an export says besides its launches --------------------------------------------------------------
 
 
-def _settings(tables: NsysTables, table: str) -> dict[str, str]:
-    """Return the values of a (name, value) table, by name without a prefix such as ``PROCESS_0:``.
-
-    They hold command lines and environment variables too, which are not to be shown.
-    """
-    rows = tables.rows(table, ("name", "value"))
-    return {re.sub(r"\APROCESS_\d+:", "", str(name)): str(value) for name, value in rows if value is not None}
-
-
 def _product(tables: NsysTables) -> str | None:
     """Return the exporter's name and version, e.g. "NVIDIA Nsight Systems 2023.4.4.54"."""
-    known = _settings(tables, "META_DATA_EXPORT") | _settings(tables, "EXPORT_META_DATA")
+    known = dict(row for table in EXPORTERS for row in tables.settings(table))
     parts = (known.get(f"EXPORT_PRODUCT_{part}") for part in ("NAME", "VERSION"))
     return " ".join(filter(None, parts)) or None
 
@@ -463,9 +544,9 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
     There is one table of GPUs in 2020, and two that belong together from 2024 on. CUDA_VISIBLE_DEVICES
     renumbers the GPUs of a process, so a numbering by process comes first.
     """
-    old = list(tables.rows("TARGET_INFO_CUDA_GPU", _OLD_GPU))
-    gpus = list(tables.rows("TARGET_INFO_GPU", _GPU))
-    numbering = list(tables.rows("TARGET_INFO_CUDA_DEVICE", ("pid", "cudaId", "gpuId")))
+    old = list(tables.rows(OLD_GPUS, OLD_GPU))
+    gpus = list(tables.rows(GPUS, GPU))
+    numbering = list(tables.rows(GPU_NUMBERS, GPU_NUMBER))
     known: list[tuple[int, Device]] = []
     for process, device in dict.fromkeys((each.process, each.device) for each in sequences):
         numbers = [gpu for *place, gpu in numbering if place == [process, device]]
@@ -480,27 +561,9 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
             sm_count, memory = (size if isinstance(size, int) and size > 0 else None for size in sizes)
             if isinstance(name, str):
                 # The table of 2020 counts in MiB.
-                memory_bytes = memory << 20 if memory and len(gpu) == len(_OLD_GPU) else memory
+                memory_bytes = memory << 20 if memory and len(gpu) == len(OLD_GPU) else memory
                 known.append((process, Device(device, name, sm_count, memory_bytes)))
     distinct = tuple(dict.fromkeys(device for _, device in known))
     if len({device.device for device in distinct}) == len(distinct):
         return distinct
     return tuple(replace(device, process=process) for process, device in known)
-
-
-def _without_kernels(tables: NsysTables) -> ProfileError:
-    """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
-    mode = _settings(tables, "META_DATA_CAPTURE").get("CUDA_GRAPH_TRACE_OPTIONS:MODE")
-    texts = tables.rows(STRINGS, ("value",)) if mode == "Graph" else ()
-    what, trace, besides = "has no CUDA tables at all: CUDA was not traced", "--trace=cuda", ""
-    if any("GraphLaunch" in str(text) for (text,) in texts) or tables.most_rows(_GRAPH_TRACE):
-        what = "was recorded with graph-level tracing: it has replays but none of the kernels inside"
-        trace += " --cuda-graph-trace=node"
-    elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.names):
-        what = "has CUDA activities but no kernel launches: kernels were not recorded"
-        besides = (
-            ", the profiled range around kernels; if none are there, set CuptiUseRawGpuTimestamps=false "
-            "in the config.ini of nsys"
-        )
-    remedy = f"record again with `nsys profile {trace} ...`{besides}"
-    return ProfileError(f"this nsys export {what}", path=tables.path, remedy=remedy)

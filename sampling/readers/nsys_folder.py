@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 from sampling.arrays import IntArray, arrow_file, nulls_as, to_numpy
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
+from sampling.readers.cells import NULL
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys_export import KERNEL, NULL, STRINGS, NsysTables, read_export
+from sampling.readers.nsys_export import read_export
+from sampling.readers.nsys_tables import KERNEL, STRINGS, TEXT, NsysTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -151,7 +153,7 @@ class _FolderTables(NsysTables):
         wanted = set(ids)
         return {
             number: text
-            for number, text in self.rows(STRINGS, ("id", "value"))
+            for number, text in self.rows(STRINGS, TEXT)
             if isinstance(number, int) and number in wanted and isinstance(text, str)
         }
 

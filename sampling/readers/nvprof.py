@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sampling.arrays import IntArray, first_true, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.launch_table import LaunchColumns, RowsLeftOut
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
@@ -88,7 +88,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     devices: dict[int, Device] = {}
     units: dict[str, int] = {}
     has_header = False
-    for part in _tables(file, progress, units):
+    for part in _tables(file, progress, units, launches.left_out):
         has_header = True
         if part is None:
             continue
@@ -99,13 +99,14 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         if not len(rows):
             continue
         if is_csv:
-            start_ns, duration_ns = (rows.times(title, units[title]) for title in _TIMES)
+            start, duration = _TIMES
+            rows, duration_ns = launches.lasting(rows, duration, units[duration])
+            start_ns = rows.times(start, units[start])
             grid, block = ([rows.numbers(axis) for axis in axes] for axes in (_GRID, _BLOCK))
         else:
             start_ns, duration_ns = (_times_with_units(rows, title) for title in _TIMES)
             grid, block = rows.sizes("Grid Size"), rows.sizes("Block Size")
             rows.refuse(block[0] == 0, "Block Size", "a kernel without blocks")
-        rows.refuse(duration_ns < 0, "Duration", "a launch lasts less than nothing")
         name, number = _numbered_names(rows, kernels)
         correlation = rows.if_complete("Correlation_ID")
         if number is None and correlation is None:
@@ -140,7 +141,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     return launches.finish(FORMAT, facts, _NOTHING)
 
 
-def _tables(file: InputFile, progress: Progress | None, units: dict[str, int]) -> Iterator[Rows | None]:
+def _tables(
+    file: InputFile, progress: Progress | None, units: dict[str, int], left_out: RowsLeftOut
+) -> Iterator[Rows | None]:
     """Yield None for the header, then the rows under it; the units of CSV are put into ``units``."""
 
     def refused(offset: int, message: str) -> ProfileError:
@@ -171,7 +174,7 @@ def _tables(file: InputFile, progress: Progress | None, units: dict[str, int]) -
             raise refused(offset + again.start(), "holds a second GPU trace of nvprof")
         if rows.strip():
             rows = rows if layout.separator == "," else _marked(rows)
-            yield parse(file, layout, offset + start, rows)
+            yield parse(file, layout, offset + start, rows, left_out=left_out)
 
 
 def _layout(header: re.Match[bytes]) -> Layout:

@@ -47,11 +47,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             rows = rows.where(np.array([text == wanted for text in texts], dtype=np.bool_)[codes])  # noqa: PLW2901
         if not len(rows):
             continue
-        leave = "_matching_timestamp"
-        rows.refuse(~rows.has_value(leave), leave, "a kernel is entered and never left")
-        start_ns = rows.times("Timestamp (ns)")
-        duration_ns = rows.times(leave) - start_ns
-        rows.refuse(duration_ns < 0, leave, "a kernel is left before it is entered")
+        rows, start_ns, duration_ns = launches.between(rows, "Timestamp (ns)", "_matching_timestamp")  # noqa: PLW2901
         launches.add(
             LaunchColumns(
                 name=rows.names("Name", kernels),

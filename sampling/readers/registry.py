@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
     "sampling.readers.rocprofv3",
+    "sampling.readers.rocprof_v1",
     "sampling.readers.nsys_sqlite",
     "sampling.readers.nsys_folder",
     "sampling.readers.nsys_report",
@@ -273,7 +274,7 @@ def read_file(
     """
 
     def read(file: InputFile, kernels: KernelTable) -> Profile:
-        reader = reader_of(file)
+        reader, file = reader_of(file), replace(file, is_profile=True)
         profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
         if profile is None:
             # Many regular expressions, which no profile needs.

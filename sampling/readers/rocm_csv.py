@@ -1,6 +1,8 @@
 """ROCm's kernel lists as CSV: rocprof's and rocprofv2's results, rocprofv3's ``*_kernel_trace.csv``.
 
-A row is a launch in all of them, and in what rocpd and Omniperf make of them; times are nanoseconds, grids
+A row is a launch in all of them, and in what rocpd and Omniperf make of them, but in rocprofv3's
+``*_counter_collection.csv``: there a dispatch has a row a counter, and several of one where its kernel was
+replayed; it is one launch, with its first times, and its counters are metrics. Times are nanoseconds, grids
 are counted in work-items. Columns differ in names, capitals and order. Launches are in the order of their
 dispatch or correlation numbers, which count up with the calls of a process, else of their start. Where a file
 has only totals of work-items, grid and work-group are given as one-dimensional: their products are right.
@@ -9,16 +11,26 @@ has only totals of work-items, grid and work-group are given as one-dimensional:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile
-from sampling.readers.table import Kind, Launches, Layout, first_line, header_cells, read_rows
+from sampling.readers.table import (
+    Kind,
+    Launches,
+    Layout,
+    Rows,
+    first_line,
+    floats,
+    header_cells,
+    read_rows,
+)
 
 FORMAT = "rocprof-csv"
 
@@ -33,15 +45,21 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
     "process": ("process_id", "pid"),
     "database": ("guid",),
     "order": ("dispatch_id", "index", "correlation_id"),
+    "dispatch": ("dispatch_id",),
+    "counter": ("counter_name",),
+    "value": ("counter_value",),
     "items": ("grd", "grid_size"),
     "group": ("wgr", "workgroup_size"),
     **{f"items_{axis}": (f"grid_size_{axis}",) for axis in "xyz"},
     **{f"group_{axis}": (f"workgroup_size_{axis}",) for axis in "xyz"},
 }
 _SIZES = [[f"{what}_{axis}" for what in ("items", "group") for axis in "xyz"], ["items", "group"]]
-_TEXTS = {"name", "kind", "device", "database"}
-# A row with this is a counter of a launch, so launches stand there several times.
-_A_ROW_A_COUNTER = "counter_name"
+_KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("name", "kind", "device", "database", "counter"), "text"),
+    "value": "number",
+}
+# Dispatch ids have so many bits beside the number of their process and device.
+_DISPATCH_BITS = 44
 # "2", or with the kind of the agent before it: "Agent 2", "GPU-2".
 _AGENT = re.compile(r"\D*?(\d{1,9})\s*")
 _NOTHING = (
@@ -72,20 +90,22 @@ def work_groups(work_items: Sequence[AnyIntArray], group: Sequence[AnyIntArray])
 
 def recognise(file: InputFile) -> bool:
     """Return whether the first line is the header of a kernel list."""
-    layout = _layout(file)
-    return {"name", "start", "end"} <= layout.columns.keys() and not any(
-        cell.strip().casefold() == _A_ROW_A_COUNTER for cell in layout.header
-    )
+    return {"name", "start", "end"} <= _layout(file).columns.keys()
 
 
 def _layout(file: InputFile) -> Layout:
     cells = header_cells(first_line(file.head))
-    called = [cell.strip().casefold().replace("-", "_") for cell in cells]
+    return Layout(cells, columns_called(cells), remedy="record the profile again")
+
+
+def columns_called(titles: Sequence[str]) -> dict[str, tuple[int, Kind]]:
+    """Return the place and the kind of what is read, by what it is here, among columns with these titles."""
+    called = [title.strip().casefold().replace("-", "_") for title in titles]
     columns: dict[str, tuple[int, Kind]] = {}
     for of, names in _CALLED.items():
         for name in [name for name in names if name in called][:1]:
-            columns[of] = called.index(name), "text" if of in _TEXTS else "integer"
-    return Layout(cells, columns, remedy="record the profile again")
+            columns[of] = called.index(name), _KINDS.get(of, "integer")
+    return columns
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -94,46 +114,116 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: a row is cut short, a value is missing or makes no sense; there is no dispatch.
     """
     launches = Launches(file, kernels)
+    return launches_of(read_rows(file, _layout(file), progress, launches.left_out), launches, kernels, FORMAT)
+
+
+def launches_of(
+    tables: Iterable[Rows], launches: Launches, kernels: KernelTable, format_name: str
+) -> Profile:
+    """Return the dispatches in some rows, whose columns are called as in `_CALLED`, as launches.
+
+    Raises ProfileError: a value is missing or makes no sense; there is no dispatch.
+    """
     launch_order: LaunchOrder = "correlation"
     databases: dict[str, int] = {}
-    for rows in read_rows(file, _layout(file), progress):
+    dispatches = _Dispatches()
+    for rows in tables:
         if "kind" in rows:
             kinds, codes = rows.texts("kind")
             rows = rows.where(np.array([kind == "KERNEL_DISPATCH" for kind in kinds])[codes])  # noqa: PLW2901
+        rows, *_ = launches.between(rows, "start", "end")  # noqa: PLW2901
         if not len(rows):
             continue
-        order, process, device = rows.if_complete("order"), rows.if_complete("process"), None
+        process, device = _process(rows, databases), _device(rows)
+        is_first = dispatches.first_rows(rows, process, device)
+        if not is_first.any():
+            continue
+        rows = rows.where(is_first)  # noqa: PLW2901
+        order = rows.if_complete("order")
         if order is None:
             launch_order = "gpu-start"
-        if "process" not in rows and "database" in rows:
-            # The databases that rocpd merged are numbered as they come.
-            distinct, codes = rows.texts("database")
-            process = np.array([databases.setdefault(each, len(databases)) for each in distinct])[codes]
-        if "device" in rows:
-            agents, codes = rows.texts("device")
-            numbers = [int(found[1]) if (found := _AGENT.fullmatch(agent)) else -1 for agent in agents]
-            device = np.array(numbers, dtype=np.int32)[codes]
-            rows.refuse(device < 0, "device", lambda row: f"{agents[codes[row]]!r} does not say which GPU")  # noqa: B023
         axes = next((axes for axes in _SIZES if all(axis in rows for axis in axes)), [])
         sizes = [rows.numbers(axis) for axis in axes]
         for axis, size in zip(axes, sizes, strict=True):
-            rows.refuse(size < 0, axis, f"{int(size.min())} is no size")
+            rows.refuse(size < 0, axis, f"{int(size.min(initial=0))} is no size")
         one = [np.ones(len(rows), dtype=np.int64)] * (3 - len(sizes) // 2)
         items, block = [*sizes[: len(sizes) // 2], *one], [*sizes[len(sizes) // 2 :], *one]
         start_ns = rows.times("start")
-        duration_ns = rows.times("end") - start_ns
-        rows.refuse(duration_ns < 0, "end", "a launch ends before it starts")
         launches.add(
             LaunchColumns(
                 name=rows.names("name", kernels, bare_name),
-                duration_ns=duration_ns,
+                duration_ns=rows.times("end") - start_ns,
                 order=order,
-                process=process,
-                device=device,
+                process=None if process is None else process[is_first],
+                device=None if device is None else device[is_first],
                 grid=work_groups(items, block) if sizes else None,
                 block=block if sizes else None,
                 start_ns=start_ns,
                 stream=rows.if_complete("queue"),
             )
         )
-    return launches.finish(FORMAT, RecordingFacts(launch_order=launch_order), _NOTHING)
+    facts = RecordingFacts(launch_order=launch_order)
+    return launches.finish(format_name, facts, _NOTHING, dispatches.metrics())
+
+
+def _process(rows: Rows, databases: dict[str, int]) -> AnyIntArray | None:
+    """Return (n,) process numbers; the databases that rocpd merged are numbered as they come."""
+    if "process" in rows or "database" not in rows:
+        return rows.if_complete("process")
+    texts, codes = rows.texts("database")
+    return np.array([databases.setdefault(text, len(databases)) for text in texts])[codes]
+
+
+def _device(rows: Rows) -> NDArray[np.int32] | None:
+    if "device" not in rows:
+        return None
+    agents, codes = rows.texts("device")
+    matches = [_AGENT.fullmatch(agent) for agent in agents]
+    device = np.array([int(match[1]) if match else -1 for match in matches], dtype=np.int32)[codes]
+    rows.refuse(device < 0, "device", lambda row: f"{agents[codes[row]]!r} does not say which GPU")
+    return device
+
+
+class _Dispatches:
+    """Which rows are of one dispatch, and what its counters are."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[int, int], int] = {}
+        self._known: IntArray = np.zeros(0, dtype=np.int64)
+        #: Of the first row of each dispatch in the order of the file, and of all rows with their counters
+        self._first_keys: list[IntArray] = []
+        self._counted: list[tuple[IntArray, IntArray, FloatArray]] = []
+        self._counters: dict[str, int] = {}
+
+    def first_rows(self, rows: Rows, process: AnyIntArray | None, device: AnyIntArray | None) -> BoolArray:
+        """Return (n,) which rows are the first of their dispatch: all, where dispatches have no numbers."""
+        number = rows.if_complete("dispatch")
+        if number is None or number.min() < 0 or int(number.max()) >> _DISPATCH_BITS:
+            return np.ones(len(rows), dtype=np.bool_)
+        nowhere = np.zeros(len(rows), dtype=np.int64)
+        place = [nowhere if column is None else column for column in (process, device)]
+        codes, first = dense_codes(place)
+        distinct = zip(*(column[first].tolist() for column in place), strict=True)
+        places = [self._places.setdefault(pair, len(self._places)) for pair in distinct]
+        key = np.array(places, dtype=np.int64)[codes] << _DISPATCH_BITS | number
+        dispatches, first = np.unique(key, return_index=True)
+        is_first = np.zeros(len(rows), dtype=np.bool_)
+        is_first[first[~np.isin(dispatches, self._known, assume_unique=True)]] = True
+        self._known = np.union1d(self._known, dispatches)
+        if "counter" in rows and "value" in rows:
+            self._first_keys.append(key[is_first])
+            titles, title_codes = rows.texts("counter")
+            counter = np.array([self._counters.setdefault(title, len(self._counters)) for title in titles])
+            self._counted.append((key, counter[title_codes], floats(rows, "value", None)[0]))
+        return is_first
+
+    def metrics(self) -> dict[str, FloatArray]:
+        """Return (launches,) each counter, NaN where a dispatch has none; of two values the first counts."""
+        if not self._counted:
+            return {}
+        dispatch = np.concatenate(self._first_keys)
+        by_key = np.argsort(dispatch)
+        key, counter, value = (np.concatenate(column)[::-1] for column in zip(*self._counted, strict=True))
+        table = np.full((len(self._counters), len(dispatch)), np.nan)
+        table[counter, by_key[np.searchsorted(dispatch[by_key], key)]] = value
+        return dict(zip(self._counters, table, strict=True))

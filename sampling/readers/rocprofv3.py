@@ -20,13 +20,22 @@ import numpy as np
 from msgspec import DecodeError, Meta, Raw, defstruct, field
 from msgspec.json import Decoder
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
+from sampling.profile.launch_table import (
+    NO_CALL,
+    NO_NAME,
+    LaunchColumns,
+    LaunchTableBuilder,
+    RowsLeftOut,
+    runs_of,
+)
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
+from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database
+from sampling.readers.launch_calls import LaunchCalls, kind_of_call
 from sampling.readers.rocm_csv import bare_name, work_groups
 
 FORMAT = "rocprofv3"
@@ -37,24 +46,29 @@ _COLUMNS = (
     *("items_x", "items_y", "items_z", "group_x", "group_y", "group_z"),
 )
 _AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace`"
-_DISPATCHES = re.compile(r"rocpd_kernel_dispatch(_\w+|)")
+_DISPATCHES = re.compile(r"rocpd_kernel_dispatch(_\w+|)", re.IGNORECASE)
+_SCHEMA = tuple("rocpd_".encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be"))
 _TABLE = re.compile(r"\brocpd_\w+")
+_VIEWS = "SELECT name FROM sqlite_master WHERE type = 'view'"
 # In the order of _COLUMNS. What is called and what it dispatches stand on one stack of their process.
 _LAUNCHES = """
     SELECT K.start, K."end", IFNULL((E.stack_id << 24) + (K.pid & 0xFFFFFF), -1), K.dispatch_id, P.pid,
-           K.agent_id, K.queue_id, K.kernel_id, K.grid_size_x, K.grid_size_y, K.grid_size_z,
+           K.agent_id, IFNULL(K.queue_id, 0), K.kernel_id, K.grid_size_x, K.grid_size_y, K.grid_size_z,
            K.workgroup_size_x, K.workgroup_size_y, K.workgroup_size_z
     FROM rocpd_kernel_dispatch K
     LEFT JOIN rocpd_event E ON E.id = K.event_id
     LEFT JOIN rocpd_info_process P ON P.id = K.pid
+    ORDER BY K.id
 """
+# The number of each call, when it began, the number of its name, and who called
 _CALLS = """
-    SELECT (E.stack_id << 24) + (R.pid & 0xFFFFFF), R.start
+    SELECT (E.stack_id << 24) + (R.pid & 0xFFFFFF), R.start, R.name_id, R.pid
     FROM rocpd_region R
     JOIN rocpd_event E ON E.id = R.event_id
     JOIN rocpd_string C ON C.id = E.category_id
     WHERE E.stack_id IS NOT NULL AND C.string NOT LIKE 'MARKER%'
 """
+_CALL_NAMES = "SELECT id, string FROM rocpd_string WHERE id IN (SELECT name_id FROM rocpd_region)"
 # The text that the program gave a range stands among the details. A mark of an instant is no range.
 _MARKERS = """
     SELECT P.pid, S.string, E.extdata, R.start, R."end"
@@ -66,6 +80,7 @@ _MARKERS = """
     WHERE C.string LIKE 'MARKER%' AND R."end" > R.start
 """
 _ROWS_AT_ONCE = 1 << 16
+_NO_GPU = Device(-1, "")
 
 # --- JSON: what is decoded of it ---
 
@@ -89,7 +104,8 @@ _TIMED = (
     ("end_timestamp", _Whole),
     ("correlation_id", _Correlation, field(default_factory=_Correlation)),
 )
-_Call = defstruct("_Call", _TIMED, gc=False)
+_CALLED = ("kind", int, -1), ("operation", int, -1)
+_Call = defstruct("_Call", [*_TIMED, *_CALLED], gc=False)
 _Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
 _Agent = defstruct(
     "_Agent",
@@ -101,7 +117,11 @@ _Agent = defstruct(
 _NAMES = ("kernel_name", str, ""), ("formatted_kernel_name", str, "")
 _Symbol = defstruct("_Symbol", [("kernel_id", int), *_NAMES])
 _Text = defstruct("_Text", [("key", int), ("value", str)])
-_Strings = defstruct("_Strings", [("marker_api", list[_Text], [])])  # type: ignore[valid-type]
+_Names = defstruct("_Names", [("operations", list[Any], [])])
+_Strings = defstruct(
+    "_Strings",
+    [("marker_api", list[_Text], []), ("buffer_records", list[_Names], [])],  # type: ignore[valid-type]
+)
 _Metadata = defstruct("_Metadata", [("pid", _Whole, 0)])
 _LISTS = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
 _Lists = defstruct("_Lists", [(name, Raw, Raw(b"[]")) for name in _LISTS])
@@ -133,7 +153,8 @@ class Recording:
     """What rocprofv3 recorded of one process, or in one set of tables."""
 
     launches: Mapping[str, IntArray]  #: (n,) each of `_COLUMNS`
-    #: (2, c) the numbers of the calls that were recorded, and when; of those with one number the first counts
+    #: (4, c) of the calls that were recorded, the number, when it began, what it does (see `launch_calls`)
+    #: and the process; of those with one number the first counts
     calls: IntArray
     symbols: Mapping[int, tuple[str, str]]  #: a kernel's name as it is shown and its symbol, by its number
     agents: Mapping[int, Device]  #: the GPUs, as HIP numbers them, by the numbers of the agents
@@ -143,7 +164,7 @@ class Recording:
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is a SQLite database whose schema names tables of rocpd, or rocprofv3's JSON."""
-    is_database = file.head.startswith(SQLITE) and b"rocpd_" in file.head
+    is_database = file.head.startswith(SQLITE) and any(name in file.head.lower() for name in _SCHEMA)
     return is_database or _OPENING.match(file.head) is not None
 
 
@@ -160,18 +181,27 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
-    found = [match[1] for name in database.tables if (match := _DISPATCHES.fullmatch(name))]
+    # Where the tables are divided by recordings, there are views of all of them together.
+    views = [name for (name,) in database.connection.execute(_VIEWS)]
+    found: list[str] = []
+    for names in (database.tables, views):
+        found = found or [match[1] for name in names if (match := _DISPATCHES.fullmatch(name))]
     for number, suffix in enumerate(found, start=1):
 
         def executed(query: str, suffix: str = suffix) -> sqlite3.Cursor:
             # The set's own tables cannot be bound as parameters.
             return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
+        calls = _integers(path, executed(_CALLS), 4)
+        calls = calls[:, (calls[:2] != NULL).all(axis=0)]
+        kinds = {key: kind_of_call(str(name)) for key, name in executed(_CALL_NAMES)}
+        of_name, name_row = np.unique(calls[2], return_inverse=True)
+        calls[2] = np.array([kinds.get(name, 0) for name in of_name.tolist()], dtype=np.int64)[name_row]
         symbols = executed("SELECT id, display_name, kernel_name FROM rocpd_info_kernel_symbol")
         agents = executed("SELECT id, type_index, product_name, extdata FROM rocpd_info_agent")
         yield Recording(
             launches=dict(zip(_COLUMNS, _integers(path, executed(_LAUNCHES), len(_COLUMNS)), strict=True)),
-            calls=_integers(path, executed(_CALLS), 2),
+            calls=calls,
             symbols={key: (str(shown or ""), str(symbol or "")) for key, shown, symbol in symbols},
             agents={
                 key: _device_of(index, name, _decoded(details))
@@ -189,19 +219,16 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
 
 
 def _integers(path: str, cursor: sqlite3.Cursor, columns: int) -> IntArray:
-    """Return (columns, n) the values of a query."""
-    parts = [np.zeros((0, columns), dtype=np.int64)]
+    """Return (columns, n) the values of a query, ``NULL`` where there is none."""
+    parts, done = [np.zeros((columns, 0), dtype=np.int64)], 0
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         try:
-            parts.append(np.array(rows, dtype=np.int64))
-        except (ValueError, TypeError, OverflowError) as error:
-            # SQLite keeps text in a column of integers, or numbers beyond them.
-            before = sum(map(len, parts))
-            message = (
-                f"a number in row {before + 1:,} or one of the {len(rows) - 1:,} after it is none ({error})"
-            )
-            raise ProfileError(message, path=path, remedy=_AGAIN) from error
-    return np.ascontiguousarray(np.concatenate(parts).T)
+            parts.append(whole_numbers(rows))
+        except NoWholeNumberError as error:
+            what, row = f"a value is no whole number: {error}", done + error.row + 1
+            raise ProfileError(what, path=path, row=row, remedy=_AGAIN) from error
+        done += len(rows)
+    return np.concatenate(parts, axis=1)
 
 
 def _decoded(details: object) -> dict[str, Any]:
@@ -254,16 +281,23 @@ def _recording(process: Any, path: str) -> Recording:
         for column, value in zip(columns[-1], fields, strict=True):
             if value is not None:
                 column[:] = np.fromiter(map(value, piece), np.int64, len(piece))
+    kinds = {
+        (kind, operation): kind_of_call(str(name))
+        for kind, of in enumerate(process.strings.buffer_records)
+        for operation, name in enumerate(of.operations)
+    }
     calls = [
-        (each.correlation_id.internal, each.start_timestamp)
+        (*numbers, kinds.get(called, 0), pid)
         for raw in (lists.hip_api, lists.hsa_api)
         for piece in _records(raw, _Call, path)
         for each in piece
+        for numbers in [(each.correlation_id.internal, each.start_timestamp)]
+        for called in [(each.kind, each.operation)]
     ]
     texts = {each.key: each.value for each in process.strings.marker_api}
     return Recording(
         launches=dict(zip(_COLUMNS, np.concatenate(columns, axis=1), strict=True)),
-        calls=np.array(calls, dtype=np.int64).reshape(-1, 2).T,
+        calls=np.array(calls, dtype=np.int64).reshape(-1, 4).T,
         symbols={
             each.kernel_id: (each.formatted_kernel_name, each.kernel_name) for each in process.kernel_symbols
         },
@@ -309,70 +343,48 @@ def _profile_of(
 ) -> Profile:
     """Return the launches of all recordings in a file.
 
-    Raises ProfileError: a launch has no kernel name, no GPU or a size below 0; there is none.
+    Raises ProfileError: there is none, too many rows can be none, or none has a name.
     """
     builder = LaunchTableBuilder(file.path, kernels)
-    launches = calls_missing = 0
-    in_order_of_calls = True
+    rows, launches, names = 0, 0, set[str]()
+    facts = RecordingFacts(launch_order="api-start", product="rocprofv3")
     places: dict[tuple[int, int], Device] = {}
     markers: list[tuple[int, str, int, int]] = []
-    for recording in recordings:
-        markers += recording.markers
-        column = recording.launches
-        if not len(column["start"]):
-            continue
-        of_kernel, kernel_row = np.unique(column["kernel"], return_inverse=True)
-        symbols = [recording.symbols.get(kernel, ("", "")) for kernel in of_kernel.tolist()]
-        names = [bare_name(shown or symbol) for shown, symbol in symbols]
-        mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
-        of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
-        gpus = [recording.agents.get(agent, Device(-1, "")) for agent in of_agent.tolist()]
-        device = np.array([gpu.device for gpu in gpus], dtype=np.int64)[agent_row]
-        items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
-        for wrong, message in (
-            (np.array([not name for name in names])[kernel_row], "a launch has no kernel name"),
-            (device < 0, "a launch ran on no GPU that is listed"),
-            (np.minimum.reduce([*items, *block]) < 0, "a launch has a size below 0"),
-        ):
-            if wrong.any():
-                raise ProfileError(message, path=file.path, row=int(np.argmax(wrong)) + 1, remedy=_AGAIN)
-        for process, agent in np.unique([column["process"], agent_row], axis=1).T.tolist():
-            places[process, gpus[agent].device] = gpus[agent]
+    for recorded in recordings:
+        markers += recorded.markers
+        is_wrong = _are_no_launches(recorded, builder.left_out, rows)
+        rows += len(is_wrong)
+        column = {name: values[~is_wrong] for name, values in recorded.launches.items()}
+        recording = replace(recorded, launches=column)
         order, api_start_ns, missing = _call_order(recording)
-        calls_missing += missing
+        calls, alone = _launch_calls(recorded)
         # The dispatch number is a correlation number that the profiler gives.
-        in_order_of_calls &= order is not column["dispatch"]
-        builder.append(
-            LaunchColumns(
-                name=kernels.names.intern(names, mangled=mangled)[kernel_row],
-                duration_ns=column["end"] - column["start"],
-                order=order,
-                process=column["process"],
-                device=device,
-                grid=work_groups(items, block),
-                block=block,
-                start_ns=column["start"],
-                stream=column["queue"],
-                api_start_ns=api_start_ns,
-            )
+        is_by_number = len(order) > 0 and order is column["dispatch"]
+        facts = replace(
+            facts,
+            launch_order="correlation" if is_by_number else facts.launch_order,
+            api_rows_missing=facts.api_rows_missing + missing,
+            launch_calls=facts.launch_calls + calls,
+            calls_without_kernel=facts.calls_without_kernel + alone,
         )
-        launches += len(kernel_row)
-    if launches == 0:
+        if len(order):
+            places |= _gpus(recording)
+            part = _launches(recording, kernels, order, api_start_ns)
+            builder.append(part)
+            launches += len(order)
+            names |= {kernels.names.full(code) for code in np.unique(part.name).tolist()}
+    if rows == 0:
         message, remedy = (
             "a recording of rocprofv3's without a kernel dispatch",
             "--kernel-trace records them",
         )
         raise ProfileError(message, path=file.path, remedy=f"record the program again: `rocprofv3` {remedy}")
+    if names == {NO_NAME}:
+        raise ProfileError("the launches have no kernel name", path=file.path, remedy=_AGAIN)
     devices = tuple(dict.fromkeys(places[place] for place in sorted(places)))
     if len({gpu.device for gpu in devices}) < len(devices):
         # With their process where processes number them differently.
         devices = tuple(replace(places[place], process=place[0]) for place in sorted(places))
-    facts = RecordingFacts(
-        devices=devices,
-        launch_order="api-start" if in_order_of_calls else "correlation",
-        api_rows_missing=calls_missing,
-        product="rocprofv3",
-    )
 
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
         codes: dict[str, int] = {}
@@ -380,8 +392,78 @@ def _profile_of(
         events = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         return runs_of(tuple(codes), events, sequences, api_start_ns)
 
-    profile_file = ProfileFile(file.path, file.location, launches)
-    return builder.finish(format_name=format_name, file=profile_file, facts=facts, ranges=ranges)
+    return builder.finish(
+        format_name=format_name,
+        file=ProfileFile(file.path, file.location, launches),
+        facts=replace(facts, devices=devices),
+        ranges=ranges,
+    )
+
+
+def _launches(
+    recording: Recording, kernels: KernelTable, order: IntArray, api_start_ns: IntArray | None
+) -> LaunchColumns:
+    column = recording.launches
+    of_kernel, kernel_row = np.unique(column["kernel"], return_inverse=True)
+    symbols = [recording.symbols.get(kernel, ("", "")) for kernel in of_kernel.tolist()]
+    names = [bare_name(shown or symbol) or NO_NAME for shown, symbol in symbols]
+    mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
+    of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
+    device = np.array([recording.agents[agent].device for agent in of_agent.tolist()], dtype=np.int64)
+    items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
+    return LaunchColumns(
+        name=kernels.names.intern(names, mangled=mangled)[kernel_row],
+        duration_ns=column["end"] - column["start"],
+        order=order,
+        process=column["process"],
+        device=device[agent_row],
+        grid=work_groups(items, block),
+        block=block,
+        start_ns=column["start"],
+        stream=column["queue"],
+        api_start_ns=api_start_ns,
+    )
+
+
+def _gpus(recording: Recording) -> dict[tuple[int, int], Device]:
+    """Return the GPUs that launches ran on, by process and number."""
+    pairs = np.unique([recording.launches["process"], recording.launches["agent"]], axis=1).T.tolist()
+    return {(process, (gpu := recording.agents[agent]).device): gpu for process, agent in pairs}
+
+
+def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: int) -> BoolArray:
+    """Return (n,) whether each dispatch can be no launch; such rows are counted."""
+    column = recording.launches
+    agents, agent_row = np.unique(column["agent"], return_inverse=True)
+    is_listed = np.array([recording.agents.get(each, _NO_GPU).device >= 0 for each in agents.tolist()])
+    needed = [values for name, values in column.items() if name not in {"agent", "kernel"}]
+    sizes = [column[f"{what}_{axis}"] for what in ("items", "group") for axis in "xyz"]
+    reasons = {
+        "a launch lacks a time or another number": np.minimum.reduce(needed) == NULL,
+        "a launch ends before it starts": column["end"] < column["start"],
+        "a launch ran on no GPU that is listed": ~is_listed[agent_row] if len(agents) else agent_row > 0,
+        "a launch has a size below 0": np.minimum.reduce(sizes) < 0,
+    }
+    is_wrong: BoolArray = np.logical_or.reduce([*reasons.values()])
+    if len(rows := np.flatnonzero(is_wrong)):
+        message = next(message for message, wrong in reasons.items() if wrong[rows[0]])
+        left_out.add(len(rows), message, row=rows_before + int(rows[0]) + 1)
+    return is_wrong
+
+
+def _launch_calls(recording: Recording) -> tuple[int, int]:
+    """Return how many calls launch a kernel, and how many of these have none; (0, 0) where it is not told."""
+    launched, (number, start_ns, kind, process) = recording.launches["call"], recording.calls
+    if (launched < 0).any() or not len(number):
+        return 0, 0
+    calls, has_kernel = LaunchCalls(), np.isin(number, launched)
+    calls.add(kind, has_kernel, process=process, start_ns=start_ns)
+    # Of a recording that has launches without a call, and calls without a kernel
+    ends_ns = [
+        (each, int(start_ns[has_kernel & (process == each)].max(initial=NULL)))
+        for each in (np.unique(process).tolist() if not np.isin(launched, number).all() else ())
+    ]
+    return calls.counted(ends_ns)
 
 
 def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
@@ -390,7 +472,7 @@ def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
     Launches of one call are in the order of dispatch; all are where a call is missing.
     """
     dispatch, call = recording.launches["dispatch"], recording.launches["call"]
-    calls, start_ns = recording.calls[:, np.lexsort(recording.calls[::-1])]
+    calls, start_ns = recording.calls[:2, np.lexsort(recording.calls[1::-1])]
     if not len(calls):
         return dispatch, None, 0
     numbers, first = np.unique(calls, return_index=True)

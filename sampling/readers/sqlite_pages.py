@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, IntArray, joined
 from sampling.parallel import ordered_map
+from sampling.readers.cells import NULL
 
-#: The value of a column that is NULL
-NULL = int(np.iinfo(np.int64).min)
 # Of fewer leaves at once the threads wait on Python's lock, and the arrays of more do not stay in a
 # processor's cache. A part has some 500,000 rows.
 LEAVES_AT_ONCE, LEAVES_OF_A_PART = 512, 12_288
@@ -38,6 +37,8 @@ _DEEPEST_TREE = 20
 _NO_ROOM_FOR = 35
 # Numbers are written in groups of seven bits, nine at most; all but the last have the highest bit.
 _GOES_ON, _MOST_GROUPS = 0x80, 9
+# Of more the length of a row's header is itself more than one group.
+_MOST_COLUMNS = _GOES_ON - 2
 # By a column's type: bytes of its value (of texts too, which are skipped), -1 for types that there are not
 _TEXT_FROM = 12
 _BYTES_OF_TYPE = np.array(
@@ -91,10 +92,13 @@ def read_table(
     Parameters
     ----------
     root : the page at which the table begins, as `sqlite_master` says it.
-    columns : how many the table has; ``wanted`` are the places of some of them, none of them a primary key.
+    columns : how many a row has in the file, where generated columns that are not stored are none;
+        ``wanted`` are the places of some of them, none of them a primary key.
 
     Raises NotPlainError, perhaps after some parts; OSError.
     """
+    if columns > _MOST_COLUMNS:
+        raise NotPlainError
     pages = _pages(location)
     leaves = _leaves(pages, root)
 
@@ -119,7 +123,11 @@ def _pieces(numbers: IntArray, length: int) -> Iterator[IntArray]:
 
 
 def _pages(location: Path) -> _Pages:
-    """Return how the file is divided; `NotPlainError` where a journal has changes to it."""
+    """Return how the file is divided; `NotPlainError` where a journal has changes to it.
+
+    Journals lie beside the file that a link leads to.
+    """
+    location = location.resolve()
     for journal in ("-wal", "-journal"):
         beside = location.with_name(location.name + journal)
         if beside.exists() and beside.stat().st_size:

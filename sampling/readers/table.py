@@ -30,7 +30,13 @@ from sampling.arrays import (
 )
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
+from sampling.profile.launch_table import (
+    NO_NAME,
+    LaunchColumns,
+    LaunchTableBuilder,
+    RowsLeftOut,
+    joined_columns,
+)
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
 from sampling.readers.columns import NO_METRIC
@@ -180,9 +186,7 @@ class Rows:
     ) -> NDArray[np.int32]:
         """Return (n,) codes of the kernel names in a column, each spelt as a function says of its cell."""
         cells, codes = self.texts(column)
-        spelt = [spelt_as(cell) for cell in cells]
-        if "" in spelt:
-            self.refuse(codes == spelt.index(""), column, "a launch has no kernel name")
+        spelt = [spelt_as(cell) or NO_NAME for cell in cells]
         return kernels.names.intern(spelt).take(codes)
 
     def has_value(self, column: str) -> BoolArray:
@@ -200,9 +204,9 @@ class Rows:
         return to_numpy(values)
 
     def narrow(self, column: str) -> AnyIntArray:
-        """Return (n,) integers, in 32 bits where they fit; n > 0."""
+        """Return (n,) integers, in 32 bits where they fit."""
         numbers = self.numbers(column)
-        fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
+        fits = numbers.min(initial=0) >= -(1 << 31) and numbers.max(initial=0) < 1 << 31
         return numbers.astype(np.int32) if fits else numbers
 
     def if_complete(self, column: str) -> AnyIntArray | None:
@@ -261,7 +265,12 @@ def lines_before(file: InputFile, offset: int) -> int:
     return count
 
 
-def read_rows(file: InputFile, layout: Layout, progress: Progress | None = None) -> Iterator[Rows]:
+def read_rows(
+    file: InputFile,
+    layout: Layout,
+    progress: Progress | None = None,
+    left_out: RowsLeftOut | None = None,
+) -> Iterator[Rows]:
     """Yield the rows of a table: below its header, which is the first line that is not empty, or all.
 
     Raises ProfileError: see `parse` and `parquet_rows`.
@@ -285,7 +294,7 @@ def read_rows(file: InputFile, layout: Layout, progress: Progress | None = None)
         line += text.count(b"\n", 0, start)
         body = text[start:]
         if body.strip():
-            yield parse(file, layout, offset + start, body, line)
+            yield parse(file, layout, offset + start, body, line, left_out)
         line += _newlines(body)
 
 
@@ -302,10 +311,18 @@ def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line:
     return Rows(file.path, layout, table, lambda: row_places(text) + (line or lines_before(file, offset) + 1))
 
 
-def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows:
+def parse(
+    file: InputFile,
+    layout: Layout,
+    offset: int,
+    text: bytes,
+    line: int = 0,
+    left_out: RowsLeftOut | None = None,
+) -> Rows:
     """Return the rows of whole lines; numbers may have thousands separators and fractions.
 
     ``offset`` is that of the text in the decompressed file, ``line`` that of its first line if it is known.
+    A line whose cells do not fit the header is counted among those that are left out, where there are such.
 
     Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
     """
@@ -317,7 +334,12 @@ def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int =
     }
     rows = parse_plain(file, replace(layout, columns=as_text), offset, text, line)
     if rows is None:
-        raise _damage(file, layout, offset, text, line)
+        line = line or lines_before(file, offset) + 1
+        text = _fitting_lines(file, layout, offset, text, line, left_out)
+        rows = parse_plain(file, replace(layout, columns=as_text), offset, text, line)
+    if rows is None:
+        message = "the rows from here on do not parse"
+        raise ProfileError(message, path=file.path, row=line, remedy=layout.remedy)
     table, rows = rows.table, replace(rows, layout=layout)
     for place, (name, (position, kind)) in enumerate(list(layout.columns.items())):
         if kind == "any" and numbers_of(rows.codes(name)[0], None)[1].any():
@@ -364,22 +386,38 @@ def _swallowed_a_line(text: bytes, table: Any) -> bool:
     return is_open or any(compute.any(compute.match_substring(each, b"\n")).as_py() for each in texts)
 
 
-def _damage(file: InputFile, layout: Layout, offset: int, text: bytes, line: int) -> ProfileError:
-    """Return the error for the first line whose cells do not fit the header."""
-    expected, row, message, column = len(layout.header), 0, "the rows from here on do not parse", None
-    for place, bare in enumerate(text.replace(b"\r\n", b"\n").split(b"\n")):
+def _nothing_follows(file: InputFile, offset: int) -> bool:
+    return not any(text[max(offset - start, 0) :].strip() for start, text in pieces(file))
+
+
+def _fitting_lines(
+    file: InputFile, layout: Layout, offset: int, text: bytes, line: int, left_out: RowsLeftOut | None
+) -> bytes:
+    """Return a text with an empty line in place of each whose cells do not fit the header.
+
+    Where it is the last of the file, that is cut short, and who knows how much of it is lost.
+
+    Raises ProfileError: there is such a line, and nothing that counts what is left out, or it is the last.
+    """
+    expected, lines = len(layout.header), text.split(b"\n")
+    last = max(place for place, bare in enumerate(lines) if bare.strip())
+    for place, bare in enumerate(lines):
         try:
-            cells = len(next(csv.reader([bare.decode("utf-8", "replace")], delimiter=layout.separator), ""))
+            written = bare.removesuffix(b"\r").decode("utf-8", "replace")
+            cells = len(next(csv.reader([written], delimiter=layout.separator), ""))
         except csv.Error:
             cells = -1
         is_open = bare.count(b'"') % 2
-        if is_open or cells not in {0, expected}:
-            row, message = place, f"{cells} cells where the header names {expected}"
-            message = "a quote is not closed" if is_open else message
-            column = next(iter(layout.header[max(min(cells, expected) - is_open, 0) :]), None)
-            break
-    row += line or lines_before(file, offset) + 1
-    return ProfileError(message, path=file.path, row=row, column=column, remedy=layout.remedy)
+        if not is_open and cells in {0, expected}:
+            continue
+        message = "a quote is not closed" if is_open else f"{cells} cells where the header names {expected}"
+        column = next(iter(layout.header[max(min(cells, expected) - is_open, 0) :]), None)
+        is_cut = place == last and not file.partial and _nothing_follows(file, offset + len(text))
+        if left_out is None or is_cut:
+            raise ProfileError(message, path=file.path, row=line + place, column=column, remedy=layout.remedy)
+        left_out.add(1, message, row=line + place, column=column)
+        lines[place] = b""
+    return b"\n".join(lines)
 
 
 def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
@@ -498,6 +536,7 @@ class Launches:
         self.count = 0  #: how many there are so far
         self._file = file
         self._builder = LaunchTableBuilder(file.path, kernels)
+        self.left_out = self._builder.left_out
         self._waiting: list[LaunchColumns] = []
 
     def add(self, columns: LaunchColumns) -> None:
@@ -506,6 +545,34 @@ class Launches:
         self.count += len(columns.duration_ns)
         if sum(len(each.duration_ns) for each in self._waiting) >= _ROWS_AT_ONCE:
             self._put_in()
+
+    def usable(self, rows: Rows, wrong: BoolArray, column: str, message: Callable[[int], str] | str) -> Rows:
+        """Return the rows that are not wrong, (n,); the others are left out, the first as a message says."""
+        if not wrong.any():
+            return rows
+        first = int(np.argmax(wrong))
+        message = message if isinstance(message, str) else message(first)
+        lines = rows.lines
+        line = int(lines[first]) if first < len(lines) else None
+        self.left_out.add(int(np.count_nonzero(wrong)), message, row=line, column=rows.title(column))
+        return rows.where(~wrong)
+
+    def lasting(self, rows: Rows, duration: str, unit_ns: int = 1) -> tuple[Rows, IntArray]:
+        """Return the rows whose duration, in some unit, is one, and (n,) these in nanoseconds."""
+        rows = self.usable(rows, ~rows.has_value(duration), duration, "a launch has no duration")
+        duration_ns = rows.times(duration, unit_ns)
+        wrong = duration_ns < 0
+        rows = self.usable(rows, wrong, duration, lambda row: f"a launch lasts {duration_ns[row]:,} ns")
+        return rows, duration_ns[~wrong]
+
+    def between(self, rows: Rows, start: str, end: str) -> tuple[Rows, IntArray, IntArray]:
+        """Return the rows that end after they start, and (n,) their starts and durations in nanoseconds."""
+        for time in (start, end):
+            rows = self.usable(rows, ~rows.has_value(time), time, f"a launch has no {rows.title(time)}")
+        start_ns, end_ns = rows.times(start), rows.times(end)
+        wrong = end_ns < start_ns
+        rows = self.usable(rows, wrong, end, "a launch ends before it starts")
+        return rows, start_ns[~wrong], (end_ns - start_ns)[~wrong]
 
     def _put_in(self) -> None:
         self._builder.append(joined_columns(self._waiting))
@@ -520,6 +587,7 @@ class Launches:
     ) -> Profile:
         """Return them in API order; ``nothing`` is message and remedy where there is none."""
         if self.count == 0:
+            self.left_out.in_facts(facts, 0)
             raise ProfileError(nothing[0], path=self._file.path, remedy=nothing[1])
         if self._waiting:
             self._put_in()

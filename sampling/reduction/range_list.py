@@ -31,6 +31,8 @@ class RangeList:
     duration_ns: IntArray
     first: IntArray
     last: IntArray
+    #: How many others the region keeps between these two.
+    between: IntArray
     #: How many ranges they are.
     times: IntArray
     #: Paths from this one on are iterations that were found, the others are named.
@@ -121,6 +123,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     filled = high > low
     np.minimum.at(first_id, run_path[filled], ids[low[filled]])
     np.maximum.at(last_id, run_path[filled], ids[high[filled] - 1])
+    span = np.searchsorted(ids, last_id, side="right") - np.searchsorted(ids, first_id)
     if len(named) and not launches.any():
         raise EmptySelectionError(
             "the filters leave no launch of a range",
@@ -132,6 +135,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         duration_ns=duration_ns,
         first=first_id,
         last=last_id,
+        between=np.where(launches > 0, span - launches, 0),
         times=np.concatenate(times),
         found_from=len(named),
         run_path=run_path,

@@ -224,6 +224,6 @@ MGPUSIM = Exporter(
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
     "its simulation was not",
-    frozenset({"shards", "traces", "caches", "cold_check", "drop_copies"}),
+    frozenset({"shards", "traces", "drop_copies"}),
     _for_mgpusim,
 )

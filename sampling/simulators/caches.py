@@ -50,7 +50,7 @@ _KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
 }
 _COPY = re.compile(r"MemcpyHtoD,(?:0x)?([0-9a-fA-F]{1,16}),(\d{1,18})\b.*")
 _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
-_OPTION = re.compile(r"^\s*-(gpgpu_\S+)\s+(\S+)", re.MULTILINE)
+_OPTION = re.compile(r"^[ \t]*-(gpgpu_\S+)[ \t]+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
 _REMEDY = "give the traces as post-traces-processing has made them"
 _LOADS_OF_WARP, _WARPS = 8, 4

@@ -96,7 +96,9 @@ def recognises_results(head: bytes) -> bool:
 
 
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    """Return what a file says of each launch: of metrics by name, or all columns of numbers that tell none.
+    """Return what a file says of each launch: all columns of numbers that tell none, or metrics by name.
+
+    Beside these cycles and instructions, where it has them.
 
     Raises ProfileError: a column is missing, a cell holds no number or one that cannot be; there is no row.
     """
@@ -104,7 +106,9 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     if _ID not in header:
         header = tuple(_ID if name == "launch" else name for name in header)
     named = [name for name in dict.fromkeys(header) if name]
-    names = tuple(metrics) or tuple(name for name in named if name.lower() not in _NO_METRICS)
+    usual = tuple(name for name in (CYCLES, INSTRUCTIONS) if name in named)
+    names = tuple(name for name in named if name.lower() not in _NO_METRICS)
+    names = tuple(dict.fromkeys((*usual, *metrics))) if metrics else names
     for name in (_ID, *names):
         if name not in named:
             near = nearest(name, [each for each in named if each not in _NO_METRICS])

@@ -161,6 +161,7 @@ class Simulated(NamedTuple):
     launches: int  #: drawn ones, each once
     beside: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
     speedup: float | None  #: the whole run's time over theirs; None where no durations are known
+    checked: int  #: how many run a second time
 
 
 def simulated(plan: PlanFile, choices: ExportChoices) -> Simulated:
@@ -169,7 +170,11 @@ def simulated(plan: PlanFile, choices: ExportChoices) -> Simulated:
     mean_ns = plan.total_duration_ns / max(plan.launches, 1)
     run_ns = sum(mean_ns if step.launch is None else step.launch.duration_ns for step in steps)
     launches = len(plan.drawn)
-    return Simulated(launches, len(steps) - launches, plan.total_duration_ns / run_ns if run_ns else None)
+    speedup, checked = (
+        plan.total_duration_ns / run_ns if run_ns else None,
+        sum(step.is_check for step in steps),
+    )
+    return Simulated(launches, len(steps) - launches, speedup, checked)
 
 
 def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:

@@ -106,7 +106,14 @@ class Exporter:
             (not self.runs_program, "program_order" if in_order else "order", {}),
             (before, "warm_ups", {"launches": words[0], "are": words[1]}),
             (choices.caches is not None and not before, str(choices.caches), {}),
-            (checks, "check", {"checks": checks, "before": PREDECESSORS}),
+            (
+                checks,
+                "check",
+                {
+                    "checks": f"All {checks}" if checks < choices.cold_check else checks,
+                    "before": PREDECESSORS,
+                },
+            ),
             (choices.shards > 1, "shards", {"shards": choices.shards}),
             (len(parts) > 1, "parts", {"parts": of_parts}),
             *(

@@ -43,7 +43,7 @@ _DOES_NOT_ADD_UP = re.compile(
 )
 _PRINTED = (
     rb"-kernel name = |kernel_name = |kernel_launch_uid = |gpu_sim_cycle = |Processing kernel |Accel-Sim \[|"
-    rb"\s*\*\*\* GPGPU-Sim|GPGPU-Sim"
+    rb"[ \t]*\*\*\* GPGPU-Sim|GPGPU-Sim"
 )
 _SIGNS = re.compile(rb"^(?:%s)" % _PRINTED, re.MULTILINE)
 # A record's lines, in their order; they end in a colon, for the output has "ctas_completed 16, Shader 0 ...".
@@ -71,12 +71,12 @@ def recognises_log(head: bytes) -> bool:
 
 
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    """Return what an output says of each launch; without metrics cycles and instructions, else counters too.
+    """Return what an output says of each launch: cycles, instructions, and counters by their names.
 
     Raises OptionError: a metric is a ratio or a maximum; ProfileError: kernels ran concurrently; no launch
     is printed; a metric is not printed, or is no count that launches add to.
     """
-    names = tuple(metrics) or (CYCLES, INSTRUCTIONS)
+    names = tuple(dict.fromkeys((CYCLES, INSTRUCTIONS, *metrics)))
     counters = [name for name in names if _OURS.get(name, name) not in {CYCLES, INSTRUCTIONS}]
     for name in counters:
         if _DOES_NOT_ADD_UP.search(name):

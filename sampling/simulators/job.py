@@ -21,7 +21,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import open_input
-from sampling.simulators.measured_run import CYCLES, MeasuredRun
+from sampling.simulators.measured_run import CACHES, CYCLES, MeasuredRun
 from sampling.simulators.registry import read_results
 from sampling.simulators.results import NOT_WANTED
 from sampling.text import counted, shortened
@@ -30,6 +30,8 @@ from sampling.text import counted, shortened
 NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
 #: How ``timeout`` of the coreutils ends for a program that it ended, and how the shell says that a signal did
 _TIMED_OUT, _SIGNALLED, _TAIL_BYTES = 124, 128, 1 << 16
+#: What is said of logs that end before their launches do
+_CUT_SIGNS = ("the run goes on, or was killed", " printed of ")
 
 
 @dataclass(slots=True, eq=False)
@@ -38,16 +40,21 @@ class Job:
 
     id: int  #: of the launch that it is called by
     ids: IntArray  #: (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing
-    #: of those that count, 0-based; none where these are launches of another job once more
-    strata: frozenset[int]
+    drawn_from: frozenset[int]  #: the strata of those that count, 0-based
+    is_check: bool  #: whether these are launches of another job once more, which count for no stratum
     duration_ns: int  #: of the launches that count, in the profile
     place: Path  #: its working folder
     result: Path  #: the file of its finished result
     list: Path | None  #: what the simulator is given to run; None where a command is told the id
     traces: Path  #: the folder of the traces that the list names
-    caches: tuple[str, ...]  #: (n,) how each launch finds them; empty where no manifest says
+    caches: tuple[str, ...]  #: (n,) how each launch finds them; empty where nothing says it
     measured: MeasuredRun | None = field(default=None, repr=False)
     failure: str = ""
+
+    @property
+    def strata(self) -> frozenset[int]:
+        """The strata that it counts for."""
+        return frozenset() if self.is_check else self.drawn_from
 
     @property
     def failed(self) -> Path:
@@ -106,25 +113,62 @@ class Job:
         if self.failed.exists():
             self.failure = self.failed.read_text(encoding="utf-8").strip() or "it failed"
             return
-        path = self.result
-        if not path.exists():
-            code = self.place / "exit"
-            self.failure = self._why_failed(code.read_text("utf-8").strip()) if code.exists() else ""
-            if self.failure or not code.exists():
+        path, self.failure = self.result, ""
+        try:
+            if path.exists():
+                told = self._read(path, to)
+                if to == "csv" and self.measured and told != self.caches:
+                    write_whole(path, self._row(f"{self.measured.metrics[CYCLES][0]:.17g}"))
+            elif (self.place / "exit").exists():
+                self._take_new(to)
+        except OSError as error:
+            self.failure = f"what it wrote cannot be read ({error.strerror})"
+
+    def _take_new(self, to: str) -> None:
+        """Read what a process that has ended wrote; what was cut off is forgotten, and run again."""
+        code, path = (self.place / "exit").read_text("utf-8").strip(), self.place / "run.log"
+        out = self.place / "out"
+        if code and (why := self._why_failed(code)):
+            self.failure = why
+            return
+        if to == "csv" and out.exists():
+            if not out.is_file():
+                kind = "a folder" if out.is_dir() else "a pipe" if out.is_fifo() else "a device"
+                self.failure = f"out is {kind}, not a file with its cycles"
                 return
-            path = self.place / "run.log"
-            if to == "csv":
-                # Its number, the last word that it wrote, becomes a table.
-                out = self.place / "out"
-                words = (out if out.exists() else path).read_text("utf-8", "replace").split()
-                path = self.place / "run.csv"
-                write_whole(path, f"id,{CYCLES}\n{self.id},{words[-1] if words else ''}\n")
+            path = out
+        log = path
+        if to == "csv":
+            # Its number, the last word that it wrote, becomes a table.
+            words, path = _tail(log).split(), self.place / "run.csv"
+            write_whole(path, self._row(words[-1] if words else ""))
+        self._read(path, to)
+        ends_early = any(sign in self.failure for sign in _CUT_SIGNS) or not _tail(log).endswith("\n")
+        mark = self.place.with_name(f"{self.place.name}.cut")
+        if not code or (self.failure and ends_early):
+            self.failure = self.failure or "its exit code is missing"
+            if not mark.exists():
+                # A disk may have been full.
+                mark.touch()
+                shutil.rmtree(self.place)
+                self.measured, self.failure = None, ""
+
+    def _read(self, path: Path, to: str) -> tuple[str, ...]:
+        """Take a result, or why it is none; return how it says itself that launches found the caches."""
+        told: tuple[str, ...] = ()
         try:
             with open_input(str(path)) as file:
-                self._measure(read_results(file, (), to))
+                measured = read_results(file, (), to)
+            told = tuple(measured.told)
+            self._measure(measured)
         except ProfileError as error:
-            what = error.message.removeprefix(str(path)).removeprefix(": ")
-            self.failure = "it gave no number of cycles" if to == "csv" else what
+            self.failure = error.message.removeprefix(str(path)).removeprefix(": ")
+        if to == "csv" and self.failure:
+            self.failure = "it gave no number of cycles"
+        return told
+
+    def _row(self, cycles: str) -> str:
+        return f"id,{CYCLES},{CACHES}\n{self.id},{cycles},{self.caches[0]}\n"
 
     def _measure(self, measured: MeasuredRun) -> None:
         """Take a result, whose launches are known by their order."""
@@ -152,9 +196,8 @@ class Job:
                 why = f"ended by {signal.Signals(signalled).name}"
             else:
                 why = f"exit code {code}"
-        with suppress(OSError), (self.place / "stderr.log").open("rb") as stream:
-            stream.seek(max(0, stream.seek(0, 2) - _TAIL_BYTES))
-            last = stream.read().decode("utf-8", "replace").strip().split("\n")[-1]
+        with suppress(OSError):
+            last = _tail(self.place / "stderr.log").strip().split("\n")[-1]
             why += f": {shortened(last.strip(), 80)}" if last else ""
         return why
 
@@ -165,6 +208,13 @@ class Job:
             write_whole(self.failed, f"{self.failure}\n")
         elif not self.result.exists():
             (self.place / f"run{self.result.suffix}").replace(self.result)
+
+
+def _tail(path: Path) -> str:
+    """Return the end of a file."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, 2) - _TAIL_BYTES))
+        return stream.read().decode("utf-8", "replace")
 
 
 def words_of(command: str, to: str) -> list[str]:

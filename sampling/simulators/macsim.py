@@ -121,7 +121,7 @@ def _check_traces(folder: Path, steps: Sequence[Step]) -> None:
 
 _LISTED = re.compile(
     rb"^Kernel(?P<number>\d{1,18}) name: *(?P<name>[^\r\n]*)|"
-    rb"^\s*Grid size: *(?P<grid>\([\d, ]*\)), *Block size: *(?P<block>\([\d, ]*\))",
+    rb"^[ \t]*Grid size: *(?P<grid>\([\d, ]*\)), *Block size: *(?P<block>\([\d, ]*\))",
     re.MULTILINE,
 )
 
@@ -151,9 +151,11 @@ def _listed(file: InputFile) -> list[tuple[int, SeenKernel]]:
     return listed
 
 
+# Of two kinds of lines most begin with where in MacSim's source they are printed.
 _LINE = re.compile(
-    rb"setup_process:(?P<process>\d+) +(?P<path>[^\r\n]*?) +current_index:|"
-    rb"thread_count: *(?P<warps>\d{1,18})(?!\d)|"
+    rb"\n(?:[^\s:]*:\d+:[ \t]*\([^()\r\n]*\):[ \t]*)?(?:"
+    rb"setup_process:(?P<process>\d+)[ \t]++(?P<path>[^\r\n]*)[ \t]current_index:|"
+    rb"thread_count: *(?P<warps>\d{1,18})[ \t]*+(?=[\r\n]))|"
     rb"\n\*\*Core +\d+ +Thread +\d+ +Finished: +insts:(?P<insts>\d{1,18}) +cycles:(?P<cycles>\d{1,18})(?!\d)"
 )
 _NUMBER = re.compile(rb".*Kernel(\d{1,18})(?:/[^/]*)?$")
@@ -176,8 +178,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     Raises OptionError: another metric is asked for; ProfileError: no kernel is printed, as in the file of
     totals; several programs ran at once; a trace's path says not which launch it is of.
     """
-    names = tuple(metrics) or _KNOWN
-    if unknown := [name for name in names if name not in _KNOWN]:
+    if unknown := [name for name in metrics if name not in _KNOWN]:
         raise OptionError(
             f"there is no {unknown[0]}: MacSim prints {' and '.join(_KNOWN)} of each launch",
             remedy="ask for these, or for others as a CSV of your own",
@@ -198,7 +199,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         path=file.path,
         number=number,
         first_number=0,
-        metrics={name: np.where(is_whole & has_start, took[name], np.nan) for name in names},
+        metrics={name: np.where(is_whole & has_start, took[name], np.nan) for name in _KNOWN},
         kernels=tuple(SeenKernel(warps=None if each == _UNKNOWN else each) for each in warps.tolist()),
         missing=missing,
     )
@@ -215,7 +216,7 @@ def _kernels(file: InputFile) -> list[list[int]]:
     for text in LinesSoFar(file):
         for found in _LINE.finditer(b"\n" + text):
             if found["process"] is not None:
-                number = _NUMBER.match(found["path"])
+                number = _NUMBER.match(found["path"].strip())
                 if int(found["process"]) or number is None:
                     raise refused("several programs ran at once, or a trace is not of a folder KernelN")
                 kernels.append([int(number[1]), _UNKNOWN, 0, 0, 0])

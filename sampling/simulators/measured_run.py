@@ -63,6 +63,11 @@ class MeasuredRun:
     told: Sequence[str] = ()
 
 
+def is_state(text: str) -> bool:
+    """Return whether a text says how a launch finds the caches."""
+    return bool(text) and _STATE.fullmatch(text) is not None
+
+
 def kind_of_caches(state: str) -> CachesKind:
     """Return what a launch that began so says: with too few launches before it, it began as good as cold."""
     if state.startswith("after:"):

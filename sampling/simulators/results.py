@@ -87,8 +87,8 @@ def read_result_files(
     Parameters
     ----------
     source : which simulator's results these are; None asks the content of each file.
-    metrics : what is wanted: ``cycles``, ``instructions``, a counter by its printed name or a column; none:
-        what the reader takes for usual.
+    metrics : what is wanted beside ``cycles`` and ``instructions``, which are taken where they are told: a
+        counter by its printed name, or a column; none: what the reader takes for usual.
     manifests : of the export that was run, one for each process and device; in the order of the files where
         processes launch the same kernels.
     """

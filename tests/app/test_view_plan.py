@@ -278,14 +278,33 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(small: str) -> None:
 async def test_every_target_of_export_is_offered(small: str) -> None:
     async with running(small) as (app, pilot):
         await pilot.press("e")
-        for name in exporter_names():
+        # What a plan is for most often comes first, the others after it.
+        names = [name for name in exporter_names() if name != "csv"]
+        for name in (*names, "csv"):
             await wait_for(pilot, lambda name=name: f"Export for {name}" in screen_text(app), name)  # type: ignore[misc]
+            asks = (
+                "enter goes on to the traces"
+                if name in {"accel-sim", "macsim", "mgpusim"}
+                else "enter writes"
+            )
+            assert asks in " ".join(screen_text(app).split())
             await pilot.press("down")
-        await pilot.press("down", "enter")
+        await pilot.press("enter")
+        await wait_for(
+            pilot, lambda: "empty: launches start cold" in screen_text(app), "traces are asked for"
+        )
+        await pilot.press("enter")
         made = Path("accel-sim-export")
         await wait_for(pilot, (made / "README.txt").exists, "the folder is there")
-        said = f"written: {len(list(made.iterdir()))} files in accel-sim-export"
+        said = (
+            f"written: {len(list(made.iterdir()))} files in accel-sim-export; launches start cold; next: run"
+        )
         await wait_for(pilot, lambda: said in " ".join(screen_text(app).split()), "it is said")
+        assert "then kernelpoint estimate accel-sim-export RESULTS" in " ".join(screen_text(app).split())
+        # With traces launches are warmed, and these are checked.
+        await pilot.press("e", "enter", *"nosuch", "enter")
+        await wait_for(pilot, lambda: "not written: " in screen_text(app), "there are none")
+        assert "nosuch" in screen_text(app)
     printed(f"kernelpoint sample {shlex.quote(small)} -o plan.json", 80, Path.cwd())
     printed("kernelpoint export plan.json --to accel-sim -o headless", 80, Path.cwd())
     for name in ("kernelslist.g", "manifest.csv", "trace.sh"):

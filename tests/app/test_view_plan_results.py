@@ -158,6 +158,25 @@ async def test_what_to_run_next_is_the_larger_plan_of_estimate(small: str) -> No
     assert Path("plan-2.json").read_bytes() == Path("larger.json").read_bytes()
 
 
+async def test_launches_that_began_cold_are_exported_again_with_filled_caches(small: str) -> None:
+    headless_plan(small, "plan.json")
+    write_results("plan.json", "cycles.csv", spread=60)
+    cold = [f"{row},cold" for row in Path("cycles.csv").read_text().splitlines()[1:]]
+    Path("cold.csv").write_text("\n".join(["id,cycles,caches", *cold, ""]))
+    async with running(small) as (app, pilot):
+        screen = await open_results(pilot, app, "cold.csv", "0.01")
+        await wait_for(pilot, lambda: "COLD " in screen_text(app), "it is headed so")
+        assert screen.known is not None
+        assert screen.known.larger is None
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "e exports the plan" in screen_text(app), "what is next")
+        await pilot.press("e")
+        await wait_for(pilot, lambda: "Export for accel-sim" in screen_text(app), "it asks where to")
+        await pilot.press("enter", "enter")
+        await wait_for(pilot, Path("accel-sim-export", "plan.json").exists, "the folder is there")
+        assert Path("accel-sim-export", "plan.json").read_bytes() == Path("plan.json").read_bytes()
+
+
 async def test_what_was_read_stays_when_the_rest_is_cancelled(
     small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

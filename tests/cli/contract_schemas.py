@@ -63,7 +63,7 @@ def _object(listed: str = "", **others: Schema) -> Schema:
 
 BOUNDS = "bound group_bound: number?"
 ERRORS = "error_mean error_p95: number"
-SEVERITY = _one_of("note warning")
+SEVERITY = _one_of("note warning error")
 FINDING = _object("code message remedy: text", severity=SEVERITY)
 GROUP = _object(
     "rank launches: count, key name: text, grid block: dimensions, process device: index?, "
@@ -215,7 +215,13 @@ RESULTS: dict[str, Schema] = {
     "run": {
         "allOf": [
             ESTIMATE,
-            _object("folder: text", failed=_list(_object("id: index, why: text, instead: index?"))),
+            _object(
+                "folder: text, why_no_more: text?",
+                failed=_list(_object("id: index, why: text, instead: index?")),
+                given_up=_list(
+                    _object("id: index, name why: text, assumed_like: text?, failed: index+, share: fraction")
+                ),
+            ),
         ]
     },
     "report": _object("path: text, bytes: count, charts: text*", sections=_list(TEXT, 4)),

@@ -18,6 +18,7 @@ from sampling.plan.plan_file import read_plan
 from sampling.readers.registry import read_profile
 from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tui.text.estimate import sides
 
 
 @pytest.fixture
@@ -96,6 +97,10 @@ def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Pat
     said = " ".join(run.out.split())
     assert said.startswith(f"INCOMPLETE: results of {share:.1f} % of the time; no total yet. ")
     assert f"Still to run: {len(rows) - len(kept)} launches" in said
+    # What lists them is the command that is next.
+    listed, following = said.partition("(`")[2].partition("`")[0], said.partition("Next: ")[2]
+    assert following.endswith(listed)
+    assert listed.startswith("--target 0.03 --top-up more.json")
     assert f"incomplete: {100 - share:.1f} % of the profile's time has no result" in run.err
     run = kernelpoint(*words, *JSON)
     assert run.code == 4
@@ -153,6 +158,23 @@ def test_a_target_that_is_missed_says_what_to_run_next(
     assert (met["promise_met"], met["next"]) == (True, [])
 
 
+def test_a_metric_asked_for_needs_no_other_column(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path
+) -> None:
+    """The table has cycles alone; with others beside, cycles and instructions are there as they are."""
+    asked = [
+        each["metric"]
+        for each in results(kernelpoint, "estimate", plan_file, table, "--metric", "cycles")["metrics"]
+    ]
+    assert asked == ["cycles"]
+    lacking = kernelpoint("estimate", plan_file, table, "--metric", "instructions").failed(3)
+    assert "no column instructions; there are cycles" in lacking
+    rows = table.read_text().splitlines()[1:]
+    (other := table.with_name("reads.csv")).write_text("\n".join(["id,reads", *rows, ""]))
+    (reads,) = results(kernelpoint, "estimate", plan_file, other, "--metric", "reads")["metrics"]
+    assert reads["metric"] == "reads"
+
+
 def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
     head, *rows = table.read_text().splitlines()
     cells = [row.split(",") for row in rows]
@@ -162,6 +184,32 @@ def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path
     assert speedup["name"] == "speedup"
     assert speedup["ratio"] == pytest.approx(2, rel=1e-3)
     assert speedup["low"] < speedup["ratio"] < speedup["high"]
+    one, base = (
+        results(kernelpoint, "estimate", plan_file, each)["metrics"][0]["total"] for each in (other, table)
+    )
+    assert speedup["ratio"] == pytest.approx(one / base, rel=1e-12)
+    said = f"cycles is {speedup['ratio']:.4g}x as fast as b ({speedup['low']:.4g} to {speedup['high']:.4g}): "
+    totals = f"{one:,.0f} over {base:,.0f} cycles"
+    assert said + totals in " ".join(
+        kernelpoint("estimate", plan_file, other, "--against", table).out.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "against", "names"),
+    [
+        (("runs/gto.log.gz",), ("runs/base.log",), ("gto", "base")),
+        # Where files are called alike, their folders tell.
+        (("torch-32/run.log.gz",), ("torch-64/run.log.gz",), ("torch-32", "torch-64")),
+        (("a/one/run.log",), ("b/one/run.log",), ("a/one/run.log", "b/one/run.log")),
+        (("run.log",), ("other/run.log",), ("run.log", "other/run.log")),
+        (("a1.log", "a2.log", "a3.log"), ("b1.log", "b2.log"), ("a1 and 2 more", "b1 and 1 more")),
+    ],
+)
+def test_two_configurations_are_called_by_what_tells_them_apart(
+    results: tuple[str, ...], against: tuple[str, ...], names: tuple[str, str]
+) -> None:
+    assert sides(results, against) == names
 
 
 @pytest.mark.parametrize(
@@ -217,7 +265,8 @@ def test_run_answers_as_estimate_and_progress_is_a_line_a_launch(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
     folder, count = tmp_path / "run", len(drawn_of(plan_file))
-    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", folder)
+    how = ("--to", "csv", "--caches", "warm", "--simulator", simulator(tmp_path))
+    words = ("run", plan_file, *how, "-o", folder)
     run = kernelpoint(*words)
     assert run.code == 0, run.err
     lines = run.err.splitlines()
@@ -230,10 +279,73 @@ def test_run_answers_as_estimate_and_progress_is_a_line_a_launch(
     again = kernelpoint(*words, "--quiet", *JSON)
     assert (again.err, again.results["failed"]) == ("", [])
     # Its folder is enough to go on.
-    assert kernelpoint("run", folder, *words[2:6]).out == run.out
+    assert kernelpoint("run", folder, *how).out == run.out
     array = kernelpoint(*words[:-1], tmp_path / "array", "--slurm")
     assert array.out.startswith(f"{count} launches to simulate: sbatch {tmp_path}/array/slurm.sh\n")
     assert "When the array has ended: kernelpoint " in array.out
+
+
+def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
+    kernelpoint: Kernelpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = (f"{('gemm', 'reduce', 'dead')[each % 3]},{1000 + each}\n" for each in range(90))
+    (tmp_path / "profile.csv").write_text("name,duration_ns\n" + "".join(rows))
+    kernelpoint("sample", "profile.csv", "--no-pool", "-o", "plan.json")
+    (tmp_path / "simulate").write_text("[ $(($1 % 3)) != 2 ] || exit 5\necho $((3000 + 3 * $1))\n")
+    words = ("run", "plan.json", "--to", "csv", "--simulator", "sh simulate {id}", "--caches", "warm")
+    run = kernelpoint(*words, "--target", "0.03")
+    assert run.code == 4
+    first, _, others = " ".join(run.out.split()).partition(" GIVEN UP: dead, 33.4 % of the time: ")
+    assert re.fullmatch(r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches", first)
+    assert others.startswith("3 launches failed (exit code 5) and none ran; left out of the total")
+    assert "kernelpoint: dead is given up: 3 launches failed and none ran; " in run.err
+    assert "the simulator never ran 1 kernel, 33.4 % of the time; --assume-like KERNEL takes" in run.err
+    found = kernelpoint(*words, *JSON).results
+    jsonschema.validate(found, schemas.RESULTS["run"])
+    (cycles,), (given_up,) = found["metrics"], found["given_up"]
+    assert (cycles["incomplete"], given_up["assumed_like"]) == (True, None)
+    assert cycles["share_missing"] == pytest.approx(given_up["share"]) == pytest.approx(1 / 3, rel=0.01)
+    for kernel in ("gemm", "#2"):
+        taken = kernelpoint(*words, "--assume-like", kernel)
+        assert taken.code == 0, taken.err
+        assert "taken as gemm" in taken.out if kernel == "gemm" else "behaves" in taken.out
+    (cycles,) = results(kernelpoint, *words, "--assume-like", "gemm")["metrics"]
+    assert not cycles["incomplete"]
+    assert cycles["low"] < sum(3000 + 3 * each for each in range(90)) < cycles["high"]
+    assert "--assume-like gone: no kernel group" in kernelpoint(*words, "--assume-like", "gone").failed(2)
+    # What another total is assumed to be like must have one itself.
+    assert kernelpoint(*words, "--assume-like", "dead").code == 4
+
+
+def test_a_target_that_is_met_lacks_no_launch(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", tmp_path / "run")
+    run = kernelpoint(*words, "--caches", "warm", "--target", "0.4")
+    assert run.code == 0, run.err
+    kept = sorted((tmp_path / "run" / "results").iterdir())
+    assert len(kept) < len(drawn_of(plan_file))
+    assert "within 40.0 % as asked for" in run.out
+    assert "without a result" not in run.out
+    asked = ("estimate", tmp_path / "run", *kept, "--target")
+    assert "without a result" not in kernelpoint(*asked, "0.4").out
+    assert "without a result" in " ".join(kernelpoint(*asked, "0.01").out.split())
+
+
+def test_a_run_of_a_command_that_is_told_ids_is_cold_unless_told_otherwise(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", tmp_path / "run")
+    run = kernelpoint(*words, "--target", "0.4")
+    assert run.code == 4
+    assert run.err.startswith("kernelpoint: each launch runs alone here, with cold caches for all that is")
+    assert results(kernelpoint, *words)["caches"]["state"] == "cold"
+    warm = kernelpoint(*words, "--target", "0.4", "--caches", "warm", *JSON)
+    assert (warm.code, warm.results["caches"]["state"]) == (0, "warm")
+    # Its files say it too.
+    files = sorted((tmp_path / "run" / "results").iterdir())
+    assert results(kernelpoint, "estimate", tmp_path / "run", *files)["caches"]["state"] == "warm"
 
 
 def test_what_a_run_lacks_is_asked_for(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -226,6 +227,8 @@ def test_iterations_are_found_and_selected_by_their_ids(kernelpoint: Kernelpoint
     assert (rows[0]["path"], rows[0]["depth"], rows[0]["times"]) == ("iterations", 0, 100)
     window = f"{rows[8]['first']}:{rows[8]['last'] + 1}"
     assert f"7: --launches {window}" in kernelpoint("ranges", resnet, "--top", "101").out
+    # All iterations follow each other here, so that the selection of the whole holds nothing else.
+    assert re.search(r"iterations: --launches 0:5600\n", kernelpoint("ranges", resnet).out)
     chosen = results(kernelpoint, "info", resnet, "--launches", window)
     assert (chosen["launches"], chosen["total_duration_ns"]) == (rows[8]["launches"], rows[8]["duration_ns"])
     assert "and 98 more ranges: --top N" in kernelpoint("ranges", resnet, "--top", "3").out

@@ -33,6 +33,27 @@ def test_it_starts_as_a_module(program: Kernelpoint, resnet: Path) -> None:
     program("summary", "--nonsense").failed(2)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sample", "x.csv", "--kernel", "gemm"), "`--include REGEX` keeps the kernels of a name"),
+        (("info", "x.csv", "-k", "gemm"), "`--include REGEX` keeps the kernels of a name"),
+        (
+            ("judge", "p.json", "x.csv", "--kernel=gemm"),
+            "`--include REGEX` of `kernelpoint sample` makes a plan",
+        ),
+        # Here another option is meant.
+        (("scale", "predict", "--kernel"), "(Possible options: --kernels, --run); try"),
+    ],
+)
+def test_where_there_is_no_kernel_it_is_said_what_chooses_them(
+    kernelpoint: Kernelpoint, words: tuple[str, ...], said: str
+) -> None:
+    error = kernelpoint(*words).failed(2)
+    assert f"No such option: {'-k' if '-k' in words else '--kernel'}" in error
+    assert said in error
+
+
 def to_stdout(stdout: int | IO[bytes], *words: object) -> tuple[int, bytes]:
     """Run with this standard output, and return the code and what is said."""
     done = subprocess.run(

@@ -19,7 +19,7 @@ import pytest
 
 from sampling.plan.plan import plan_document
 from tests.cli import contract_schemas as schemas
-from tests.cli.conftest import JSON, Kernelpoint, drawn_of, results
+from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.charts import quantities
 
 Plan = dict[str, Any]
@@ -503,3 +503,25 @@ def test_what_a_cost_decides_is_not_called_gpu_time(kernelpoint: Kernelpoint, sa
     options = ("--features", features, "--cost", "instructions", "--judge", 0)
     said = kernelpoint("sample", sample_data / "resnet50-like.sqlite", *options).out
     assert re.match(r"Simulate \d+ of 5,600 launches: \d+x less to simulate by instructions \(", said), said
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("volta_sgemm_128x64_nt", "--to accel-sim --traces DIR"),
+        ("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV", "--to csv"),
+        ("__amd_rocclr_copyBuffer", "--to csv"),
+        ("void mul_mat<4>(HIP_vector_type<unsigned int, 3u>)", "--to csv"),
+    ],
+)
+def test_launches_of_another_vendors_gpu_are_not_sent_to_accel_sim(
+    kernelpoint: Kernelpoint, here: Path, name: str, target: str
+) -> None:
+    """Where no device tells, names do; also of what is to be simulated next."""
+    rows = [f'"{name}",{100 + 7 * (number % 9)}' for number in range(400)]
+    (here / "launches.csv").write_text("\n".join(["name,duration_ns", *rows, ""]))
+    plan = ("sample", "launches.csv", "--columns", "name=name,duration_ns=duration_ns", "-o", "plan.json")
+    assert kernelpoint(*plan).out.endswith(f"Next: kernelpoint export plan.json {target} -o chosen\n")
+    table = cycles_of(here / "plan.json", here / "cycles.csv")
+    words = ("estimate", "plan.json", table, "--target", "0.001", "--top-up", "more.json")
+    assert kernelpoint(*words).out.endswith(f"Next: kernelpoint export more.json {target} -o more\n")

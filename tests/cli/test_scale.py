@@ -385,7 +385,8 @@ def test_two_logs_give_a_larger_gpu_launch_by_launch(kernelpoint: Kernelpoint, l
         ("_Z3onePf", 1, "too few thread blocks"),
     ]
     shown = kernelpoint("scale", "predict", *words, "--target", "32").out
-    assert shown.startswith("32 SMs: 640 cycles, 576 to 704, launch by launch from 8 and 16 SMs")
+    assert shown.startswith("32 SMs: 640 cycles, 576 to 704 (90 % sure), launch by launch from 8 and 16 SMs")
+    assert [each["confidence"] for each in run.results["predictions"]] == [0.9, 0.9]
     assert "--kernels gives a row" in shown
 
 
@@ -413,6 +414,10 @@ def test_the_drawn_launches_of_a_plan_are_enough(
         (("--run", "x={8}", "--target", "32"), "is not SIZE=LOG"),
         (("{8}",), "give it as --run SIZE=LOG"),
         (("--run", "8={8}", "--run", "16={16}", "--mpki", "16=9"), "--mpki is of the rules for whole runs"),
+        (
+            ("--run", "8={8}", "--run", "16={16}", "--target", "32", "--confidence", "0.8"),
+            "--confidence 0.8: of launch by launch there is an interval at 0.9; leave it out",
+        ),
         (("--run", "8={8}", "--run", "16={16}", "--rule", "linear", "--kernels"), "--kernels is of runs"),
         (("--run", "8={8}", "--rule", "linear", "--ipc", "8=1"), "--ipc or --mpki and --run are given"),
     ],
@@ -477,6 +482,19 @@ def test_sizes_are_read_from_the_configuration(kernelpoint: Kernelpoint, printed
     assert [each["size"] for each in found["runs"]] == [8, 16, 32]
     assert found["predictions"][0]["error"] == 0
     assert kernelpoint("scale", "open", *printed.values()).out.startswith("32 SMs: 640 cycles")
+
+
+def test_lines_of_the_users_own_beside_known_keys_say_nothing(
+    kernelpoint: Kernelpoint, printed: dict[int, Path]
+) -> None:
+    words = ("scale", "predict", *(word for path in printed.values() for word in ("--run", path)))
+    asked = (*words, "--target", "32")
+    before = results(kernelpoint, *asked)
+    for path in printed.values():
+        text = path.read_text().replace("gpu_sim_cycle =", "my gpu_sim_cycle = 7\ngpu_sim_cycle =")
+        own = "-gpgpu_n_clusters is 999 in what follows\nnow -kernel name = none of it\n"
+        path.write_text(own + text + "sum of pushing kernel 'x'\ngpu_sim_cycle = none\n")
+    assert results(kernelpoint, *asked, "--seed", "0") == before
 
 
 def test_a_table_is_a_run_and_a_rule_takes_the_whole(

@@ -12,9 +12,10 @@ from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 from tests.sampling.readers import test_nvprof as nvprof
+from tests.sampling.readers import test_rocprof_v1 as rocprof_v1
 from tests.sampling.readers import test_simulator_log
 from tests.sampling.readers.rocpd_file import Called, Dispatched, json_of, write_database, write_json
-from tests.sampling.readers.test_rocm_csv import DISPATCHES, V1, V3, text_of
+from tests.sampling.readers.test_rocm_csv import COUNTERS, DISPATCHES, V1, V3, text_of
 from tests.small_recordings import kineto, nsys_csv, nsys_execution_csv, nsys_parquetdir, nsys_sqlite
 
 #: What they are called.
@@ -22,7 +23,8 @@ NAMES = (
     *("small-2020.4.sqlite", "small-2023.4.sqlite", "small-2023.4-parquetdir", "small.arrowsdir"),
     *("small.arrowdir", "small-2023.4.csv", "small-cuda_kern_exec_trace.csv", "small-today.json.gz"),
     *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
-    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "simulator.log", "table.csv"),
+    *("rocm-v3.csv", "counters.csv", "results.db", "results.json", "nvprof.txt", "nvprof.csv"),
+    *("simulator.log", "table.csv"),
 )
 
 
@@ -85,6 +87,12 @@ def _rocm(folder: Path) -> Iterator[Path]:
         path = folder / name
         path.write_text(text_of(header, rows))
         yield path
+    counters = folder / "counters.csv"
+    cells = [f"{n // 2},7,Agent 1,k{n % 3},64,32,C{n % 2},{n},{n},{2 * n}" for n in range(40)]
+    counters.write_text(COUNTERS + "\n".join(cells) + "\n")
+    yield counters
+    yield rocprof_v1.database(folder, rocprof_v1.ROWS * 9)
+    yield rocprof_v1.trace(folder, rocprof_v1.ROWS * 9)
 
 
 def _nvprof(folder: Path) -> Iterator[Path]:

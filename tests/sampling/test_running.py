@@ -16,7 +16,8 @@ import pytest
 from msgspec import structs
 
 import sampling
-from sampling.errors import AnalysisError, OptionError, SamplingError
+from sampling import running
+from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.running import Asked, Now, Ran, run, write_job_array
 from sampling.simulators.export import ExportChoices
@@ -153,6 +154,199 @@ def test_a_command_that_always_fails_is_told_after_three_launches(asking: Asking
     assert len(calls(tmp_path)) == 3
     assert not list((tmp_path / "run").rglob("*.failed"))
     assert ran(asking(command=f"{tmp_path}/simulate {{id}}")).found is not None
+
+
+DEADLOCK = 'if [ $(($1 % 3)) = {} ]; then echo "deadlock at cycle $1" >&2; exit 134; fi'
+
+
+@pytest.mark.parametrize("kernel", range(3))
+@pytest.mark.parametrize("target", [None, 0.005])
+def test_a_kernel_that_never_runs_is_given_up(
+    asking: Asking, tmp_path: Path, plan: PlanFile, kernel: int, target: float | None
+) -> None:
+    asked = asking(DEADLOCK.format(kernel), target=target, processes=2)
+    came = ran(asked)
+    of_kernel = np.arange(LAUNCHES) % 3 == kernel
+    tried = [each for each in calls(tmp_path) if of_kernel[each]]
+    # One more may have been at work when the third failed.
+    assert 3 <= len(tried) <= 4
+    (given_up,) = came.given_up
+    assert given_up.launch.name == KERNELS[kernel]
+    assert given_up.share == pytest.approx(DURATION_NS[of_kernel].sum() / DURATION_NS.sum())
+    assert given_up.why.startswith("ended by SIGABRT: deadlock at cycle")
+    assert came.found is not None
+    main = came.found.main
+    assert main.share_missing == pytest.approx(given_up.share)
+    assert main.total == pytest.approx(CYCLES[~of_kernel].sum(), rel=target or 0.03)
+    assert main.is_within(target or 0.05)
+    assert not came.found.is_within(0.9)
+    # It stays so, and nothing is run again.
+    before = len(calls(tmp_path))
+    again = ran(asked)
+    assert (len(calls(tmp_path)), again.given_up) == (before, came.given_up)
+    # What it is taken as may be said afterwards.
+    like = next(each.key for each in plan.strata if each.launches[0].name == KERNELS[(kernel + 1) % 3])
+    whole = ran(asking(DEADLOCK.format(kernel), target=target, processes=2, assume_like=like)).found
+    assert whole is not None
+    assert not whole.main.share_missing
+    assert (whole.main.low or 0) < CYCLES.sum() < (whole.main.high or 0)
+    assert [each for each in calls(tmp_path) if of_kernel[each]] == tried
+
+
+def test_what_is_given_up_of_a_job_array_is_not_submitted_again(asking: Asking, tmp_path: Path) -> None:
+    asked = asking(DEADLOCK.format(1))
+    while (came := write_job_array(asked, lambda _: None)).job_array is not None:
+        script, tasks = came.job_array
+        for task in range(1, tasks + 1):
+            environment = os.environ | {"SLURM_ARRAY_TASK_ID": str(task)}
+            subprocess.run(["sh", str(script)], env=environment, check=True)
+    assert [each.launch.name for each in came.given_up] == [KERNELS[1]]
+    assert sum(each % 3 == 1 for each in calls(tmp_path)) <= max(3, len(asked.plan.drawn))
+
+
+@pytest.fixture
+def elsewhere(plan: PlanFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanFile:
+    """The plan with its profile as it was typed in its own folder, another folder being the current one."""
+    typed = structs.replace(plan.profile.files[0], path="profile.csv")
+    other = structs.replace(plan, profile=structs.replace(plan.profile, files=(typed,)))
+    (tmp_path / "plan.json").write_text(other.text())
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    return read_plan(str(tmp_path / "plan.json"))
+
+
+def test_a_profile_is_found_beside_the_plan(asking: Asking, tmp_path: Path, elsewhere: PlanFile) -> None:
+    asked = asking(plan=elsewhere, target=0.005)
+    found = ran(asked).found
+    assert found is not None
+    assert found.main.is_within(0.005)
+    assert len(calls(tmp_path)) > len(elsewhere.drawn)
+    # Of a run the folder is enough, for the profile lies above it.
+    again = ran(asking(plan=read_plan(str(tmp_path / "run" / "rounds" / "1")), target=0.003)).found
+    assert again is not None
+    assert again.main.is_within(0.003)
+
+
+def test_that_nothing_can_be_drawn_is_said_before_anything_runs(
+    asking: Asking, tmp_path: Path, elsewhere: PlanFile
+) -> None:
+    (tmp_path / "profile.csv").rename(tmp_path / "kept")
+    with pytest.raises(
+        PlanFileError, match=r"profile\.csv, which it was made from, is not there; put it back"
+    ):
+        ran(asking(plan=elsewhere, target=0.1))
+    assert calls(tmp_path) == []
+    assert not (tmp_path / "run").exists()
+    # Without a target the plan is all that is asked for, and its total is given though a launch fails.
+    bad = next(each.launches[0].id for each in elsewhere.strata if len(each.launches) > 1)
+    came = ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere))
+    assert "profile.csv, which it was made from, is not there" in came.why_no_more
+    assert [each.id for each in came.failed] == [bad]
+    assert came.found is not None
+    # A run is gone on with up to the target that it meets without more.
+    assert ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere, target=0.3)).found is not None
+    # Where all is done that is known, what it comes to is said.
+    more = ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere, target=0.001))
+    assert more.found is not None
+    assert "is not there" in more.why_no_more
+
+
+def test_a_launch_whose_log_was_cut_off_is_tried_again_once(
+    asking: Asking, tmp_path: Path, plan: PlanFile
+) -> None:
+    bad = plan.strata[0].launches[0].id
+    cut = f"if [ $1 = {bad} ] && [ ! -e again ]; then touch again; printf 'launch {bad} of'; exit 0; fi"
+    whole = ran(asking(cut))
+    assert whole.failed == ()
+    assert whole.found is not None
+    assert whole.found.results.metrics["cycles"].tolist() == CYCLES[whole.found.results.ids].tolist()
+    assert calls(tmp_path).count(bad) == 2
+    (tmp_path / "calls").unlink()
+    always = ran(asking(f"if [ $1 = {bad} ]; then exit 0; fi", folder=tmp_path / "always"))
+    assert [(each.id, each.why) for each in always.failed] == [(bad, "it gave no number of cycles")]
+    assert calls(tmp_path).count(bad) == 2
+
+
+def test_a_full_disk_ends_the_run_and_no_launch(
+    asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = asking("exit 1")
+    monkeypatch.setattr(running, "is_full", lambda _: True)
+    with pytest.raises(AnalysisError, match=r"no room is left where .* may be cut off; make room; the same"):
+        ran(full)
+    monkeypatch.setattr(running, "is_full", lambda _: False)
+    assert not list((tmp_path / "run").rglob("*.failed"))
+    came = ran(asking())
+    assert came.failed == ()
+    assert came.found is not None
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        ("mkdir out", "out is a folder, not a file with its cycles"),
+        ("mkfifo out", "out is a pipe, not a file with its cycles"),
+        ("ln -s /dev/zero out", "out is a device, not a file with its cycles"),
+        ("rm run.log; mkdir run.log", "what it wrote cannot be read (Is a directory)"),
+    ],
+)
+def test_what_is_no_file_is_a_failed_launch(
+    asking: Asking, plan: PlanFile, tmp_path: Path, make: str, why: str
+) -> None:
+    bad = plan.strata[0].launches[0].id
+    place = tmp_path / "run" / "launches" / str(bad)
+    came = ran(asking(f"if [ $1 = {bad} ]; then cd {place}; {make}; exit 0; fi"))
+    assert [(each.id, each.why) for each in came.failed] == [(bad, why)]
+    assert came.found is not None
+
+
+@pytest.mark.parametrize("what", ["folder", "command", "current"])
+def test_a_line_break_is_no_job_array(
+    asking: Asking, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a\nb").mkdir()
+    (tmp_path / "a\nb" / "file").touch()
+    changed = {
+        "folder": {"folder": tmp_path / "a\nb" / "run"},
+        # A relative path is made one that means the same in any folder.
+        "current": {"command": f"{tmp_path}/simulate {{id}} file"},
+        "command": {"command": f"{tmp_path}/simulate {{id}} 'a\nb'"},
+    }
+    asked = asking(**changed[what])
+    if what == "current":
+        monkeypatch.chdir(tmp_path / "a\nb")
+    with pytest.raises(OptionError, match=r"the (folder|command) has a line break in it: .*; give another"):
+        write_job_array(asked, lambda _: None)
+    assert not asked.folder.exists()
+    assert ran(asked).found is not None
+
+
+def test_the_folder_is_there_after_an_interruption_of_the_first_export(
+    asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "exported_folder", raised)
+        with pytest.raises(KeyboardInterrupt):
+            ran(asking())
+    assert (tmp_path / "run").is_dir()
+    assert ran(asking()).found is not None
+
+
+def raised(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_command_that_is_told_ids_runs_each_launch_cold_unless_it_says_otherwise(asking: Asking) -> None:
+    cold = ran(asking()).found
+    assert cold is not None
+    assert cold.caches.kind == "cold"
+    assert not cold.is_within(0.9)
+    warm = ran(asking(told_caches="after:16")).found
+    assert warm is not None
+    assert (warm.caches.state, warm.main.total) == ("after:16", cold.main.total)
+    assert warm.is_within(0.9)
+    with pytest.raises(OptionError, match="`caches` is warm, loads, own, cold or after:N, not hot"):
+        ran(asking(told_caches="hot"))
 
 
 def test_results_of_a_stratum_are_taken_in_the_order_of_its_draw(asking: Asking, tmp_path: Path) -> None:

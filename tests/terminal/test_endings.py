@@ -87,7 +87,7 @@ async def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
         for view, keys, broken, name in (
             ("Groups", "w", "write_text", "kernelpoint-groups.txt"),
             ("Plan", "S enter", "write_text", "plan.json"),
-            ("Plan", "e enter", "write_bytes", "csv-export/"),
+            ("Plan", "e enter enter", "write_bytes", "accel-sim-export/"),
         ):
             await app.action_view(view)
             await planned(pilot, app)
@@ -112,6 +112,6 @@ async def test_a_folder_that_cannot_be_made_is_said_like_a_file(
     async with opened(gpt, (200, 40), view="Plan") as (app, pilot):
         await planned(pilot, app)
         monkeypatch.setattr(Path, "mkdir", read_only)
-        await pilot.press("e", "enter")
-        words = f"not written: {tmp_path / 'csv-export'}: cannot be written (Read-only file system)"
+        await pilot.press("e", "enter", "enter")
+        words = f"not written: {tmp_path / 'accel-sim-export'}: cannot be written (Read-only file system)"
         await wait_for(pilot, lambda: words in screen_text(app), "the whole path and why")

@@ -19,7 +19,6 @@ from textual.worker import Worker
 from sampling.errors import SamplingError
 from sampling.parallel import Progress
 from sampling.plan.study import Study
-from sampling.simulators.registry import exporter_names
 from tui.app import wording
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.option_form import OPTION_FIELDS, OptionField, OptionForm
@@ -49,7 +48,7 @@ from tui.options.command_line import command_line, options_of
 from tui.options.plan import SampleOptions, TradeOffOptions
 from tui.output.blocks import Words
 from tui.output.writer import Canvas, canvas_text
-from tui.text.plan import plan_blocks
+from tui.text.plan import plan_blocks, usual_target
 from tui.text.trade_off import level_forms, missing_forms, trade_off_blocks
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
@@ -388,14 +387,15 @@ class PlanScreen(ViewScreen):
             self._prompt.ask_for(None)
 
     def action_export(self) -> None:
-        self.action_export_to(exporter_names()[0])
+        is_amd = self.details is not None and self.details.study.profile.is_of_amd
+        self.action_export_to(usual_target(is_amd=is_amd))
 
     def action_export_to(self, target: str) -> None:
         if self._has_plan():
             self._prompt.ask_for(target)
 
-    def _write(self, path: Path, target: str | None, progress: Progress) -> str:
-        return "" if self.details is None else write_plan(self.details, path, target, progress)
+    def _write(self, path: Path, target: str | None, traces: str, progress: Progress) -> str:
+        return "" if self.details is None else write_plan(self.details, path, target, traces, progress)
 
     def _note_written(self, path: Path, target: str | None) -> None:
         """Results to come are of the plan that was saved, and commands name its split decisions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -25,6 +26,7 @@ from sampling.plan.nearby import (
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch, read_plan
 from sampling.plan.study import Study
+from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from sampling.text import counted
@@ -263,8 +265,10 @@ def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Itera
 # The plan as files: its own, and those that an exporter makes of it.
 
 
-def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress: Progress) -> str:
-    """Write the plan, or what an exporter makes of it; return in words what was written.
+def write_plan(
+    details: PlanDetails, path: Path, exporter: str | None, traces: str, progress: Progress
+) -> str:
+    """Write the plan, or what an exporter makes of it, with these traces or ""; say what was written.
 
     Raises OptionError where there is a file of that name.
     """
@@ -274,7 +278,7 @@ def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress:
     # The exporter is given a plan file, as `export` gives it one.
     with TemporaryDirectory(prefix="kernelpoint-") as scratch:
         save_plan(details, Path(scratch) / PLAN_NAME, progress)
-        return export_file(Path(scratch) / PLAN_NAME, exporter, path)
+        return export_file(Path(scratch) / PLAN_NAME, exporter, path, traces, progress)
 
 
 def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
@@ -292,11 +296,17 @@ def check_new(path: Path) -> None:
         raise OptionError(f"{path} exists", remedy="give another name")
 
 
-def export_file(path: Path, to: str, folder: Path) -> str:
-    """Write what an exporter makes of a plan file, of a larger one what is new; say what was written.
+def export_file(path: Path, to: str, folder: Path, traces: str, progress: Progress) -> str:
+    """Write what an exporter makes of a plan file, of a larger one what is new; say what, and what is next.
 
     Raises SamplingError or OSError where nothing is written.
     """
-    written = write_folder(folder, exported_folder(read_plan(str(path)), to), force=False)
+    choices = ExportChoices(traces=traces or None, progress=progress)
+    written = write_folder(folder, exported_folder(read_plan(str(path)), to, choices), force=False)
     what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
-    return f"written: {what}; {to}: {exporter_named(to).note}"
+    exporter = exporter_named(to)
+    is_cold = "caches" in exporter.takes and not (exporter.fills and traces)
+    page = next((each for each in written if each.endswith("README.txt")), None)
+    how = exporter.note if page is None else f"run them as {page} says"
+    following = f"kernelpoint estimate {shlex.quote(str(folder))} RESULTS"
+    return f"written: {what}{'; launches start cold' if is_cold else ''}; next: {how}, then {following}"

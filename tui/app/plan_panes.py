@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.segment import Segment
 from textual import on
+from textual.containers import Horizontal
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -20,7 +21,7 @@ from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
-from sampling.simulators.registry import exporter_names
+from sampling.simulators.registry import exporter_named, exporter_names
 from tui.app.actions import BINDS, bindings
 from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan_details import Figure
@@ -120,15 +121,18 @@ class BindingList(ListingTable):
 class PlanPrompt(Prompt):
     """Asks where a plan goes, a file, or a folder for what an exporter makes of it, and writes it there.
 
-    `write`: writes to a place, for an exporter or None, in a worker, and returns what to say.
+    Of an exporter that takes traces it asks for these too: with them launches are checked, and caches filled.
+
+    `write`: writes to a place, for an exporter or None, with these traces or "", in a worker, and returns
+    what to say.
     `written`: is told of the place and the exporter then.
     """
 
-    ASKS = (Answer("place", ""),)
+    ASKS = (Answer("place", ""), Answer("traces", "Traces: "))
 
     def __init__(
         self,
-        write: Callable[[Path, str | None, Progress], str],
+        write: Callable[[Path, str | None, str, Progress], str],
         written: Callable[[Path, str | None], object],
     ) -> None:
         super().__init__()
@@ -136,35 +140,49 @@ class PlanPrompt(Prompt):
         self._target: str | None = None
         self._proposed = ""
 
+    @property
+    def _takes_traces(self) -> bool:
+        return self._target is not None and "traces" in exporter_named(self._target).takes
+
     def ask_for(self, target: str | None, typed: str = "", problem: str = "") -> None:
         """Ask for a file for the plan, or for a folder for an exporter, beginning with what was typed."""
         self._target = target
         self._proposed = free_name(PLAN_NAME if target is None else f"{target}-export")
         self.query_one("Horizontal Static", Static).update("File: " if target is None else "Folder: ")
+        self.query(Horizontal).last().display = self._takes_traces
         self.ask({"place": typed or self._proposed}, problem)
 
-    def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
+    def hint(self, name: str) -> Sequence[str]:
+        if name == "traces":
+            fills = self._target is not None and exporter_named(self._target).fills
+            lacking = "empty: launches start cold" if fills else "may be empty"
+            what = "The folder of the traces, whose launches fill L2" if fills else "The folder of the traces"
+            return [f"{each}; {lacking}; enter writes" for each in (what, "Its traces")]
         what = "Save the plan to a new file; enter saves"
         if self._target is not None:
-            what = f"Export for {self._target}, up and down change it; enter writes"
+            then = "goes on to the traces" if self._takes_traces else "writes"
+            what = f"Export for {self._target}, up and down change it; enter {then}"
         return [f"{what}, esc leaves", what]
 
     def turn(self, field: AnswerInput, by: int) -> None:
-        """Choose another target; a name that was not edited goes with it."""
-        if self._target is not None:
+        """Choose another target; a name that was not edited goes with it. From the traces go back."""
+        if field.id == "traces":
+            super().turn(field, -1)
+        elif self._target is not None:
             names, typed = exporter_names(), field.value
             following = names[(names.index(self._target) + by) % len(names)]
             self.ask_for(following, "" if typed == self._proposed else typed)
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
-        """Write to the place; where that fails, ask again."""
+        """Go on to the traces, or write to the place; where that fails, ask again."""
         event.stop()
-        name, target = event.value.strip(), self._target
-        path = home_expanded(name)
+        name, traces = (self.answers[each].strip() for each in ("place", "traces"))
+        target, path = self._target, home_expanded(name)
+        traces = str(home_expanded(traces)) if traces and self._takes_traces else ""
 
         def write(progress: Progress) -> Iterator[str]:
-            yield self._write(path, target, progress)
+            yield self._write(path, target, traces, progress)
 
         def told(said: str) -> None:
             self._written(path, target)
@@ -173,11 +191,13 @@ class PlanPrompt(Prompt):
         def failed(error: SamplingError | OSError) -> None:
             self.ask_for(target, name, f"not written: {failure_words(error)}")
 
-        if name:
+        if not name:
+            self.refuse("a name is missing")
+        elif event.input.id == "place" and self._takes_traces:
+            self.query(AnswerInput).last().focus()
+        else:
             self.close()
             start(self, write, told, failed=failed, group="files", is_exclusive=False)
-        else:
-            self.refuse("a name is missing")
 
 
 # The epsilon that fits a budget.

@@ -21,7 +21,6 @@ from sampling.errors import OptionError, SamplingError
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate
 from sampling.parallel import Progress
-from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
 from tui.app.plan_details import PlanDetails, check_new, export_file, save_plan
 from tui.app.plan_panes import PlanPrompt
@@ -41,6 +40,7 @@ from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable_lines
 from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
+from tui.text.plan import usual_target
 
 OTHERS = ("source", "metrics", "ratios", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
@@ -126,6 +126,11 @@ class Known:
     #: What is still being computed, in words.
     doing: str = ""
 
+    @property
+    def is_biased(self) -> bool:
+        """Whether launches began otherwise than in the whole run, which more of them do not mend."""
+        return not (self.found.caches.is_of_whole_run or self.asked.accept_cold)
+
     def cancelled(self) -> Known:
         """Return the same where nothing more is computed."""
         return replace(self, doing="", why_no_larger="cancelled") if self.doing else self
@@ -157,7 +162,7 @@ def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progres
     known = Known(asked, found)
     # Tables are made here, so that no screen waits for them.
     _ = known.groups.widths
-    if asked.target is not None and not found.main.is_within(asked.target):
+    if asked.target is not None and not known.is_biased and not found.main.is_within(asked.target):
         yield replace(known, doing="drawing what to run next")
         try:
             known = replace(known, larger=missing_to_target(found, asked, progress))
@@ -173,6 +178,8 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
         return None, ""
     if pane is ResultsPane.GROUPS:
         return (known.groups, "") if len(known.groups) else (None, NO_GROUPS)
+    if known.is_biased:
+        return None, "these launches again, with filled caches: e exports the plan, with its traces"
     if known.next is not None:
         return known.next, ""
     if known.asked.target is None:
@@ -403,17 +410,20 @@ class ResultsScreen(ViewScreen):
             self._prompt.ask_for(None)
 
     def action_export(self) -> None:
-        if self.known is None or self.known.larger is None:
+        """Ask where the larger plan goes; the plan itself, where its launches are to be simulated again."""
+        is_biased = self.known is not None and self.known.is_biased
+        if not is_biased and (self.known is None or self.known.larger is None):
             self.action_save()
-        elif self._saved is None:
+        elif not is_biased and self._saved is None:
             self.app.say("S saves the larger plan first: the results of its export are of that file")
         else:
-            self._prompt.ask_for(exporter_names()[0])
+            self._prompt.ask_for(usual_target(is_amd=self._details.study.profile.is_of_amd))
 
-    def _write(self, path: Path, target: str | None, _: Progress) -> str:
-        """Write the larger plan, or what an exporter makes of it."""
-        if target is not None and self._saved is not None:
-            return export_file(self._saved, target, path)
+    def _write(self, path: Path, target: str | None, traces: str, progress: Progress) -> str:
+        """Write the larger plan, or what an exporter makes of it or of the plan itself."""
+        if target is not None and self.known is not None:
+            plan = Path(self.known.asked.plan) if self._saved is None else self._saved
+            return export_file(plan, target, path, traces, progress)
         if self.known is not None and self.known.larger is not None:
             check_new(path)
             write_text(self.known.larger.text, path)

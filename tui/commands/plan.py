@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
 from sampling.plan.judge import judge_design, judge_plan
@@ -19,7 +18,7 @@ from tui.options.files import input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note, notes
-from tui.text.plan import list_answer, plan_answer
+from tui.text.plan import export_command, list_answer, plan_answer, usual_target
 from tui.text.profile import part_of_plan, part_of_study, stated
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
@@ -50,8 +49,8 @@ def run_sample(options: SampleOptions) -> None:
         name = free_name(PLAN_NAME) if PLAN_NAME in input_files(options) else PLAN_NAME
         following = command_line("sample", replace(options, output=name))
         if options.output not in {None, STDOUT}:
-            plan_name = shlex.quote(str(options.output))
-            following = f"kernelpoint export {plan_name} --to accel-sim --traces DIR -o chosen"
+            target = usual_target(is_amd=study.profile.is_of_amd)
+            following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
         answer = plan_answer(study, plan, judged, rows, costs, details=options.details, following=following)
     answer = stated(answer, part_of_study(study))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +13,19 @@ from typing import Any
 from sampling import running
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
+from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.nearby import written_seconds
-from sampling.plan.plan_file import IN_FOLDER, read_plan
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
+from sampling.reduction.grouping import choose_kernel
+from sampling.reduction.plan_groups import is_pool_key
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.alignment import align, read_trace_list
-from sampling.simulators.export import ExportChoices, Simulated, simulated
+from sampling.simulators.export import ExportChoices, Simulated, checkable, simulated
 from sampling.simulators.job import NEEDED
+from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
-from sampling.text import counted
+from sampling.text import counted, listed
 from tui.charts.quantities import ratio
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.studies import progress_of
@@ -34,6 +39,7 @@ from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
 from tui.text import simulation as words
+from tui.text.labels import key_parts
 from tui.text.profile import part_of_plan, stated
 
 _CHOICES = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
@@ -79,6 +85,8 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
         times = ratio(found.speedup if less else 1 / found.speedup)
         said += f": {times} {'less' if less else 'more'} than the whole run"
     said += "."
+    if found.checked < options.cold_check:
+        said += f" {estimate_words.all_checked(options.cold_check, found.checked)}"
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
     following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
@@ -91,21 +99,29 @@ def run_run(options: RunOptions) -> None:
         asked = _asked_of_run(options, meter)
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
-        if wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
+        if wants_warm and asked.to == "csv" and kind_of_caches(asked.told_caches) == "cold":
+            note(estimate_words.ALONE, quiet=options.quiet)
+        elif wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
             note(estimate_words.COLD, quiet=options.quiet)
+        if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
+            note(estimate_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(
                 asked, lambda now: _show_run(now, options, meter)
             )
         except KeyboardInterrupt:
             meter.close()
-            note(f"what is finished is kept in {asked.folder}; the same command goes on", quiet=options.quiet)
+            if asked.folder.exists():
+                kept = f"what is finished is kept in {asked.folder}; the same command goes on"
+                note(kept, quiet=options.quiet)
             raise
     of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
     answer = estimate_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
+        if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
+            raise CheckFailedError(estimate_words.given_up_text(ran))
         _check(ran.found, options)
 
 
@@ -130,8 +146,9 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
         check_folder(folder)
     # The same whatever folder the run is gone on with from.
     traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
+    plan, is_csv = read_plan(str(given / "rounds" / "1") if is_run else options.plan), options.to == "csv"
     return running.Asked(
-        read_plan(str(given / "rounds" / "1") if is_run else options.plan),
+        plan,
         folder,
         options.to,
         options.simulator,
@@ -140,12 +157,32 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
         ExportChoices(
             traces=traces,
-            caches=options.caches,
+            caches=None if is_csv else options.caches,
             cold_check=options.cold_check,
             config=config,
             progress=progress,
         ),
+        told_caches=(options.caches if is_csv else None) or "cold",
+        assume_like=None if options.assume_like is None else _group_of_plan(plan, options.assume_like),
     )
+
+
+def _group_of_plan(plan: PlanFile, wanted: str) -> str:
+    """Return the key of the kernel group that is meant, the largest of several.
+
+    Raises OptionError: none is meant that the plan estimates by itself.
+    """
+    time_ns: defaultdict[str, float] = defaultdict(float)
+    for stratum in plan.strata:
+        if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
+            time_ns[stratum.key] += stratum.size * stratum.mean_ns
+    keys = sorted(time_ns, key=lambda key: -time_ns[key])
+    try:
+        place, _ = choose_kernel([key_parts(key) for key in keys], wanted)
+    except OptionError as error:
+        what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
+        raise OptionError(what, remedy=f"there is {listed(keys, most=3) or 'none'}") from error
+    return keys[place]
 
 
 def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:

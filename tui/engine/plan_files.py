@@ -13,7 +13,7 @@ from msgspec import UNSET
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.parallel import Progress
-from sampling.plan.other_recording import made_from
+from sampling.plan.other_recording import located_files, made_from
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.study import Study
@@ -46,8 +46,7 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
     plan = read_plan(options.plan)
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
-    wanted = [*options.metrics, *(name for pair in ratios for name in pair)]
-    metrics = tuple(dict.fromkeys(["cycles", "instructions", *wanted])) if wanted else ()
+    metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))
 
     def read(paths: tuple[str, ...]) -> SimulatedLaunches:
         return read_result_files(
@@ -122,30 +121,15 @@ def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ())
 
 
 def find_profile(plan: PlanFile) -> tuple[str, ...]:
-    """Return where the files of a plan's profile lie: beside the plan, or where they lay.
+    """Return where the files of a plan's profile lie, see `located_files`.
 
-    Where a name is found in both places, the file whose content the plan knows is meant.
-
-    Raises PlanFileError: one of them is in neither, or the plan names none.
+    Raises PlanFileError: one of them is not found, or the plan names none.
     """
-    found: list[str] = []
-    for file in plan.profile.files:
-        beside, named = Path(plan.path).parent, Path(file.path)
-        places = [] if file.path in {"", "-"} else [beside / named.name, beside / named, named]
-        # A pipe or a device may never end.
-        there = [path for path in places if path.is_file() or path.is_dir()]
-        # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
-        distinct = [path for place, path in enumerate(there) if not any(map(path.samefile, there[:place]))]
-        if len(distinct) > 1:
-            distinct = [path for path in distinct if content_sha256(path) == file.sha256] or distinct
-        if not distinct:
-            break
-        found.append(str(distinct[0]))
-    if found and len(found) == len(plan.profile.files):
-        return tuple(found)
-    missing = plan.profile.files[len(found)].path if plan.profile.files else "no profile that it names"
+    found, missing = located_files(plan)
+    if missing is None:
+        return found
     raise PlanFileError(
-        f"made from {'standard input' if missing == '-' else missing}, "
+        f"made from {'standard input' if missing == '-' else missing or 'no profile that it names'}, "
         "which lies neither beside it nor where it lay",
         path=plan.path,
         remedy=f"name the profile: `kernelpoint open PROFILE --plan {shlex.quote(plan.path)}`",

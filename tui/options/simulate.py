@@ -61,7 +61,10 @@ class RunOptions(OutputOptions):
         metavar="COMMAND",
     )
     traces: InputFile | None = option("accel-sim, macsim: the traces.", metavar="DIR")
-    caches: str | None = option("What launches find in the caches, as for `export`.", metavar="STATE")
+    caches: str | None = option(
+        "What launches find in the caches, as for `export`; csv: what the command sees to, else cold.",
+        metavar="STATE",
+    )
     cold_check: int = option(
         "So many launches run once more, as for `export`.", default=0, metavar="R", least=0
     )
@@ -75,6 +78,10 @@ class RunOptions(OutputOptions):
     jobs: int = option("So many launches at once.", "-j", default=1, least=1)
     timeout: str | None = option(
         "Give a launch up after this long: 90m, 24h; another takes its place.", metavar="TIME"
+    )
+    assume_like: str | None = option(
+        "Take kernels that the simulator never runs to behave as this one: #RANK, or part of the key.",
+        metavar="KERNEL",
     )
     slurm: bool = option("Run nothing: take what is finished, and write a job array for the rest.")
 

@@ -21,6 +21,7 @@ from sampling.readers.registry import read_profile
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
 from scalemodel.from_logs import (
+    CONFIDENCE,
     METHOD,
     OFF_A_DOUBLING,
     ByWaves,
@@ -170,6 +171,11 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
         flag = f"--{stray.replace('_', '-')}"
         what = f"{flag} is of the rules for whole runs, and launch by launch is asked for"
         raise OptionError(what, remedy="leave it out, or give --rule additive")
+    if options.confidence != CONFIDENCE:
+        what = (
+            f"--confidence {options.confidence:g}: of launch by launch there is an interval at {CONFIDENCE:g}"
+        )
+        raise OptionError(what, remedy="leave it out, or give --rule additive")
     plan = None if options.plan is None else read_plan(options.plan)
     read = sorted((read_run(text, plan) for text in options.run), key=lambda each: each[0].size)
     runs = [run for run, _ in read]
@@ -220,7 +226,7 @@ def larger_gpus(
                 known = np.isin(results.ids, run.id)
                 caches = tuple(state for state, here in zip(results.caches, known, strict=True) if here)
             predicted = SimulatedLaunches(run.id, {_CYCLES: waves.cycles}, caches=caches)
-            estimate = estimate_plan(plan, predicted, scale_error=off or 0.0)
+            estimate = estimate_plan(plan, predicted, confidence=CONFIDENCE, scale_error=off or 0.0)
             total, low, high = estimate.main.total, estimate.main.low, estimate.main.high
             measured = None
         parts = None if estimate is None else estimate.parts
@@ -230,6 +236,7 @@ def larger_gpus(
             "cycles": total,
             "low": None if off is None else low,
             "high": None if off is None else high,
+            "confidence": None if off is None else CONFIDENCE,
             "ipc": None if run.instructions is None else run.instructions / total,
             "scale_error": off,
             "sampling_error": None if parts is None else parts.sampling,
@@ -247,7 +254,7 @@ def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Said]:
     small, large = first["from"]
     said = f"{first['target']} SMs: {first['cycles']:,.0f} cycles"
     if first["low"] is not None:
-        said += f", {first['low']:,.0f} to {first['high']:,.0f}"
+        said += f", {first['low']:,.0f} to {first['high']:,.0f} ({100 * CONFIDENCE:.0f} % sure)"
     said += f", launch by launch from {small} and {large} SMs"
     if first["measured"] is not None:
         than = "less" if first["error"] > 0 else "more"
@@ -293,7 +300,9 @@ def _explained(found: Larger, rows: Sequence[KernelRow], *, is_beyond: bool) -> 
     yield f"{share(float(summed[count - 1]))} of the cycles at {target} SMs are of {which}: {named}"
     parts_of = ", ".join(f"{share(part)} {limit}" for part, limit in found.waves.limits())
     yield f"what the cycles at {target} SMs go to: {parts_of}"
-    said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
+    said = (
+        f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, which held for eleven of twelve programs"
+    )
     parts = None if found.estimate is None else found.estimate.parts
     if parts is not None and parts.sampling is not None:
         said += f", and {share(parts.sampling)} for which launches were drawn"

@@ -6,14 +6,17 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sampling.estimation.interval import Estimate
+from sampling.estimation.given_up import GivenUp
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.names import is_of_rocm, readable_name
 from sampling.running import Asked, Now, Ran
 from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
@@ -25,13 +28,16 @@ from tui.output.blocks import Listing, Said, Typed
 from tui.output.writer import Answer, named
 from tui.terminal.printable import Column, shortened
 from tui.text.labels import Place, key_parts, labels_of, place_lines, places_of_groups
-from tui.text.plan import launch_figures, sure_words
+from tui.text.plan import export_command, launch_figures, sure_words, usual_target
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 Row = dict[str, Any]
-_PARTS = ("sampling", "projection", "scale_model", "cold_check")
+_MOST_NAME = 60
+_PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
+#: Of totals that are not of the whole run.
+_HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 
 
 # The answer.
@@ -108,7 +114,7 @@ def _row(total: Estimate) -> dict[str, Any]:
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
-        "incomplete": total.is_incomplete,
+        "incomplete": total.is_incomplete or total.share_missing > 0,
         **named(total, "share_missing", "launches_missing"),
     }
 
@@ -132,10 +138,13 @@ def estimate_blocks(
         # Strata have no result.
         missing = set(found.missing[found.totals.index(main)])
         still = _launches_text([launch for launch in found.plan.drawn if launch.id in missing])
-        there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         known = f"{share(1 - main.share_missing)} of the time"
-        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still} ({there})"
-    yield from total_lines(found)
+        # What lists them is the next command, where there is one that does.
+        there = f" (list: {listed})" if listed else ""
+        if not listed and following is None and (asked := _asked_next(found, options)):
+            there = f" (`--target {asked.target:g} --top-up {asked.top_up}` lists them)"
+        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still}{there}"
+    yield from total_lines(found, options)
     yield from cache_lines(found)
     yield from _basis_lines(found)
     if (target := options.target) is not None:
@@ -163,16 +172,48 @@ def _detail_lines(found: PlanEstimate) -> Iterator[str]:
 
 
 def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:
-    """Return the command to simulate what is missing, to ask for a narrower total, or to look at it."""
+    """Return the command to simulate what is missing, to ask for a narrower total, or to look at it.
+
+    Launches that began cold are to be simulated again, with filled caches.
+    """
+    if not (found.caches.is_of_whole_run or options.accept_cold):
+        source = options.source if options.source in {"accel-sim", "macsim"} else None
+        return warm_export(found.plan, options.plan, source)
     if listed is not None:
-        return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
-    target = options.target or narrower(found)
-    is_met = target is None or found.is_within(target, accept_cold=options.accept_cold)
-    if target is not None and not is_met and found.plan.is_random:
-        # Launches that were picked are not added to.
-        asked = replace(options, target=target, top_up=free_name("more.json"), output=None)
+        return export_command(listed, "more", usual_target(is_amd=_is_amd(found.plan)))
+    if (asked := _asked_next(found, options)) is not None:
         return command_line("estimate", asked)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
+
+
+def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
+    """Return the command that exports a plan so that its launches find in the caches what the program left.
+
+    To look at the plan, where what runs it is told ids alone.
+    """
+    target = target or usual_target(is_amd=_is_amd(plan))
+    caches = {"accel-sim": "warm", "macsim": "after:16"}.get(target)
+    return export_command(path, "warm", target, caches) if caches else f"kernelpoint {shlex.quote(path)}"
+
+
+def _is_amd(plan: PlanFile) -> bool:
+    """Return whether the plan's launches are of a GPU of AMD, as far as their names tell."""
+    return any(map(is_of_rocm, {launch.name for launch in plan.drawn}))
+
+
+def _asked_next(found: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:
+    """Return the estimate to ask for next, which writes what is still to be run; None where there is none."""
+    target = options.target or narrower(found)
+    # Launches that were picked are not added to, and more that begin cold mend nothing.
+    is_warm = found.caches.is_of_whole_run or options.accept_cold
+    if (
+        target is None
+        or not is_warm
+        or not found.plan.is_random
+        or found.is_within(target, accept_cold=options.accept_cold)
+    ):
+        return None
+    return replace(options, target=target, top_up=free_name("more.json"), output=None)
 
 
 def narrower(found: PlanEstimate) -> float | None:
@@ -180,39 +221,88 @@ def narrower(found: PlanEstimate) -> float | None:
     return next((step for step in (0.03, 0.02, 0.01, 0.005) if not found.main.is_within(step)), None)
 
 
-def total_lines(found: PlanEstimate) -> Iterator[str]:
-    """Yield each total and ratio with its interval; of the first, how many launches it is from."""
-    simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(found.main)])
+def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> Iterator[str]:
+    """Yield each total and ratio with its interval; of the first, how many launches it is from.
+
+    A total of launches that began otherwise than in the whole run stands first, headed by that.
+    `options`: name the results of two configurations, and a target; where it is met, launches that were not
+    needed are not called missing.
+    """
+    main, caches = found.main, found.caches
+    is_met = options is not None and options.target is not None and main.is_within(options.target)
+    simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(main)])
     of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')}"
-    for total in found.totals:
-        if math.isnan(total.total):
-            yield f"{total.metric} no total yet{of}"
-        else:
-            said = f"{total.metric} {total.total:,.0f}"
-            if total.half_width == 0:
-                said += ", exact: all launches were simulated"
-            elif total.half_width is not None:
-                ends = f"{total.low:,.0f} to {total.high:,.0f}; {sure_words(total.confidence)}"
-                said += f", within {_within(total)} ({ends})"
-            yield "; ".join([said + of, *total.notes])
-        of = ""
-    for ratio in filter(None, (*found.ratios, found.speedup)):
-        figure = "" if ratio.ratio is None else f"{ratio.ratio:.4g}"
-        if figure and ratio.low is not None and ratio.low != ratio.high:
-            figure += f", {ratio.low:.4g} to {ratio.high:.4g}"
-        yield f"{ratio.name} {'; '.join(filter(None, (figure, ratio.reason))) or 'none'}"
+    of += ", the others as is assumed" if found.parts is not None and found.parts.assumed else ""
+    sure = f"; {sure_words(main.confidence)}"
+    if not caches.is_of_whole_run:
+        sure = f" at {100 * main.confidence:.4g} %"
+    for total in sorted(found.totals, key=lambda total: total is not main):
+        said, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
+        if head := _HEADS.get(caches.kind, "") if total.metric == CYCLES else "":
+            yield (
+                f"{head}: {caches.said}" if missing else f"{head} {total.total:,.0f} {CYCLES}: {caches.said}"
+            )
+            said = "  of launches that begin so"
+        said += f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
+        if missing:
+            said = f"{total.metric} no total yet"
+        elif total.half_width == 0:
+            said += ", exact: all launches were simulated"
+        elif total.half_width is not None:
+            said += f", within {_within(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"
+        notes = [note for note in total.notes if not (is_met and f"{WITHOUT_RESULT};" in note)]
+        yield "; ".join([said + (of if total is main else ""), *notes])
+    for ratio in found.ratios:
+        yield f"{ratio.name} {_ratio_text(ratio)}"
+    if found.speedup is not None:
+        one, other = sides(options.results, options.against) if options else ("these results", "the others")
+        yield _speedup_line(found, one, other)
+
+
+def _ratio_text(ratio: Ratio, unit: str = "") -> str:
+    """Return a ratio with its interval, and what is to be known of it, or why there is none."""
+    figure = "" if ratio.ratio is None else f"{ratio.ratio:.4g}{unit}"
+    if figure and ratio.low is not None and ratio.low != ratio.high:
+        figure += f", {ratio.low:.4g} to {ratio.high:.4g}"
+    return "; ".join(filter(None, (figure, ratio.reason))) or "none"
+
+
+def _speedup_line(found: PlanEstimate, one: str, other: str) -> str:
+    """Return how fast the other configuration is, and of which totals that is the quotient."""
+    ratio, total = found.speedup, found.other
+    assert ratio is not None
+    if ratio.ratio is None or total is None:
+        return f"{other} against {one}: {_ratio_text(ratio)}"
+    said = f"{other} is {ratio.ratio:.4g}x as fast as {one}"
+    if ratio.low is not None and ratio.low != ratio.high:
+        said += f" ({ratio.low:.4g} to {ratio.high:.4g})"
+    said += f": {found.main.total:,.0f} over {total.total:,.0f} {CYCLES}"
+    return "; ".join(filter(None, (said, ratio.reason)))
+
+
+def sides(results: Sequence[str], against: Sequence[str]) -> tuple[str, str]:
+    """Return names of two configurations' results: their files', or their folders' where those are alike."""
+    both = [Path(files[0]) if files else Path() for files in (results, against)]
+    more = [f" and {len(files) - 1} more" if len(files) > 1 else "" for files in (results, against)]
+    stems = [path.name.partition(".")[0] or path.name for path in both]
+    for names in (stems, [path.parent.name for path in both], [str(path) for path in both]):
+        if all(names) and names[0] != names[1]:
+            break
+    one, other = (name + rest for name, rest in zip(names, more, strict=True))
+    return one, other
 
 
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
-    """Yield what the launches found in the caches, and what that does to their total."""
-    main, parts = found.main, found.parts
-    if words := found.caches.said:
-        head = {"cold": "COLD: ", "own": "LOWER BOUND: "}.get(found.caches.kind, "")
+    """Yield what the launches found in the caches, unless that heads the total, and what that does to it."""
+    main, parts, caches = found.main, found.parts, found.caches
+    head = _HEADS.get(caches.kind, "")
+    if caches.said and not (head and main.metric == CYCLES):
+        words = f"{head}: {caches.said}" if head else caches.said
         if parts is not None and parts.cold_check and main.half_width is not None and main.total:
             now = main.half_width / main.total
             before = math.sqrt(max(0.0, now**2 - parts.cold_check**2))
             words += f", which widens the interval from {share(before)} to {share(now)}"
-        yield head + words
+        yield words
     if found.own is not None and (ends := _bracket(found)) is not None:
         own = f"{found.own.total:,.0f}, with L2 filled by what launches read themselves"
         both = f"{ends[0]:,.0f} to {ends[1]:,.0f} with both intervals"
@@ -230,8 +320,8 @@ def _basis_lines(found: PlanEstimate) -> Iterator[str]:
         ]
         yield f"  parts of that: {', '.join(shares)}"
     if seen is not None and not seen.degrees_of_freedom:
-        none = "no stratum was simulated twice; `--target 0.02` simulates more and checks it"
-        yield f"The interval is as declared: {none}."
+        more = "; `--target 0.02` simulates more and checks it" if found.caches.is_of_whole_run else ""
+        yield f"The interval is as declared: no stratum was simulated twice{more}."
     elif seen is not None:
         ratio = math.sqrt(seen.variance_ratio)
         times = f"{f'{ratio:.2g}' if ratio >= 0.01 else 'less than 0.01'} times as much as declared"
@@ -267,17 +357,24 @@ def missing_text(total: Estimate) -> str:
 def unmet_text(found: PlanEstimate, target: float) -> str:
     """Return why the total is not as narrow as asked for."""
     total, asked = found.main, f"not within {share(target)}"
-    if total.is_incomplete:
+    if total.is_incomplete or total.share_missing:
         return f"{asked}: {missing_text(total)}"
     if total.half_width is None or not total.total:
         return f"{asked}: there is no interval"
+    began = "" if found.caches.is_of_whole_run else "cold"
+    if found.caches.kind == "own":
+        began = "with their own reads in L2"
     if total.is_within(target):
-        began = "with their own reads in L2" if found.caches.kind == "own" else "cold"
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
+    if found.parts is not None and found.parts.assumed > target:
+        return (
+            f"{asked}: what is assumed of kernels that never ran alone reaches {share(found.parts.assumed)}"
+        )
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
-    return f"{asked}: the interval reaches {_within(total)} to either side"
+    of = f", of launches that started {began}" if began else ""
+    return f"{asked}: the interval reaches {_within(total)} to either side{of}"
 
 
 # By kernel group.
@@ -368,6 +465,17 @@ COLD = (
     "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
 )
 
+#: The same of a command that is told an id.
+ALONE = (
+    "each launch runs alone here, with cold caches for all that is known, and a total of these keeps no "
+    "--target: --caches warm says that the command fills them; --accept-cold takes it as it is"
+)
+
+
+def all_checked(asked: int, checked: int) -> str:
+    """Return that a cold check of more launches than there are takes them all."""
+    return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
+
 
 def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
@@ -393,6 +501,9 @@ def news_line(now: Now, target: float | None) -> str | None:
     what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
     if isinstance(now.news, Job):
         what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
+    elif isinstance(now.news, GivenUp):
+        tried = counted(len(now.news.failed), "launch", "launches")
+        what = f"{_kernel_name(now.news)} is given up: {tried} failed and none ran"
     return f"{what}; {progress_line(now, target)}"
 
 
@@ -401,31 +512,80 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
-    said = list(_run_blocks(ran, command))
+    given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
     results: dict[str, Any] = {
         "failed": [each._asdict() for each in ran.failed],
+        "given_up": [
+            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, ran, asked)}
+            | {"failed": list(each.failed), "why": each.why, "share": each.share}
+            for each in ran.given_up
+        ],
+        "why_no_more": ran.why_no_more or None,
         "job_array": None if ran.job_array is None else str(ran.job_array[0]),
         "begun": [str(place) for place in ran.begun],
         "folder": str(asked.folder),
     }
     if ran.found is None:
-        return Answer("run", results, blocks=lambda _: said, rows=[{**results, "failed": len(ran.failed)}])
+        return Answer(
+            "run", results, blocks=lambda _: (*given_up, *said), rows=[{**results, "failed": len(ran.failed)}]
+        )
     found = ran.found
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
+    if not (found.caches.is_of_whole_run or options.accept_cold):
+        following = warm_export(found.plan, found.plan.path, asked.to)
+
+    def blocks() -> Iterator[Said]:
+        total, *others = estimate_blocks(found, None, options, following)
+        yield from (total, *given_up, *others, *said)
+
     return replace(
         estimate_answer(ran.found, None, options, following),
         command="run",
         results=estimate_results(ran.found, None, options) | results,
-        blocks=lambda _: (*estimate_blocks(found, None, options, following), *said),
+        blocks=lambda _: blocks(),
     )
 
 
+def _kernel_name(kernel: GivenUp) -> str:
+    return shortened(readable_name(kernel.launch.name), _MOST_NAME)
+
+
+def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
+    """Return the group that a kernel is taken to behave as; None where it is none."""
+    is_taken = ran.found is not None and not ran.found.main.share_missing
+    return asked.assume_like if kernel.strata and is_taken else None
+
+
+def given_up_text(ran: Ran) -> str:
+    """Return how much of the time the simulator never ran, and what can be done."""
+    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
+    remedy = "others of their strata stand for them"
+    if any(each.strata for each in ran.given_up):
+        remedy = "--assume-like KERNEL takes that time as another kernel's"
+    return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
+
+
+def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
+    for kernel in ran.given_up:
+        as_what = "left out of the total"
+        if not kernel.strata:
+            as_what = "the others of its stratum stand for it"
+        elif (like := _assumed(kernel, ran, asked)) is not None:
+            as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
+        head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
+        tried = counted(len(kernel.failed), "launch", "launches")
+        yield f"{head}: {tried} failed ({kernel.why}) and none ran; {as_what}"
+
+
 def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
-    for each in ran.failed:
+    told = {each for kernel in ran.given_up for each in kernel.failed}
+    for each in (each for each in ran.failed if each.id not in told):
         other = "no other" if each.instead is None else f"launch {each.instead}"
         yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
+    if ran.why_no_more:
+        yield f"no more launches were drawn: {ran.why_no_more}"
     if ran.job_array is not None:
         script, launches = ran.job_array
         before = f"{counted(launches, 'launch')} to simulate: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
@@ -22,7 +23,14 @@ from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
 from tui.engine.planning import PlanCosts
 from tui.options.choices import PlanList
-from tui.options.command_line import PLAN_NAME, command_line, flags_of_parameters, options_of, with_flags
+from tui.options.command_line import (
+    PLAN_NAME,
+    command_line,
+    flags_of_parameters,
+    free_name,
+    options_of,
+    with_flags,
+)
 from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
@@ -51,6 +59,21 @@ def verdict(design: Design) -> tuple[str, Tone]:
 def sure_words(confidence: float) -> str:
     """Return a confidence as people say it."""
     return f"{100 * confidence:.4g} % sure"
+
+
+def usual_target(*, is_amd: bool) -> str:
+    """Return what a plan is exported for: Accel-Sim, which runs traces of NVIDIA's GPUs, or by ids alone.
+
+    No simulator of AMD's GPUs takes chosen launches: that part of MGPUSim runs whole programs.
+    """
+    return "csv" if is_amd else "accel-sim"
+
+
+def export_command(plan: str, folder: str, target: str, caches: str | None = None) -> str:
+    """Return the command that hands a plan to a simulator."""
+    traces = "" if target == "csv" else " --traces DIR"
+    filled = "" if caches is None else f" --caches {caches}"
+    return f"kernelpoint export {shlex.quote(plan)} --to {target}{traces}{filled} -o {free_name(folder)}"
 
 
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sampling.plan.findings import Finding
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
@@ -110,21 +111,25 @@ def held_words(study: Study) -> str:
 # Findings.
 
 #: What stands for a finding's severity; it is ASCII and says the same as the tone.
-MARKS = {"warning": "!", "note": "i"}
-_TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
+MARKS = {"error": "X", "warning": "!", "note": "i"}
+_TONES = {"error": Tone.BAD, "warning": Tone.WARNING, "note": Tone.NOTE}
+
+
+def _gravest_first(study: Study) -> list[Finding]:
+    return sorted(study.findings, key=lambda finding: list(MARKS).index(finding.severity))
 
 
 def finding_sentences(study: Study) -> Iterator[str]:
     """Yield the findings with their marks, a remedy only where there is something to mend."""
-    for each in study.findings:
-        remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
+    for each in _gravest_first(study):
+        remedy = "" if each.severity == "note" else f" Remedy: {each.remedy}."
         yield f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}"
 
 
 def finding_blocks(study: Study, keys: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield the findings with all remedies, below a heading; `keys` says what a key does about a code."""
     yield "Findings" if study.findings else "Findings: none"
-    for each in study.findings:
+    for each in _gravest_first(study):
         yield f"  {MARKS[each.severity]} {each.code}: {each.message} Remedy: {each.remedy}."
         if keys and each.code in keys:
             yield f"    {keys[each.code]}"
@@ -303,7 +308,7 @@ def header_forms(study: Study) -> list[Words]:
         launches = Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART)
         filters = f" ({part.typed})"
 
-    graver = sorted(study.findings, key=lambda finding: finding.severity != "warning")
+    graver = _gravest_first(study)
     marks = [Phrase(MARKS[each.severity], _TONES[each.severity]) for each in graver]
     every = [(mark, Phrase(f" {each.words}")) for mark, each in zip(marks, graver, strict=True)]
     more = [(Phrase(f" +{len(graver) - 1}"),)] if len(graver) > 1 else []

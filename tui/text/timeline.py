@@ -244,13 +244,19 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Said]:
         each = rows[row]
         indent = "  " * each["depth"]
         room = max(room - len(indent), _LEAST_LABEL)
-        text = f"{each['name']}: --launches {each['first']}:{each['last'] + 1}"
+        text = f"{each['name']}: {_selection(listed, chosen[row])}"
         is_fit = each["source"] == "found" and len(text) <= room
         return f"{indent}{text}" if is_fit else indent + shortened(str(each["name"]), room)
 
     yield Listing(figures, "range", label, dropped_first=(), whole=[row["path"] for row in rows])
     if rest := int((listed.launches > 0).sum()) - len(chosen):
         yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
+
+
+def _selection(listed: RangeList, path: int) -> str:
+    """Return how the launches of an iteration, or of all, are selected, and what that holds beside them."""
+    said = f"--launches {listed.first[path]}:{listed.last[path] + 1}"
+    return f"{said}, with {listed.between[path]:,} between" if listed.between[path] else said
 
 
 # Ranges as a tree above a chart.

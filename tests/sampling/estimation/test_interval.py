@@ -17,15 +17,16 @@ from scipy.stats import chi2, t
 
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.interval import (
+    Estimate,
     Interval,
     Moments,
     Ratio,
     Sample,
-    calibrated,
     estimate,
     estimate_groups,
     interval,
     moments,
+    put_to_means,
     ratio_of_totals,
 )
 from sampling.estimation.top_up import next_sizes
@@ -273,14 +274,49 @@ def test_what_two_configurations_share_cancels(sample: Make) -> None:
 
 def test_a_metric_that_follows_durations_is_put_to_the_mean_duration(sample: Make) -> None:
     made = sample((50, 10, [(8, 81), (9, 89), (12, 121)]), (40, 5, [(4, 60), (6, 92)]))
-    put = calibrated(made, made.y[:, 0])
+    put = put_to_means(made)
     # Their expansion is the ratio estimate of each stratum.
     assert 50 * put[:3].mean() == pytest.approx(50 * 10 * 291 / 29)
     assert 40 * put[3:].mean() == pytest.approx(40 * 5 * 152 / 10)
     # What is left of the spread is that about the ratio.
     assert put[:3].std() < 1.5
-    same = np.array([7.0, 7, 7, 9, 9])
-    assert calibrated(made, same).tolist() == same.tolist()
+
+
+def test_what_is_the_same_in_every_launch_has_its_total_by_expansion(sample: Make) -> None:
+    """Also in its kernel groups; cycles are what durations stand for, however few launches say otherwise."""
+    made = sample((50, 10, [(8, 7), (9, 7), (13, 7)]), (40, 5, [(4, 9), (7, 9)]))
+    made = replace(made, metrics=("instructions",))
+    assert estimate(made, "instructions").total == 50 * 7 + 40 * 9
+    groups = estimate_groups(made, "instructions")
+    assert [groups[0].total, groups[1].total] == [50 * 7, 40 * 9]
+    cycles = estimate(replace(made, metrics=("cycles",)), "cycles").total
+    assert cycles == pytest.approx(50 * 10 * 21 / 30 + 40 * 5 * 18 / 11)
+
+
+@pytest.mark.parametrize("follows", [(True, True), (True, False), (False, True), (False, False)])
+def test_a_ratio_is_the_quotient_of_the_totals(sample: Make, follows: tuple[bool, bool]) -> None:
+    """Whichever of the two follows durations; and where a launch has only one of them."""
+    rng = np.random.default_rng(4)
+    strata = [(90, 20.0, [(x, x * rng.uniform(0.99, 1.01)) for x in rng.uniform(5, 50, 6)]) for _ in range(3)]
+    base = sample(*strata)
+    alike = 30 * rng.uniform(0.99, 1.01, 18)
+    y = np.column_stack([base.y[:, 0] if each else alike for each in follows])
+    made = replace(base, y=y, metrics=("one", "other"))
+    for is_gone in (False, True):
+        y[3, 0] = np.nan if is_gone else y[3, 0]
+        found = ratio_of_totals(made, "r", "one", "other", 0.95)
+        one, other = (estimate(made, metric) for metric in made.metrics)
+        assert found.ratio == pytest.approx(one.total / other.total, rel=1e-12)
+        assert half_width(found) > 0
+    # Without the same launches of both, nothing cancels.
+    reach = np.hypot(half_width_of(one) / one.total, half_width_of(other) / other.total)
+    assert half_width(found) == pytest.approx(found.ratio * reach)
+    assert found.reason == "only 17 launches have both, so its interval is that of two samples"
+
+
+def half_width_of(found: Estimate) -> float:
+    assert found.half_width is not None
+    return found.half_width
 
 
 def test_nothing_below_a_ratio_is_said(sample: Make) -> None:

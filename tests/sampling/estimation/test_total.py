@@ -12,7 +12,7 @@ from msgspec import structs
 
 import sampling
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Sample, estimate
+from sampling.estimation.interval import Ratio, Sample, estimate
 from sampling.estimation.top_up import top_up
 from sampling.estimation.total import (
     IS_PROJECTED,
@@ -155,6 +155,11 @@ def test_picked_launches_give_a_total_and_no_interval(sample_data: Path, written
     assert of(found, "cycles") == pytest.approx(weighted)
     assert found.main.low is None
     assert NOT_RANDOM in found.main.notes
+    (ipc,) = found.ratios
+    assert ipc.ratio == pytest.approx(of(found, "instructions") / weighted)
+    assert (ipc.low, ipc.reason) == (None, NOT_RANDOM)
+    speedup = estimate_plan(plan, simulated(plan), against=simulated(plan)).speedup
+    assert speedup == Ratio("speedup", 1.0, NOT_RANDOM)
     assert found.main.seen is None
     assert found.groups == ()
     with pytest.raises(AnalysisError, match="picked launches cannot be topped up"):

@@ -68,6 +68,10 @@ _GIANT = kernels([10_001] * 80 + [200_020], ["k"] * 80 + ["giant"])
 _APART = kernels(SPREAD, process=[0] * 50 + [1] * 50, device=[0] * 25 + [1] * 25 + [0] * 50)
 _NO_GRID = kernels(SPREAD, grid_x=[0] * 40 + [1] * 60)
 _WHOLE = kernels([10] * 9000 + [7000, 9000, 400], ["k"] * 9000 + ["few"] * 3, target=Target(0.004))
+_FEW_MISSING = RecordingFacts(launch_calls=110, calls_without_kernel=10)
+_MANY_MISSING = RecordingFacts(launch_calls=125, calls_without_kernel=25)
+_MERGED = RecordingFacts(merged_ranks=2)
+_LEFT_OUT = RecordingFacts(rows_left_out=1, first_left_out="row 6, column dur: it ends before it starts")
 _MISSING = RecordingFacts(api_rows_missing=25, launch_order="gpu-start")
 
 #: A small profile, the code that is found in it, its severity and few words, and parts of what is said.
@@ -76,6 +80,24 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
         *("graph-level-trace", "warning", "kernels of 1,234 graph replays missing"),
         kernels(SPREAD, facts=RecordingFacts(hidden_graph_replays=1234)),
         "1,234 CUDA-graph replays ... --cuda-graph-trace=node",
+    ),
+    (
+        *("missing-kernels", "error", "20.0 % of the launches missing"),
+        kernels(SPREAD, facts=_MANY_MISSING),
+        "25 of 125 launch calls (20.0 %) have no kernel ... in no total ... record from before",
+    ),
+    (
+        *("missing-kernels", "warning", "9.1 % of the launches missing"),
+        kernels(SPREAD, facts=_FEW_MISSING),
+        "10 of 110 launch calls (9.1 %)",
+    ),
+    (
+        *("merged-ranks", "note", "the file holds 2 ranks", kernels(SPREAD, facts=_MERGED)),
+        "The file holds 2 ranks: each is a process here",
+    ),
+    (
+        *("rows-left-out", "warning", "1 row left out", kernels(SPREAD, facts=_LEFT_OUT)),
+        "1 row is no usable launch and was left out; the first: row 6, column dur: it ends before",
     ),
     (
         *("api-rows-missing", "note", "25 launches without API call", kernels(SPREAD, facts=_MISSING)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -101,6 +102,33 @@ def test_a_negative_duration_is_refused_with_its_row(launch_table: Build) -> Non
         launch_table(["k"] * 4, [1, 2, -7, 4])
 
 
+@pytest.mark.parametrize(
+    ("wrong", "launches", "is_refused"), [(10, 1, False), (11, 1089, False), (11, 1088, True)]
+)
+def test_more_than_ten_rows_and_one_in_a_hundred_left_out_refuse_a_file(
+    wrong: int, launches: int, is_refused: bool
+) -> None:
+    rows = launch_table_module.RowsLeftOut("profile.csv")
+    rows.add(1, "it has no end", row=7, column="End")
+    rows.add(wrong - 1, "it ends before it starts", row=9)
+    if is_refused:
+        with pytest.raises(
+            ProfileError, match=r"profile.csv, row 7, column End: it has no end, the first of 11"
+        ):
+            rows.in_facts(RecordingFacts(), launches)
+    else:
+        told = rows.in_facts(RecordingFacts(product="nsys"), launches)
+        assert (told.product, told.rows_left_out) == ("nsys", wrong)
+        assert told.first_left_out == "row 7, column End: it has no end"
+
+
+def test_a_file_in_which_no_row_is_a_launch_is_refused_with_the_first() -> None:
+    rows = launch_table_module.RowsLeftOut("profile.csv")
+    rows.add(1, "it has no end", row=7)
+    with pytest.raises(ProfileError, match=r"profile.csv, row 7: it has no end"):
+        rows.in_facts(RecordingFacts(), 0)
+
+
 def test_unknown_shapes_are_none_and_known_ones_are_told_apart(launch_table: Build) -> None:
     table = launch_table(["k"] * 3, [1, 2, 3], grid_x=[0, 4, 4])
     codes = table.parts[0].load(["signature"])["signature"]
@@ -149,9 +177,10 @@ def test_process_numbers_that_collide_are_counted_from_zero(
 def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build) -> None:
     kernels = KernelTable()
     facts = [
-        RecordingFacts((Device(0, "V100"),), "api-start", 2, 1, "nsys 1"),
-        RecordingFacts((Device(0, "H100"),), "gpu-start", 3, 0, "nsys 2"),
+        RecordingFacts((Device(0, "V100"),), "api-start", 2, 1, "nsys 1", launch_calls=9, rows_left_out=2),
+        RecordingFacts((Device(0, "H100"),), "gpu-start", 3, 0, "nsys 2", launch_calls=8, first_left_out="x"),
     ]
     each_files_own = (Device(0, "V100", process=0), Device(0, "H100", process=1))
     workload = joined_profiles([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
-    assert workload.facts == RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2")
+    total = RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2", launch_calls=17)
+    assert workload.facts == replace(total, rows_left_out=2, first_left_out="x")

@@ -125,6 +125,37 @@ def test_an_error_in_a_thread_reaches_the_reader() -> None:
         ("triton_poi_fused_convolution_relu_7", "elementwise"),
         ("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", "gemm"),
         ("Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1", "gemm"),
+        ("bmm_E4m3_E2m1E2m1_Fp32_t128x8x256_s6_rM_BN_schedS_biasM_bN_dynBatch_sm100f", "gemm"),
+        ("void mul_mat_q<(ggml_type)12, 128, false>(char const*, int const*)", "gemm"),
+        ("triton_tem_fused_addmm_relu_7", "gemm"),
+        # By what it computes, not by whose it is.
+        ("void fbgemm_gpu::permute_2D_data_kernel<false, int, int>(int, int, int)", "copy"),
+        ("void flashinfer::norm::RMSNormKernel<8u, __half>(__half*, __half*)", "normalisation"),
+        ("void flashinfer::BatchDecodeWithPagedKVCacheKernel<true, 2u>(Params)", "attention"),
+        # An attention that is written out is told by its softmax; a loss has one too, and a router.
+        ("void softmax_warp_forward<float, float, float, 10, false, false>(float*, int)", "attention"),
+        ("void softmax_warp_forward<float, float, float, (int)6, (bool)0, (bool)1>(T2 *)", "attention"),
+        ("void softmax_warp_forward<float, float, float, 10, true>(float*, int)", "normalisation"),
+        ("cunn_SoftMaxForward<4, float, LogSoftMaxForwardEpilogue>", "normalisation"),
+        ("void vllm::moe::topkGatingSoftmax<4, 8>(float const*)", "normalisation"),
+        # A look-up copies rows, its backward pass adds them up.
+        ("void embedding_kernel<float>(float*, int const*)", "copy"),
+        ("void at::native::embedding_backward_feature_kernel<float, float, long>()", "reduction"),
+        ("aten::embedding_dense_backward [[16, 559, 1024]]", "reduction"),
+        ("void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*)", "elementwise"),
+        ("void vllm::reshape_and_cache_flash_kernel<__half>(__half const*)", "copy"),
+        # Words of an epilogue stand alone, and tell nothing where a name says more.
+        ("void addBias<float>(float*)", "elementwise"),
+        ("scale_f32(float const*, float*)", "elementwise"),
+        ("LeakyReLU", "elementwise"),
+        ("void copy3(float const*)", "copy"),
+        ("unbiased_walk(int)", OTHER),
+        ("grayscale(uchar4*)", OTHER),
+        ("photocopy_kernel", OTHER),
+        ("irreluctant(float*)", OTHER),
+        ("conv_bias_relu_copy", "convolution"),
+        ("gemm_scale_copy", "gemm"),
+        ("void vectorized_elementwise_kernel<4, lgamma_kernel_cuda(Iterator&)>(int)", "elementwise"),
         # The converter of its epilogue makes no convolution of it.
         ("void cutlass::Kernel<cutlass::gemm::Gemm<cutlass::NumericArrayConverter<float>>>(P)", "gemm"),
         # By the operator that it applies, not by the kernel that applies any.

@@ -25,7 +25,7 @@ KERNEL_COLUMNS = {
     version: tuple(columns.split())
     for version, columns in {"2020.4": _OLDEST, "2022.4": _2022, "2023.4": _2023, "2026.2": _2026}.items()
 }
-_RUNTIME = "start end eventClass globalTid? correlationId? nameId returnValue callchainId?"
+_RUNTIME = "start? end? eventClass globalTid? correlationId? nameId returnValue? callchainId?"
 _RUNTIME_COLUMNS = tuple(_RUNTIME.split())
 _META_DATA = {"2022.4": "EXPORT_META_DATA", "2023.4": "META_DATA_EXPORT", "2026.2": "META_DATA_EXPORT"}
 
@@ -61,11 +61,13 @@ class Launch:
 class Call:
     """A row of the API table."""
 
-    start: int
+    start: int | None
     correlation: int | None
     pid: int | None = 100
     name: str = "cudaLaunchKernel_v7000"
     vm: int = VM
+    returned: int | None = 0
+    thread: int = 4242
 
 
 @dataclass
@@ -195,5 +197,14 @@ def _cell(made: Export, launch: Launch, column: str) -> object:
 
 
 def _call_row(made: Export, call: Call) -> Sequence[object]:
-    thread = None if call.pid is None else global_pid(call.pid, call.vm) + 4242
-    return (call.start, call.start + 5, 0, thread, call.correlation, made.string(call.name), 0, None)
+    thread = None if call.pid is None else global_pid(call.pid, call.vm) + call.thread
+    return (
+        call.start,
+        (call.start or 0) + 5,
+        0,
+        thread,
+        call.correlation,
+        made.string(call.name),
+        call.returned,
+        None,
+    )

@@ -23,9 +23,12 @@ TABLES = {
         "grid_size_z, event_id, extdata"
     ),
 }
-CATEGORIES = (
-    *("KERNEL_DISPATCH", "HIP_RUNTIME_API_EXT", "MARKER_CORE_RANGE_API"),
-    *("hipLaunchKernel", "roctxRange"),
+CATEGORIES = ("KERNEL_DISPATCH", "HIP_RUNTIME_API_EXT", "MARKER_CORE_RANGE_API")
+#: What a program calls, in the order in which JSON numbers them
+CALLS = (
+    *("roctxRange", "hipLaunchKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipFree"),
+    *("hipLaunchCooperativeKernelMultiDevice", "hipLaunchKernelExC", "hipDrvLaunchKernelEx"),
+    *("hipGraphLaunch", "hipLaunchHostFunc", "hipStreamBeginCapture", "hipStreamEndCapture"),
 )
 HANDLES = 5600  # of the agents in JSON
 #: Agents 0 and 1 are CPUs, so HIP's GPU 0 is agent 2 and GPU 1 agent 3.
@@ -65,6 +68,7 @@ class Called(NamedTuple):
     start: int
     end: int
     text: str | None = None
+    name: str = "hipLaunchKernel"
 
 
 def write_database(
@@ -77,7 +81,8 @@ def write_database(
 ) -> Path:
     """Write or add to a database one recording."""
     rows: list[tuple[str, dict[str, Any]]] = [
-        ("string", {"id": number, "string": text}) for number, text in enumerate(CATEGORIES, start=1)
+        ("string", {"id": number, "string": text})
+        for number, text in enumerate((*CATEGORIES, *CALLS), start=1)
     ]
     rows.append(
         ("info_process", {"id": 7, "pid": pid, "command": "./secret", "environment": '{"T": "secret"}'})
@@ -96,7 +101,8 @@ def write_database(
         )
         timed = {"pid": 7, "start": each.start, "end": each.end, "event_id": event}
         if isinstance(each, Called):
-            rows.append(("region", {**timed, "tid": 7, "name_id": 4 if text is None else 5}))
+            name = CALLS.index(each.name if text is None else CALLS[0]) + len(CATEGORIES) + 1
+            rows.append(("region", {**timed, "tid": 7, "name_id": name}))
             continue
         sizes = {f"grid_size_{axis}": size for axis, size in zip("xyz", each.items, strict=True)}
         sizes |= {f"workgroup_size_{axis}": size for axis, size in zip("xyz", each.group, strict=True)}
@@ -123,8 +129,8 @@ def json_of(
     def timed(each: Called | Dispatched) -> dict[str, Any]:
         return {
             "size": 56,
-            "kind": 3,
-            "operation": 1,
+            "kind": 1,
+            "operation": CALLS.index(each.name) if isinstance(each, Called) else 0,
             "thread_id": 7,
             "correlation_id": {"internal": each.stack, "external": 0},
             "start_timestamp": each.start,
@@ -161,7 +167,10 @@ def json_of(
     return {
         "metadata": {"node": {"hostname": "secret"}, "pid": pid, "command": ["./secret"]},
         "agents": agents,
-        "strings": {"marker_api": [{"key": call.stack, "value": call.text} for call in calls if call.text]},
+        "strings": {
+            "buffer_records": [{"kind": "NONE", "operations": []}, {"kind": "HIP", "operations": CALLS}],
+            "marker_api": [{"key": call.stack, "value": call.text} for call in calls if call.text],
+        },
         "kernel_symbols": symbols,
         "buffer_records": {
             "kernel_dispatch": [dispatched(each) for each in dispatches],

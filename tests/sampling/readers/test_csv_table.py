@@ -106,10 +106,6 @@ class TestMetrics:
 @pytest.mark.parametrize(
     ("row", "column", "message"),
     [
-        ("k,,1,1,1", "t", "no value"),
-        ("k,nan,1,1,1", "t", "no value"),
-        ("k,-1,1,1,1", "t", "is negative"),
-        ("k,-0.6,1,1,1", "t", "is negative"),
         ("k,x,1,1,1", "t", "'x' is not a number"),
         ("k,inf,1,1,1", "t", "'inf' is not a number"),
         ('k,"1,500",1,1,1', "t", "'1,500' is not a number"),
@@ -119,10 +115,6 @@ class TestMetrics:
         ("k,5,1,8x,1", "g", "'8x' is not one to three whole numbers"),
         ("k,5,1,1,9999999999", "q", "too large"),
         ("k,5,1,1,a", "q", "'a' is not a number"),
-        (",5,1,1,1", "k", "no kernel name"),
-        ("k,5,1", "g", "3 cells where the header names 5"),
-        ("k,5,1,1,1,1", None, "6 cells where the header names 5"),
-        ('"k,5,1,1,1', "k", "quote"),
     ],
 )
 def test_a_wrong_cell_is_pointed_at(tmp_path: Path, row: str, column: str | None, message: str) -> None:
@@ -131,6 +123,42 @@ def test_a_wrong_cell_is_pointed_at(tmp_path: Path, row: str, column: str | None
     assert (error.row, error.column) == (4, column)
     assert message in error.message
     assert error.remedy == "correct the cell or leave the row out"
+
+
+@pytest.mark.parametrize(
+    ("row", "first"),
+    [
+        ("k,,1,1,1", "row 4, column t: a launch has no duration"),
+        ("k,nan,1,1,1", "row 4, column t: a launch has no duration"),
+        ("k,-1,1,1,1", "row 4, column t: a launch lasts -1 ns"),
+        ("k,5,1", "row 4, column g: 3 cells where the header names 5"),
+        ("k,5,1,1,1,1", "row 4: 6 cells where the header names 5"),
+        ('"k,5,1,1,1', "row 4, column k: a quote is not closed"),
+    ],
+)
+def test_a_row_that_is_no_launch_is_left_out(tmp_path: Path, row: str, first: str) -> None:
+    path = written(tmp_path, f"k,t,s,g,q\na,1,1,1,1\n\n{row}\nb,2,2,2,2\n")
+    profile = read(path, "name=k,duration_ns=t,start_ns=s,grid=g,stream=q")
+    assert durations(profile) == [1, 2]
+    assert (profile.facts.rows_left_out, profile.facts.first_left_out) == (1, first)
+
+
+def test_rows_left_out_take_their_metrics_along(tmp_path: Path) -> None:
+    profile = read(written(tmp_path, "name,duration_ns,ipc\na,1,10\nb,-2,20\n,3,30\n"))
+    assert profile.parts[0].metrics(["ipc"])["ipc"].tolist() == [10, 30]
+    assert [launch.name for launch in told(profile)] == ["a", "(no name)"]
+
+
+@pytest.mark.parametrize("row", ["k,-1", "k,1,1", '"k,1'])
+def test_a_file_of_many_rows_that_are_no_launches_is_refused(tmp_path: Path, row: str) -> None:
+    error = refused(written(tmp_path, "name,duration_ns\n" + "k,1\n" * 900 + f"{row}\n" * 11 + "k,1\n"))
+    assert error.row == 902
+    assert "the first of 11 rows that can be no launch" in error.message
+
+
+def test_a_last_row_that_is_cut_short_refuses_the_file(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, "name,duration_ns,x\n" + "k,1,1\n" * 90 + "k,1"))
+    assert (error.row, error.message.rpartition(": ")[2]) == (92, "2 cells where the header names 3")
 
 
 @given(
@@ -214,9 +242,6 @@ def test_parquet_is_the_same_as_csv(tmp_path: Path, rank: list[int]) -> None:
 @pytest.mark.parametrize(
     ("change", "columns", "row", "column", "message"),
     [
-        ({"Dur": [1, -2, 1, 1, 1]}, OF_PARQUET, 2, "Dur", "is negative"),
-        ({"Dur": [1, None, 1, 1, 1]}, OF_PARQUET, 2, "Dur", "no value"),
-        ({"Dur": [1.0, 1, float("nan"), 1, 1]}, OF_PARQUET, 3, "Dur", "no value"),
         ({"Dur": [1, 1, 1, 2**60, 1]}, OF_PARQUET, 4, "Dur", "too long a time"),
         ({"Dur": ["a"] * 5}, OF_PARQUET, None, "Dur", "holds string, not numbers"),
         (
@@ -228,7 +253,6 @@ def test_parquet_is_the_same_as_csv(tmp_path: Path, rank: list[int]) -> None:
         ),
         ({"Dur": [1.0, 1, 1, 1e300, 1]}, OF_PARQUET, 4, "Dur", "is not a number"),
         ({"Dur": [True] * 5}, OF_PARQUET, None, "Dur", "holds bool, not numbers"),
-        ({"Kernel": ["a", "b", None, "c", "d"]}, OF_PARQUET, 3, "Kernel", "no kernel name"),
         ({"Kernel": [1] * 5}, OF_PARQUET, None, "Kernel", "holds int64, not text"),
         ({"Kernel": [b"a"] * 5}, OF_PARQUET, None, "Kernel", "holds binary, not text"),
         ({"Kernel": [["a"]] * 5}, OF_PARQUET, None, "Kernel", "not text"),
@@ -247,6 +271,19 @@ def test_what_is_wrong_in_parquet_is_pointed_at(
         told(read(path, columns))
     assert (caught.value.row, caught.value.column) == (row, column)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("durations_ns", [[1, -2, 3, 4, 5], [1, None, 3, 4, 5], [1, math.nan, 3, 4, 5]])
+def test_rows_of_parquet_without_a_duration_are_left_out(tmp_path: Path, durations_ns: list[Any]) -> None:
+    profile = read(parquet_of(tmp_path, TABLE | {"Dur": durations_ns}, row_group_size=2), OF_PARQUET)
+    assert sorted(durations(profile)) == [1_000, 3_000, 4_000, 5_000]
+    assert profile.facts.rows_left_out == 1
+    assert (profile.facts.first_left_out or "").startswith("row 2, column Dur: ")
+
+
+def test_a_launch_of_parquet_without_a_name_is_kept(tmp_path: Path) -> None:
+    profile = read(parquet_of(tmp_path, TABLE | {"Kernel": ["a", "b", None, "c", "d"]}), OF_PARQUET)
+    assert sorted(launch.name for launch in told(profile)) == ["(no name)", "a", "b", "c", "d"]
 
 
 # --- the text that says which column holds what: what is written is read again, and what is wro ----------

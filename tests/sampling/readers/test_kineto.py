@@ -15,14 +15,15 @@ from kineto_file import Style
 
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
-from sampling.readers import kineto
+from sampling.readers import kineto, trace_text
 from sampling.readers.input_file import open_input
-from sampling.readers.kineto import trace_pieces
+from sampling.readers.trace_text import trace_pieces
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from tests import small_recordings
+from tests.sampling.readers.kineto_traces import annotation, call, kernel, operator, operators, trace
 from tests.sampling.readers.launches_told import (
     Json,
     annotations_told,
@@ -43,50 +44,6 @@ def read(path: Path) -> Profile:
     with open_input(str(path)) as file:
         assert kineto.recognise(file)
         return kineto.read(file, KernelTable(), None)
-
-
-def kernel(correlation: int = 1, **changes: Any) -> Json:
-    """Return a kernel event as Kineto writes it; arguments given by name replace or drop (None) a field."""
-    event: Json = {
-        "ph": "X",
-        "cat": "kernel",
-        "name": "void gemm<float>(float*, int)",
-        "pid": 0,
-        "tid": 7,
-        "ts": 1000,
-        "dur": 5,
-        "args": {
-            "device": 0,
-            "stream": 7,
-            "correlation": correlation,
-            "grid": [4, 2, 1],
-            "block": [128, 1, 1],
-            "blocks per SM": 0.5,
-        },
-    }
-    for name, value in changes.items():
-        place = event["args"] if name in event["args"] else event
-        place[name] = value
-        if value is None:
-            del place[name]
-    return event
-
-
-def call(correlation: int, ts: Any, name: str = "cudaLaunchKernel", **arguments: Any) -> Json:
-    return {
-        "ph": "X",
-        "cat": arguments.pop("cat", "cuda_runtime"),
-        "name": name,
-        "pid": 4711,
-        "tid": "4711",
-        "ts": ts,
-        "dur": 2,
-        "args": {"cbid": 211, "correlation": correlation, **arguments},
-    }
-
-
-def trace(*events: Json, **top: Any) -> Json:
-    return {"schemaVersion": 1, "deviceProperties": [], "traceEvents": list(events), "traceName": "t", **top}
 
 
 @pytest.fixture
@@ -268,7 +225,7 @@ def large_trace(events: int) -> Json:
 def test_a_large_trace_is_read_piece_by_piece(
     reading: Any, indent: int | None, as_list: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kineto, "_PIECE_BYTES", 1 << 16)
+    monkeypatch.setattr(trace_text, "_PIECE_BYTES", 1 << 16)
     document = large_trace(2_000)
     text = json.dumps(document["traceEvents"] if as_list else document, indent=indent).encode()
     assert len(list(trace_pieces([text]))) > 2
@@ -295,48 +252,82 @@ def test_flaws_that_pytorch_writes_do_no_harm(reading: Any, flaw: bytes) -> None
     assert names(profile) == ['a "quoted" \\ name']
 
 
-# --- what is refused ---------------------------------------------------------------------------------------
+# --- launches that can be none, and calls that launched nothing ---------------------------------------------
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
-@pytest.mark.parametrize("changed", [b"", b"#"])
-def test_damage_is_refused_with_its_place(reading: Any, kept: float, changed: bytes) -> None:
-    text = json.dumps(large_trace(1_500)).encode()
-    place = text.rindex(b'"dur": ', 0, int(len(text) * kept)) + len(b'"dur": ')
-    text = text[:place] + changed + (text[place + 1 :] if changed else b"")
-    with pytest.raises(ProfileError, match=r"cannot be read beyond its first \d+ events") as refused:
-        reading(text)
-    assert "again" in str(refused.value.remedy)
-
-
-@pytest.mark.parametrize("launches", [0, 1_500])
+@pytest.mark.parametrize("launches", [1, 1_500])
 @pytest.mark.parametrize(
     ("changes", "column_name"),
     [
         ({"dur": None}, "dur"),
-        ({"ts": None}, "ts"),
         ({"dur": "long"}, "dur"),
+        ({"dur": -1}, "dur"),
+        ({"dur": -1615, "ts": "now"}, "ts"),
         ({"ts": 1e300}, "ts"),
         ({"ts": 10**400}, "ts"),
-        ({"dur": -1}, "dur"),
-        ({"name": ""}, "name"),
-        ({"name": None}, "name"),
     ],
 )
-def test_an_unusable_kernel_event_is_named(
+def test_a_kernel_event_that_can_be_no_launch_is_left_out(
     reading: Any, launches: int, changes: Json, column_name: str
 ) -> None:
     events = large_trace(launches)["traceEvents"]
-    with pytest.raises(ProfileError) as refused:
-        reading(trace(*events, kernel(7_777, **changes), kernel(7_778)))
-    assert (refused.value.row, refused.value.column) == (2 * launches + 1, column_name)
+    called = call(7_777, 10**6)
+    profile = reading(trace(*events, called, kernel(7_777, **changes), kernel(7_778)))
+    facts = profile.facts
+    assert (profile.launches, facts.rows_left_out) == (launches + 1, 1)
+    assert f"row {2 * launches + 2:,}, column {column_name}: " in str(facts.first_left_out)
+    assert (facts.launch_calls, facts.calls_without_kernel) == (1, 0), "its kernel was recorded"
+
+
+def test_a_trace_of_too_many_of_them_is_refused_with_the_first(reading: Any) -> None:
+    wrong = [kernel(number, dur=-5) for number in range(11)]
+    with pytest.raises(ProfileError, match="no usable 'dur', the first of 11 rows") as refused:
+        reading(trace(kernel(99), *wrong))
+    assert (refused.value.row, refused.value.column) == (2, "dur")
+    with pytest.raises(ProfileError, match="no usable 'dur'"):
+        reading(trace(wrong[0]))
+
+
+@pytest.mark.parametrize("changes", [{"name": ""}, {"name": None}, {"ts": None}, {"ts": 0}])
+def test_a_launch_without_a_name_or_a_time_is_one(reading: Any, changes: Json) -> None:
+    profile = reading(trace(kernel(1), kernel(2, **changes)))
+    assert (profile.launches, profile.facts.rows_left_out) == (2, 0)
+    assert ("(no name)" in names(profile)) == ("name" in changes)
+
+
+LAUNCHING = [
+    "cudaLaunchKernel",
+    "cudaLaunchKernelExC_v11060",
+    "cuLaunchKernelEx",
+    "cudaLaunchCooperativeKernel",
+]
+LAUNCHING += [
+    "hipLaunchKernel",
+    "hipExtModuleLaunchKernel",
+    "hipModuleLaunchCooperativeKernel",
+    "cudaLaunch_v3020",
+]
+OTHER_CALLS = [
+    "cudaMemcpyAsync",
+    "hipMemsetAsync",
+    "cudaLaunchHostFunc",
+    "cudaGraphLaunch",
+    "cudaStreamIsCapturing",
+]
+
+
+@pytest.mark.parametrize("name", LAUNCHING)
+def test_calls_that_launch_a_kernel_and_have_none_are_counted(reading: Any, name: str) -> None:
+    calls = [call(number, number, name) for number in range(5)]
+    others = [call(10 + number, number, other) for number, other in enumerate(OTHER_CALLS)]
+    facts = reading(trace(kernel(1), *calls, kernel(4), *others, kernel(14, cat="gpu_memcpy"))).facts
+    assert (facts.launch_calls, facts.calls_without_kernel, facts.hidden_graph_replays) == (5, 3, 1)
+    # A kernel without a number may be any call's.
+    unnumbered = [kernel(correlation=None) for _ in range(2)]  # type: ignore[arg-type]
+    assert reading(trace(kernel(1), *calls, *unnumbered)).facts.calls_without_kernel == 2
 
 
 # --- annotations -------------------------------------------------------------------------------------------
-
-
-def annotation(name: str | None, ts: Any, dur: Any, **changes: Any) -> Json:
-    return {"ph": "X", "cat": "user_annotation", "name": name, "ts": ts, "dur": dur, "pid": 1, **changes}
 
 
 def test_annotations_hold_the_launches_whose_calls_began_in_them(reading: Any) -> None:
@@ -411,21 +402,6 @@ def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
 
 
 # --- operators ---------------------------------------------------------------------------------------------
-
-
-def operator(name: str, ts: Any, dur: Any, **changes: Any) -> Json:
-    """Return an operator on the thread of `call`; arguments by their names in the file."""
-    args = {key: changes.pop(key) for key in [key for key in changes if key[0].isupper()]}
-    event = {"ph": "X", "cat": "cpu_op", "name": name, "ts": ts, "dur": dur, "pid": 4711, "tid": 4711}
-    return {**event, "args": args, **changes}
-
-
-def operators(profile: Profile) -> list[str]:
-    """Return the operators in launch order."""
-    codes = profile.load(["operator"])["operator"].tolist()
-    texts, signatures = profile.kernels.operators()
-    assert [int(signatures[code]) for code in codes] == column(profile, "signature")
-    return [texts[code] for code in codes]
 
 
 def test_the_outermost_operator_of_aten_is_that_of_the_launch_else_the_innermost(reading: Any) -> None:

@@ -111,28 +111,116 @@ def test_name_falls_back_to_mangled_then_short(read: Read) -> None:
     assert names(profile) == ["void k<float>(float *)", "_Z1kIfEvPf", "k"]
 
 
-@pytest.mark.parametrize(("lost", "name"), [({"start": None}, "start"), ({"end": None}, "end")])
-def test_a_launch_without_a_time_is_named(lost: dict[str, None], name: str, read: Read) -> None:
-    launches = [exports.Launch(i, i + 1, i) for i in range(5)]
-    launches[3] = replace(launches[3], **lost)
-    with pytest.raises(ProfileError, match="no time") as caught:
-        read(exports.export("2026.2", launches))
-    assert (caught.value.row, caught.value.column) == (4, name)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"start": None}, "row 4, column start: a launch has no time"),
+        ({"end": None}, "row 4, column end: a launch has no time"),
+        ({"start": None, "end": None}, "row 4, column start: a launch has no time"),
+        ({"end": 0}, "row 4, column end: a launch ends before it starts"),
+        ({"start": -(2**63) + 1, "end": 2**62}, "row 4, column end: a launch ends before it starts"),
+    ],
+)
+def test_a_row_that_can_be_no_launch_is_left_out(change: dict[str, Any], said: str, read: Read) -> None:
+    launches = [exports.Launch(10 + i, 11 + 2 * i, i) for i in range(6)]
+    launches[3] = replace(launches[3], **change)
+    profile = read(exports.export("2026.2", launches, [exports.Call(9 - i, i) for i in range(6)]))
+    assert column(profile, "duration_ns") == [6, 5, 3, 2, 1]
+    assert [file.launches for file in profile.files] == [5]
+    facts = profile.facts
+    assert (facts.rows_left_out, facts.first_left_out) == (1, said)
+    assert (facts.launch_order, facts.api_rows_missing) == ("api-start", 0)
+    # Its kernel is there.
+    assert (facts.launch_calls, facts.calls_without_kernel) == (6, 0)
 
 
-@pytest.mark.parametrize("absent", ["the string", "all strings", "the name"])
-def test_a_launch_without_a_name_is_named(absent: str, read: Read) -> None:
-    launches = [exports.Launch(0, 1, 0), exports.Launch(2, 3, 1, name="other")]
+def test_an_export_in_which_no_row_can_be_a_launch_is_refused(read: Read) -> None:
+    with pytest.raises(ProfileError, match="has no time, the first of 3 rows") as caught:
+        read(exports.export("2026.2", [exports.Launch(i, None, i) for i in range(3)]))
+    assert (caught.value.row, caught.value.column) == (1, "end")
+
+
+@pytest.mark.parametrize("absent", ["the string", "the name", "all of its text"])
+def test_a_launch_without_a_name_is_kept(absent: str, read: Read) -> None:
+    launches = [exports.Launch(0, 1, 0), exports.Launch(2, 3, 1, name="other", short=None, mangled=None)]
     if absent == "the name":
-        launches[1] = replace(launches[1], name=None, short=None, mangled=None)
+        launches[1] = replace(launches[1], name=None)
+    if absent == "all of its text":
+        launches[1] = replace(launches[1], name="")
     export = exports.export("2026.2", launches)
     if absent == "the string":
         del export.strings["other"]
-    if absent == "all strings":
-        export.strings.clear()
-    with pytest.raises(ProfileError, match="no kernel name") as caught:
+    assert names(read(export)) == ["void k<float>(float *)", "(no name)"]
+
+
+def test_an_export_without_any_name_is_refused(read: Read) -> None:
+    export = exports.export("2026.2", [exports.Launch(0, 1, 0)])
+    export.strings.clear()
+    with pytest.raises(ProfileError, match="no kernel name in the table StringIds"):
         read(export)
-    assert caught.value.row == (1 if absent == "all strings" else 2)
+
+
+# --- calls without a kernel: kernels of process 100 have the correlation ids 1 to 3 ------------------------
+
+THREE = [exports.Launch(100 * i, 100 * i + 9, i) for i in (1, 2, 3)]
+CALLED = [exports.Call(10 * i, i) for i in (1, 2, 3)]
+BEGIN, END = "cudaStreamBeginCapture_v10000", "cudaStreamEndCapture_v10000"
+
+
+@pytest.mark.parametrize(
+    ("others", "counted"),
+    [
+        ([], (3, 0)),
+        ([exports.Call(5, 9)], (4, 1)),
+        ([exports.Call(25, 9), exports.Call(50, 10)], (5, 2)),
+        ([exports.Call(25, 2, pid=200)], (4, 1)),
+        # What launches a kernel, of CUDA's two interfaces, for whatever stream
+        (
+            [exports.Call(25, 8, name="cuLaunchKernelEx"), exports.Call(26, 9, name="cudaLaunch_v3020")],
+            (5, 2),
+        ),
+        ([exports.Call(25, 9, name="cudaLaunchCooperativeKernel_ptsz_v9000")], (4, 1)),
+        ([exports.Call(25, 9, name="cudaLaunchHostFunc_v10000")], (3, 0)),
+        ([exports.Call(25, 9, name="cudaGraphLaunch_v10000"), exports.Call(26, 10, name="cudaFree")], (3, 0)),
+        # What was called but launched nothing
+        ([exports.Call(25, 9, returned=700)], (3, 0)),
+        ([exports.Call(21, 8, name=BEGIN), exports.Call(22, 9), exports.Call(23, 10, name=END)], (3, 0)),
+        (
+            [exports.Call(21, 8, name=BEGIN), exports.Call(22, 9, thread=7), exports.Call(23, 10, name=END)],
+            (3, 0),
+        ),
+        (
+            [
+                *(exports.Call(21, 8, name=BEGIN), exports.Call(22, 9, returned=901)),
+                *(exports.Call(23, 10, name=END, returned=901), exports.Call(24, 11)),
+            ],
+            (4, 1),
+        ),
+        ([exports.Call(5, 9), exports.Call(6, 10, name=END), exports.Call(7, 11)], (4, 1)),
+        ([exports.Call(21, 8, pid=7, name=BEGIN), exports.Call(22, 9), exports.Call(23, 10)], (5, 2)),
+        # What says neither who called nor which call it is
+        ([exports.Call(25, None), exports.Call(26, 9, pid=None), exports.Call(None, 9)], (3, 0)),
+    ],
+)
+def test_calls_without_a_kernel_are_counted(others: list[Any], counted: tuple[int, int], read: Read) -> None:
+    facts = read(exports.export("2026.2", THREE, [*CALLED, *others])).facts
+    assert (facts.launch_calls, facts.calls_without_kernel) == counted
+
+
+def test_a_recording_that_begins_amid_work_ends_amid_work(read: Read) -> None:
+    """The first launch has no call, and the last calls wait for the GPU; one before them lost its kernel."""
+    calls = [*CALLED[1:], exports.Call(25, 8), exports.Call(40, 9), exports.Call(50, 10)]
+    other = [exports.Launch(500, 509, 1, pid=200)]
+    called = [exports.Call(30, 1, pid=200), exports.Call(31, 2, pid=200)]
+    facts = read(exports.export("2026.2", [*THREE, *other], [*calls, *called])).facts
+    assert facts.api_rows_missing == 1
+    assert (facts.launch_calls, facts.calls_without_kernel) == (7, 2)
+
+
+@pytest.mark.parametrize("lost", [{"pid": None}, {"correlation": None}])
+def test_calls_are_not_counted_where_a_launch_may_be_of_any(lost: dict[str, None], read: Read) -> None:
+    facts = read(exports.export("2026.2", [replace(THREE[0], **lost), *THREE[1:]], CALLED)).facts
+    assert (facts.launch_calls, facts.calls_without_kernel) == (0, 0)
 
 
 GPU = "vmId id name smCount totalMemory cuDevice?"
@@ -190,6 +278,63 @@ def test_an_export_without_kernels_is_diagnosed(calls: int, reason: str, read: R
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
 
 
+@pytest.mark.parametrize(
+    ("traced", "said"),
+    [
+        ("true", "at all, though CUDA was traced"),
+        ("false", "at all: CUDA was not traced"),
+        (None, "at all: CUDA was not traced, or the program used no GPU"),
+    ],
+)
+def test_an_export_says_whether_cuda_was_traced(traced: str | None, said: str, read: Read) -> None:
+    export = exports.export("2020.4", [])
+    export.string("a text")
+    export.add("META_DATA_CAPTURE", "name value?", ("PROCESS_0:COLLECT_CUDA_TRACE", traced), ("RATE", "1"))
+    with pytest.raises(ProfileError) as caught:
+        read(export)
+    assert str(caught.value.message).endswith(said)
+
+
+DIAGNOSTICS = ("DIAGNOSTIC_EVENT", "timestamp timestampType source severity text globalPid?")
+
+
+@pytest.mark.parametrize("calls", [0, 2])
+def test_what_nsys_warned_of_is_quoted(calls: int, read: Read) -> None:
+    """Errors first, and only of CUDA; no path, host, user or command line in it."""
+    export = exports.export("2020.4", [], [exports.Call(call, call) for call in range(calls)])
+    export.string("a text")
+    private = [("PROCESS_0:USER_NAME", "ada"), ("DEVICE_DISPLAY_NAME", "gpu-node 7"), ("RATE", "CUDA")]
+    export.add("META_DATA_CAPTURE", "name value?", ("COLLECT_CUDA_TRACE", "true"), *private)
+    warned = [
+        (2, "No CUDA events collected. \n Does the process use CUDA?"),
+        (2, "No CUDA events collected. \n Does the process use CUDA?"),
+        (2, "No NVTX events collected."),
+        (1, "CUDA injection initialized successfully."),
+        (4, "CUDA trace is verbose"),
+        (
+            3,
+            "CUPTI of '/home/ada/my app --key=9' on gpu-node 7 (10.0.0.7, n7.lab.org) of ada@lab: T=1 x",
+        ),
+    ]
+    export.add(*DIAGNOSTICS, *((0, 1, 1, severity, text, None) for severity, text in warned))
+    with pytest.raises(ProfileError) as caught:
+        read(export)
+    quoted = (
+        'nsys says: "CUPTI of ... on ... (..., ...) of ... ... x" '
+        '"No CUDA events collected. Does the process use CUDA?"'
+    )
+    assert str(caught.value.message).endswith(quoted)
+
+
+def test_a_driver_that_nsys_does_not_know_asks_for_a_newer_one(read: Read) -> None:
+    export = exports.export("2020.4", [], [exports.Call(1, 1)])
+    text = "Installed CUDA driver version (13.3) is not supported by this build of Nsight Systems."
+    export.add(*DIAGNOSTICS, (0, 1, 1, 2, text, None))
+    with pytest.raises(ProfileError, match=r"driver version \(13.3\) is not supported") as caught:
+        read(export)
+    assert "a newer Nsight Systems" in str(caught.value.remedy)
+
+
 rows = st.lists(
     st.tuples(
         st.sampled_from([100, 200]),
@@ -237,7 +382,7 @@ def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any) -> None:
 
 # --- NVTX ranges: kernel i of process 100 is called at 10 i ------------------------------------------------
 
-NVTX = "start end? eventType text? textId? globalTid?"
+NVTX = "start? end? eventType text? textId? globalTid?"
 
 
 def five_launches(*, pid: int = 100, device: int = 0) -> tuple[list[Any], list[Any]]:
@@ -270,6 +415,7 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: 
         (0, 99, 59, "of another process", None, exports.global_pid(200)),
         (0, 99, 59, "of none", None, None),
         (0, 99, 59, None, None, other_thread),
+        (None, 99, 59, "without a start", None, other_thread),
     )
     profile = read(export)
     assert ranges(profile, "step") == [("step 1", 0, 0, 2), ("step 2", 0, 2, 5)]
@@ -283,13 +429,14 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: 
 
 @pytest.mark.parametrize("table", ["CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS"])
 def test_launches_of_a_graph_have_the_operators_of_its_capture(table: str, read: Read) -> None:
-    """Node 3 is a copy of 2, and 4 of 3; of 9 and of the other process nothing is told."""
+    """Node 3 is a copy of 2, and 4 of 3; of 9 and of the other process nothing is told. A row is left out."""
     nodes = [(100, 1), (100, 3), (100, 4), (100, 9), (100, None), (200, 1)]
     launches = [
         exports.Launch(1000 + 10 * at, 1005 + 10 * at, 7 + at, pid=pid, node=node)
         for at, (pid, node) in enumerate(nodes)
     ]
     calls = [exports.Call(60 + at, 7 + at, pid=launch.pid) for at, launch in enumerate(launches)]
+    launches.insert(1, exports.Launch(1000, None, 99, node=4))
     export = exports.export("2026.2", launches, calls)
     thread, other = (exports.global_pid(pid) + 1 for pid in (100, 200))
     named = [("mm", 0, 10), ("add", 10, 20), ("instantiate", 25, 40), ("replay", 50, 80)]

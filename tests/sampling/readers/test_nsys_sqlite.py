@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import os
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,7 +20,7 @@ from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers import nsys_sqlite, sqlite_pages
+from sampling.readers import input_file, nsys_sqlite, sqlite_pages
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
 from sampling.readers.sqlite_pages import NotPlainError
@@ -236,3 +241,181 @@ def test_what_is_unusual_far_on_in_a_table_is_read_by_sqlite(
             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = ? WHERE rowid = 2900", ("x" * 100,)
         )
     assert durations(read(export_path)) == before
+
+
+# --- what SQL allows and nsys does not write; more of it in test_sqlite_pages.py --------------------------
+
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+
+
+def as_a_view(connection: sqlite3.Connection) -> None:
+    connection.execute(f"ALTER TABLE {KERNELS} RENAME TO base")
+    connection.execute(f"CREATE VIEW {KERNELS} AS SELECT * FROM base")
+
+
+def in_lower_case(connection: sqlite3.Connection) -> None:
+    for table in (KERNELS, "CUPTI_ACTIVITY_KIND_RUNTIME", "StringIds", "META_DATA_EXPORT"):
+        connection.execute(f"ALTER TABLE {table} RENAME TO {table}_")
+        connection.execute(f"ALTER TABLE {table}_ RENAME TO {table.lower()}")
+    for column in ("correlationId", "deviceId", "gridX", "demangledName", "globalPid"):
+        connection.execute(f"ALTER TABLE {KERNELS} RENAME COLUMN {column} TO {column}_")
+        connection.execute(f"ALTER TABLE {KERNELS} RENAME COLUMN {column}_ TO {column.lower()}")
+
+
+def without_row_numbers(connection: sqlite3.Connection) -> None:
+    ((statement,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (KERNELS,))
+    connection.execute(f"ALTER TABLE {KERNELS} RENAME TO base")
+    connection.execute(f"{statement[:-1]}, PRIMARY KEY (start, correlationId)) WITHOUT ROWID")
+    connection.execute(f"INSERT INTO {KERNELS} SELECT * FROM base")
+    connection.execute("DROP TABLE base")
+
+
+def with_an_index_of_all(connection: sqlite3.Connection) -> None:
+    columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({KERNELS})")]
+    connection.execute(f"CREATE INDEX i ON {KERNELS} ({', '.join(reversed(columns))})")
+
+
+def with_whole_reals(connection: sqlite3.Connection) -> None:
+    ((statement,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (KERNELS,))
+    connection.execute(f"ALTER TABLE {KERNELS} RENAME TO base")
+    connection.execute(statement.replace("INTEGER", "REAL"))
+    connection.execute(f"INSERT INTO {KERNELS} SELECT * FROM base")
+
+
+@pytest.mark.parametrize(
+    "changed", [as_a_view, in_lower_case, without_row_numbers, with_an_index_of_all, with_whole_reals]
+)
+@pytest.mark.usefixtures("both_ways")
+def test_tables_that_nsys_does_not_write_so_are_read(
+    changed: Callable[[sqlite3.Connection], None], export_path: Path
+) -> None:
+    before = read(export_path)
+    with closing(sqlite3.connect(export_path)) as connection, connection:
+        changed(connection)
+    after = read(export_path)
+    assert durations(after) == durations(before)
+    assert (after.facts, after.sequences) == (before.facts, before.sequences)
+    assert after.kernels.signature(0) == before.kernels.signature(0)
+
+
+@pytest.mark.parametrize("value", [0.4, 1e300, float("inf"), "12", "soon", b"12"])
+@pytest.mark.usefixtures("both_ways")
+def test_what_is_no_whole_number_is_refused(value: object, export_path: Path) -> None:
+    with closing(sqlite3.connect(export_path)) as connection, connection:
+        connection.execute(f"ALTER TABLE {KERNELS} RENAME COLUMN end TO old")
+        connection.execute(f"ALTER TABLE {KERNELS} ADD COLUMN end")
+        connection.execute(f"UPDATE {KERNELS} SET end = old")
+        connection.execute(f"UPDATE {KERNELS} SET end = ? WHERE rowid = 2900", (value,))
+    with pytest.raises(ProfileError, match=re.escape(f"something else than integers: {value!r}")) as caught:
+        read(export_path)
+    assert (caught.value.row, caught.value.column) == (2900, "end")
+
+
+# --- what lies beside a database --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def logged(export_path: Path) -> Path:
+    """The export in write-ahead mode, half of whose launches lie in the log: what a copy of both files is."""
+    other = export_path.with_name("other.sqlite")
+    with closing(sqlite3.connect(export_path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"DELETE FROM {KERNELS} WHERE rowid > 1500")
+        for end in ("", "-wal"):
+            shutil.copy(f"{export_path}{end}", f"{other}{end}")
+    return other
+
+
+@pytest.mark.parametrize("links", [0, 1, 2])
+@pytest.mark.usefixtures("both_ways")
+def test_a_log_lies_beside_what_a_link_leads_to(links: int, logged: Path, tmp_path: Path) -> None:
+    path = logged
+    for number in range(links):
+        (tmp_path / f"folder {number}").mkdir()
+        (link := tmp_path / f"folder {number}" / "link.sqlite").symlink_to(path)
+        path = link
+    assert len(durations(read(path))) == 1500
+
+
+@pytest.fixture
+def read_only_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every folder is one that cannot be written to, which for root no folder is."""
+    monkeypatch.setattr(input_file.os, "access", lambda _, mode: mode != os.W_OK)
+
+
+@pytest.mark.usefixtures("read_only_folder")
+def test_a_log_in_a_folder_that_cannot_be_written_to(logged: Path) -> None:
+    with pytest.raises(ProfileError, match=r"a part of the database lies in other\.sqlite-wal") as caught:
+        read(logged)
+    assert "copy both files" in str(caught.value.remedy)
+    Path(f"{logged}-wal").write_bytes(b"")
+    assert len(durations(read(logged))) == 3000
+
+
+@pytest.fixture
+def half_written(export_path: Path) -> Path:
+    """The export as what changed it leaves it where it is killed."""
+    program = f"""
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size = 5")
+connection.execute("BEGIN")
+connection.execute("UPDATE {KERNELS} SET end = end + 1000000")
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", program, str(export_path)], check=True)
+    return export_path
+
+
+@pytest.mark.usefixtures("both_ways")
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_database_of_a_program_that_was_killed(
+    writable: bool, half_written: Path, request: pytest.FixtureRequest
+) -> None:
+    if not writable:
+        request.getfixturevalue("read_only_folder")
+    with pytest.raises(ProfileError, match="was stopped in the middle") as caught:
+        read(half_written)
+    assert "copy both files" in str(caught.value.remedy)
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_a_journal_that_is_over_is_none(export_path: Path) -> None:
+    with closing(sqlite3.connect(export_path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = PERSIST")
+        connection.execute(f"DELETE FROM {KERNELS} WHERE rowid > 1500")
+        assert Path(f"{export_path}-journal").stat().st_size
+        assert len(durations(read(export_path))) == 1500
+
+
+# --- what a stranger may have put into the schema -----------------------------------------------------------
+
+ENDLESS = """
+    WITH RECURSIVE n(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n)
+    SELECT number AS {}, number AS {} FROM n
+"""
+
+
+@pytest.mark.parametrize(
+    ("view", "columns"),
+    [(KERNELS, ("start", "end")), ("StringIds", ("id", "value")), ("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "xy")],
+)
+def test_a_view_without_an_end_is_left(
+    view: str, columns: tuple[str, str], export_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_file, "_STEPS_AT_ONCE", 10_000)
+    monkeypatch.setattr(input_file, "_FEWEST_STEPS", 100_000)
+    monkeypatch.setattr(input_file, "_STEPS_OF_A_BYTE", 1)
+    with closing(sqlite3.connect(export_path)) as connection, connection:
+        connection.execute(f"DROP TABLE IF EXISTS {view}")
+        connection.execute(f"CREATE VIEW {view} AS {ENDLESS.format(*columns)}")
+    with pytest.raises(ProfileError, match=r"more than [0-9,]+ steps, .* view in it may have no end"):
+        read(export_path)
+
+
+def test_a_view_may_not_call_what_writes_files(export_path: Path) -> None:
+    with closing(sqlite3.connect(export_path)) as connection, connection:
+        connection.execute("DROP TABLE META_DATA_EXPORT")
+        connection.execute("CREATE VIEW META_DATA_EXPORT AS SELECT load_extension('x') AS name, 1 AS value")
+    with pytest.raises(ProfileError, match=r"SQLite cannot read the database .*unsafe use"):
+        read(export_path)

@@ -140,8 +140,6 @@ def test_odd_names(tmp_path: Path, name: str) -> None:
         (1, "3.18776s", "3.187.76s", "Start", "'3.187.76s' is not a time"),
         (1, "(64 1 1)", "       -", "Block Size", "without blocks"),
         (1, "       7  ", "      x7  ", "Stream", "'x7' is not a number"),
-        (1, "  12  ", "\x01", "Name", "cells where the header names"),
-        (2, "[11368]", "[11368]\nTraceback of the program", "Duration", "cells where the header names"),
     ],
 )
 def test_what_is_wrong_in_columns_is_told_with_its_place(
@@ -159,8 +157,6 @@ def test_what_is_wrong_in_columns_is_told_with_its_place(
     [
         (0, "s,us,", "s,,", None, "unit of time"),
         (2, "3.904000", "soon", "Duration", "'soon'"),
-        (2, "3.904000", "-3.904000", "Duration", "less than nothing"),
-        (2, "3.904000,1,1,1,", "3.904000,1,1,", "Name", "cells where the header names"),
     ],
 )
 def test_what_is_wrong_in_csv_is_told_with_its_place(
@@ -171,6 +167,28 @@ def test_what_is_wrong_in_csv_is_told_with_its_place(
     error = refusal_of(written(tmp_path, BANNER, [CSV_HEADER], rows))
     assert (error.row, error.column) == (6 + place, column)
     assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "first"),
+    [
+        ("3.904000", "-3.904000", "column Duration: a launch lasts -3,904 ns"),
+        ("3.904000,1,1,1,", "3.904000,1,1,", "column Name: 18 cells where the header names 19"),
+    ],
+)
+def test_a_row_of_csv_that_is_no_launch_is_left_out(tmp_path: Path, find: str, put: str, first: str) -> None:
+    rows = list(CSV_ROWS)
+    rows[2] = rows[2].replace(find, put)
+    profile = read(written(tmp_path, BANNER, [CSV_HEADER], rows))
+    assert profile.launches == read(written(tmp_path, BANNER, [CSV_HEADER], CSV_ROWS)).launches - 1
+    assert profile.facts.first_left_out == f"row 8, {first}"
+
+
+def test_a_line_of_the_programs_own_among_the_rows_is_left_out(tmp_path: Path) -> None:
+    rows = [*ROWS[:2], "Traceback of the program", *ROWS[2:]]
+    profile = read(written(tmp_path, BANNER, [HEADER], rows))
+    assert told(profile) == told(read(written(tmp_path, BANNER, [HEADER], ROWS)))
+    assert profile.facts.rows_left_out == 1
 
 
 def test_two_processes_in_one_file_are_refused(tmp_path: Path) -> None:

@@ -38,10 +38,19 @@ def test_entered_kernels_are_launches_in_order_of_start(tmp_path: Path) -> None:
     assert (profile.format, profile.facts.launch_order) == ("pipit-csv", "gpu-start")
 
 
+def test_a_kernel_that_was_never_left_is_left_out(tmp_path: Path) -> None:
+    profile = read(write(tmp_path, [*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"]))
+    assert told(profile) == told(read(write(tmp_path, ROWS)))
+    assert (
+        profile.facts.first_left_out
+        == "row 8, column _matching_timestamp: a launch has no _matching_timestamp"
+    )
+
+
 @pytest.mark.parametrize(
     ("rows", "row", "said"),
     [
-        ([*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"], 8, "never left"),
+        (["add,13,kernel,,gpu_trace,Enter,5000,,,0,,"], 2, "no _matching_timestamp"),
         ([], None, "lists no kernel"),
         (ROWS[2:4], None, "lists no kernel"),
         (ROWS[1:2], None, "lists no kernel"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.sampling.readers.launches_told import Told, read, refusal_of, told
@@ -194,12 +196,8 @@ def test_merged_databases_are_processes(tmp_path: Path) -> None:
     ("find", "put", "column", "said"),
     [
         ("5900", "soon", "End_Timestamp", "'soon'"),
-        ("5900", "4999", "End_Timestamp", "ends before it starts"),
-        ("5900", "", "End_Timestamp", "no value"),
         ("Agent 2", "somewhere", "Agent_Id", "'somewhere' does not say which GPU"),
-        (',"void add<float, 4>(float*, int)",', ',"",', "Kernel_Name", "no kernel name"),
         (",512,128,1", ",-512,128,1", "Grid_Size_X", "-512 is no size"),
-        (",512,128,1", ",512,128", "Grid_Size_Z", "cells where the header names"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(
@@ -210,3 +208,64 @@ def test_what_is_wrong_is_told_with_its_place(
     error = refusal_of(written(tmp_path, "\n".join(lines) + "\n"))
     assert (error.row, error.column) == (2, column)
     assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "first"),
+    [
+        ("5900", "4999", "row 2, column End_Timestamp: a launch ends before it starts"),
+        ("5900", "0", "row 2, column End_Timestamp: a launch ends before it starts"),
+        ("5900", "", "row 2, column End_Timestamp: a launch has no End_Timestamp"),
+        (",512,128,1", ",512,128", "cells where the header names"),
+        ("void add<float, 4>", 'void add<"x>', "a quote is not closed"),
+    ],
+)
+def test_a_dispatch_that_cannot_be_is_left_out(tmp_path: Path, find: str, put: str, first: str) -> None:
+    lines = text_of(V3).splitlines()
+    lines[1] = lines[1].replace(find, put, 1)
+    profile = read(written(tmp_path, "\n".join(lines) + "\n"))
+    whole = read(written(tmp_path, text_of(V3)))
+    assert told(profile) == [launch for launch in told(whole) if launch.duration_ns != 900]
+    assert profile.facts.rows_left_out == 1
+    assert first in str(profile.facts.first_left_out)
+
+
+COUNTERS = "Dispatch_Id,Process_Id,Agent_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,"
+COUNTERS += "Start_Timestamp,End_Timestamp\n"
+
+
+def test_a_dispatch_with_a_row_a_counter_or_a_pass_is_one_launch(tmp_path: Path) -> None:
+    """Kernel replay runs a dispatch once a group of counters: the first times and all counters count."""
+    rows = [
+        "1,7,Agent 1,a,1024,256,WAVES,16,1000,1010",
+        "1,7,Agent 1,a,1024,256,BYTES,64,1000,1010",
+        "2,7,Agent 1,b,2048,256,WAVES,32,2000,2030",
+        "1,7,Agent 1,a,1024,256,HITS,5,5000,5999",
+        "1,7,Agent 1,a,1024,256,WAVES,17,5000,5999",
+        # Another process, and another GPU, count their dispatches by themselves.
+        "1,8,Agent 1,c,256,256,WAVES,1,3000,3003",
+        "1,7,Agent 2,d,256,256,WAVES,2,4000,4004",
+    ]
+    profile = read(written(tmp_path, COUNTERS + "\n".join(rows) + "\n"))
+    found = [(each.process, each.device, each.name, each.duration_ns) for each in told(profile)]
+    assert found == [(7, 1, "a", 10), (7, 1, "b", 30), (7, 2, "d", 4), (8, 1, "c", 3)]
+    values = [profile.parts[0].source.metrics(slice(0, 4), [name])[name] for name in profile.metric_names]
+    table = dict(zip(profile.metric_names, values, strict=True))
+    nan = math.nan
+    expected = {"WAVES": [16, 32, 2, 1], "BYTES": [64, nan, nan, nan], "HITS": [5, nan, nan, nan]}
+    assert table.keys() == expected.keys()
+    for name, column in expected.items():
+        np.testing.assert_array_equal(table[name], column)
+
+
+def test_dispatches_are_told_apart_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 1)
+    rows = [
+        f"{number},7,Agent 1,k,1,1,C{counter},{10 * number + counter},{number},{2 * number}"
+        for counter in (1, 2)
+        for number in (1, 2, 3)
+    ]
+    profile = read(written(tmp_path, COUNTERS + "\n".join(rows) + "\n"))
+    assert [each.duration_ns for each in told(profile)] == [1, 2, 3]
+    metrics = profile.parts[0].metrics(["C1", "C2"])
+    assert (metrics["C1"].tolist(), metrics["C2"].tolist()) == ([11, 21, 31], [12, 22, 32])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -118,17 +120,107 @@ def test_without_dispatches(written: Written) -> None:
     ("change", "said"),
     [
         ({"end": 100}, "ends before it starts"),
-        ({"agent": 9}, ""),
-        ({"kernel": 9}, "no kernel name"),
-        ({"start": "soon"}, ""),
-        ({"items": (-1, 1, 1)}, ""),
+        ({"end": 0}, "ends before it starts"),
+        ({"agent": 9}, "ran on no GPU that is listed"),
     ],
 )
-def test_dispatches_that_make_no_sense(written: Written, change: dict[str, Any], said: str) -> None:
-    error = refusal_of(written([DISPATCHES[1], DISPATCHES[0]._replace(**change)], ()))
-    assert said in str(error)
-    assert error.row == 2 or said != "no kernel name"
-    assert "rocprofv3" in str(error.remedy) or "record" in str(error.remedy)
+def test_a_dispatch_that_can_be_no_launch_is_left_out(
+    written: Written, change: dict[str, Any], said: str
+) -> None:
+    profile = read(written([DISPATCHES[1], DISPATCHES[0]._replace(**change), DISPATCHES[2]], CALLS))
+    assert told(profile) == [LAUNCHES[1], LAUNCHES[2]]
+    facts = profile.facts
+    assert (facts.rows_left_out, facts.first_left_out) == (1, f"row 2: a launch {said}")
+    assert (facts.launch_calls, facts.calls_without_kernel) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"start": None}, "lacks a time or another number"),
+        ({"end": None}, "lacks a time or another number"),
+        ({"items": (None, 1, 1)}, "lacks a time or another number"),
+        ({"items": (-1, 1, 1)}, "has a size below 0"),
+    ],
+)
+def test_what_only_a_database_holds_is_left_out(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    odd = DISPATCHES[0]._replace(**change)
+    profile = read(write_database(tmp_path / "results.db", [odd, *DISPATCHES[1:]]))
+    assert told(profile) == [LAUNCHES[1], LAUNCHES[2]]
+    assert profile.facts.first_left_out == f"row 1: a launch {said}"
+
+
+def test_a_recording_in_which_no_dispatch_can_be_a_launch(written: Written) -> None:
+    error = refusal_of(written([each._replace(end=0) for each in DISPATCHES], ()))
+    assert "ends before it starts, the first of 3 rows" in str(error)
+    assert error.row == 1
+
+
+def test_a_launch_without_a_kernel_name_is_kept(written: Written) -> None:
+    profile = read(written([DISPATCHES[1], DISPATCHES[0]._replace(kernel=9)], ()))
+    assert [launch.name for launch in told(profile)] == [ADD, "(no name)"]
+
+
+def test_a_recording_without_any_kernel_name_is_refused(written: Written) -> None:
+    assert "no kernel name" in str(refusal_of(written([each._replace(kernel=9) for each in DISPATCHES], ())))
+
+
+@pytest.mark.parametrize("change", [{"start": "soon"}, {"end": 9_400.5}])
+def test_a_dispatch_whose_time_is_no_number(written: Written, change: dict[str, Any]) -> None:
+    error = refusal_of(written([DISPATCHES[1], DISPATCHES[2], DISPATCHES[0]._replace(**change)], ()))
+    assert error.row == 3
+    assert "rocprofv3" in str(error.remedy)
+
+
+@pytest.mark.parametrize(
+    ("names", "counted"),
+    [
+        ((), (3, 0)),
+        (("hipModuleLaunchKernel", "hipExtModuleLaunchKernel"), (5, 2)),
+        (("hipLaunchCooperativeKernelMultiDevice", "hipLaunchKernelExC", "hipDrvLaunchKernelEx"), (6, 3)),
+        (("hipFree", "hipGraphLaunch", "hipLaunchHostFunc"), (3, 0)),
+        (("hipStreamBeginCapture", "hipLaunchKernel", "hipStreamEndCapture", "hipLaunchKernel"), (4, 1)),
+    ],
+)
+def test_calls_without_a_kernel_are_counted(
+    written: Written, names: Sequence[str], counted: tuple[int, int]
+) -> None:
+    others = [Called(50 + at, 1_500 + at, 1_600, name=name) for at, name in enumerate(names)]
+    facts = read(written(DISPATCHES, [*CALLS, *others])).facts
+    assert (facts.launch_calls, facts.calls_without_kernel) == counted
+
+
+def test_a_recording_that_begins_amid_work_ends_amid_work(written: Written) -> None:
+    others = [Called(50, 1_500, 1_600), Called(51, 3_500, 3_600)]
+    facts = read(written(DISPATCHES, [*CALLS[1:], *others])).facts
+    assert (facts.launch_calls, facts.calls_without_kernel) == (4, 1)
+
+
+def test_views_are_read_where_there_are_no_tables(tmp_path: Path) -> None:
+    path = write_database(tmp_path / "results.db", DISPATCHES, CALLS)
+    before = told(read(path))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
+        for table in tables:
+            connection.execute(f"CREATE VIEW {table.partition('_00')[0]} AS SELECT * FROM {table}")
+        assert told(read(path)) == before
+        for table in tables:
+            connection.execute(f"DROP VIEW {table.partition('_00')[0]}")
+            connection.execute(f"ALTER TABLE {table} RENAME TO base_{table}")
+            connection.execute(f"CREATE VIEW {table} AS SELECT * FROM base_{table}")
+    assert told(read(path)) == before
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
+def test_a_database_of_any_case_and_encoding(tmp_path: Path, encoding: str) -> None:
+    path = write_database(tmp_path / "results.db", DISPATCHES, CALLS)
+    with closing(sqlite3.connect(path)) as connection:
+        statements = [text.replace("rocpd_", "Rocpd_") for text in connection.iterdump()]
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute(f"PRAGMA encoding = '{encoding}'")
+        connection.executescript("\n".join(statements))
+    assert told(read(other)) == told(read(path))
 
 
 def test_a_wrong_record_of_json_is_named(tmp_path: Path) -> None:

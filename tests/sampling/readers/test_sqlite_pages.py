@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.readers import sqlite_pages
-from sampling.readers.sqlite_pages import NULL, NotPlainError, read_table
+from sampling.errors import ProfileError
+from sampling.readers import nsys_sqlite, sqlite_pages
+from sampling.readers.cells import NULL
+from sampling.readers.input_file import open_input
+from sampling.readers.sqlite_pages import NotPlainError, read_table
+from tests.sampling.readers import random_databases
 
 COLUMNS = ("one", "two", "three", "four")
 EDGES = [
@@ -136,3 +140,61 @@ def test_damaged_pages_are_refused_or_read_but_never_crash(tmp_path: Path) -> No
         except NotPlainError:
             refused += 1
     assert refused > 100
+
+
+def as_integers(rows: Sequence[Sequence[Any]]) -> list[tuple[int, ...]] | None:
+    """Return cells as columns of integers have them; None: one is no whole number."""
+
+    def integer(cell: Any) -> int:
+        if cell is None:
+            return NULL
+        if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1 << 63:
+            return int(cell)
+        if not isinstance(cell, int):
+            raise TypeError
+        return cell
+
+    try:
+        return [tuple(map(integer, row)) for row in rows]
+    except TypeError:
+        return None
+
+
+def compared(seed: int, folder: Path) -> str:
+    """Compare a random database as it is read with what SQLite says of it; return what became of it."""
+    with random_databases.made(seed, folder) as made, open_input(str(made.path)) as file:
+        rng = random.Random(seed)
+        columns = rng.sample(made.columns, rng.randint(1, min(9, len(made.columns))))
+        expected = as_integers(made.selected(columns))
+        with nsys_sqlite.opened_tables(file) as tables:
+            assert tables.has(random_databases.TABLE, *columns)
+            parts = tables.integers(random_databases.TABLE, columns)
+            if expected is None:
+                with pytest.raises(ProfileError, match="something else than integers") as caught:
+                    list(parts)
+                assert caught.value.row, f"seed {seed}"
+                return "refused"
+            read = [row for part in parts for row in zip(*(array.tolist() for array in part), strict=True)]
+        if not made.has_row_numbers:
+            read, expected = sorted(read), sorted(expected)
+        assert read == expected, f"seed {seed}"
+        return "read" if read else "empty"
+
+
+def test_random_databases_are_read_as_sqlite_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_pages = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal from_pages
+        for part in read_table(*arguments):
+            from_pages += 1
+            yield part
+
+    monkeypatch.setattr(nsys_sqlite, "read_table", counted)
+    became = [compared(seed, tmp_path / str(seed)) for seed in range(200)]
+    # What is never read from pages, never by SQLite, or never refused would not have been compared.
+    assert from_pages > 50
+    assert became.count("refused") > 5
+    assert became.count("read") > 100

@@ -153,6 +153,20 @@ def test_iterations_are_found_where_nothing_is_named() -> None:
         assert listed.duration_ns[path] == sum(range(first + 1, first + 9))
 
 
+@pytest.mark.parametrize("include", [None, ("gemm|relu",)])
+def test_what_lies_between_iterations_is_counted(include: tuple[str, ...] | None) -> None:
+    """A selection from the first to the last holds it too; of a region, what that keeps."""
+    names = ["setup", *ITERATION * 2, "gemm", "other", *ITERATION * 3]
+    profile = profile_with_ranges(range(1, len(names) + 1), None, names=names)
+    whole = list_ranges(profile, Region())
+    assert whole.launches.tolist() == [40, *[8] * 5]
+    assert whole.between.tolist() == [2, *[0] * 5]
+    listed = list_ranges(profile, Region(include=include or ()))
+    first, last = int(listed.first[0]), int(listed.last[0])
+    held = count_durations(profile, Grouping(), Region(launches=(first, last + 1), include=include or ()))
+    assert held.launches == listed.launches[0] + listed.between[0]
+
+
 def test_what_is_listed_holds_what_it_lies_in() -> None:
     events = [("a", 0, 9), ("b", 1, 8), ("c", 1, 8), ("d", 9, 12), ("e", 9, 10)]
     profile = profile_with_ranges(range(12), events, durations=[1] * 12)

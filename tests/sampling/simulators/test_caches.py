@@ -15,7 +15,9 @@ from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of, printed, stratum
-from tui.text.estimate import cache_lines, unmet_text
+from tui.options.simulate import EstimateOptions
+from tui.output.writer import Canvas, canvas_text
+from tui.text.estimate import cache_lines, estimate_blocks, unmet_text
 
 
 def run_of(numbers: list[int], *, filled: tuple[int, ...] = (), first: int | None = 1) -> MeasuredRun:
@@ -45,16 +47,36 @@ def seen(plan: PlanFile, *states: str) -> SimulatedLaunches:
 @pytest.mark.parametrize(
     ("states", "state", "is_cold", "words"),
     [
-        (("cold",) * 5, "cold", True, "5 to 10 % too long, up to 40 %"),
-        (("warm",) * 5, "warm", False, "within 1 %"),
-        (("own",) * 5, "own", False, "a lower bound"),
+        (
+            ("cold",) * 5,
+            "cold",
+            True,
+            "launches began with empty caches; the whole run takes less (such totals",
+        ),
+        (
+            ("warm",) * 5,
+            "warm",
+            False,
+            "in seventeen plans of four programs, where L2 was not full of stored",
+        ),
+        (("own",) * 5, "own", False, "the whole run takes more (such totals were 3 to 4 % too short"),
         (("whole",) * 5, "whole", False, ""),
         (("unknown",) * 5, "unknown", False, "is not known"),
         ((), "unknown", False, ""),
-        (("after:1",) * 5, "after:1", True, "only 1 launch ran before each"),
-        (("after:16",) * 5, "after:16", False, "16 launches ran before each: such totals were within 1 %"),
+        (
+            ("after:1",) * 5,
+            "after:1",
+            True,
+            "launches began with only 1 launch before each; the whole run takes",
+        ),
+        (
+            ("after:16",) * 5,
+            "after:16",
+            False,
+            "16 launches ran before each: with 16, five plans of one program",
+        ),
         # Launch 5 has 5,000 of the 8,600 ns, launch 2 has 200 of them.
-        (("warm", "warm", "cold", "warm", "warm"), "cold", True, "up to 40 %"),
+        (("warm", "warm", "cold", "warm", "warm"), "cold", True, "launches of 58.1 % of the time began with"),
         (("cold", "warm", "warm", "warm", "warm"), "warm", False, "within 1 %"),
     ],
 )
@@ -177,10 +199,57 @@ def test_cold_ones_and_those_with_their_own_reads_hold_the_whole_run_between_the
     found = estimate_plan(plan, replace(cold, again=own))
     assert found.own is not None
     assert found.own.total == pytest.approx(0.8 * found.main.total)
-    said = list(cache_lines(found))
-    assert said[0].startswith("COLD: ")
-    assert said[1].startswith(f"the whole run's cycles lie between {found.own.total:,.0f}, with L2 filled by")
+    (said,) = cache_lines(found)
+    assert said.startswith(f"the whole run's cycles lie between {found.own.total:,.0f}, with L2 filled by")
     alone = estimate_plan(plan, own)
-    assert next(iter(cache_lines(alone))).startswith("LOWER BOUND: ")
     assert not alone.is_within(0.9)
     assert alone.is_within(0.9, accept_cold=True)
+
+
+@pytest.mark.parametrize(
+    ("state", "first"),
+    [
+        (
+            "cold",
+            "COLD {} cycles: launches began with empty caches; the whole run takes less (such totals were 5",
+        ),
+        (
+            "after:2",
+            "COLD {} cycles: launches began with only 2 launches before each; the whole run takes less (",
+        ),
+        (
+            "own",
+            "LOWER BOUND {} cycles: launches began with what they read themselves in L2; the whole run takes",
+        ),
+    ],
+)
+def test_a_total_that_is_not_of_the_whole_run_stands_below_that_and_nothing_is_sure(
+    state: str, first: str
+) -> None:
+    """Also where cycles are not the first metric; more launches of that kind are not asked for."""
+    plan = made(0)
+    cold, _ = both_ways(plan, 2, 0.1, 0)
+    metrics = {"instructions": 2 * cold.metrics["cycles"], "cycles": cold.metrics["cycles"]}
+    results = SimulatedLaunches(cold.ids, metrics, caches=(state,) * len(cold.ids))
+    found = estimate_plan(plan, results)
+    options = EstimateOptions(plan="plan.json", results=("a.csv",), target=0.01)
+    head, below, *others = canvas_text(estimate_blocks(found, None, options), Canvas(400, color=False)).split(
+        "\n"
+    )
+    assert head.startswith(first.format(f"{found.main.total:,.0f}"))
+    assert below.startswith("  of launches that begin so, within ")
+    assert others[0].startswith("instructions ")
+    assert not any(" sure" in line or "--top-up" in line for line in (head, below, *others))
+    warm = "Next: kernelpoint export plan.json --to accel-sim --traces DIR --caches warm -o warm"
+    assert others[-1] == warm
+    assert others[-2].startswith("not within 1.0 %: the interval reaches ")
+    assert ", of launches that started " in others[-2]
+    macsim = canvas_text(
+        estimate_blocks(found, None, replace(options, source="macsim")), Canvas(400, color=False)
+    )
+    assert macsim.endswith(
+        "Next: kernelpoint export plan.json --to macsim --traces DIR --caches after:16 -o warm"
+    )
+    # Whoever takes it as it is goes on as with any other.
+    accepted = estimate_blocks(found, None, replace(options, accept_cold=True))
+    assert "--top-up" in canvas_text(accepted, Canvas(400, color=False)).split("\n")[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +138,26 @@ def test_counts_are_those_of_each_launch(read: Read) -> None:
 def test_totals_of_the_run_are_differenced(read: Read, counter: str, added: list[int]) -> None:
     run = read(three(), "cycles", counter)
     assert (known(run, counter), known(run, "cycles")) == (added, [100, 300, 200])
+
+
+def test_lines_of_the_users_own_beside_known_keys_say_nothing(read: Read) -> None:
+    """A fork prints its own counts; each line is followed by three that begin with its words."""
+    own = ""
+    for line in [*WHOLE.splitlines(), "-gpgpu_n_clusters 8 # SMs", "-gpgpu_max_cycle 0 # none", EXIT.strip()]:
+        key = re.split(r"[=:]| {2,}|(?<=clusters) |(?<=cycle) ", line)[0].rstrip()
+        if key.startswith("Processing kernel"):
+            own += f"Processing kernel header\n{line}\nProcessing kernel by hand\n"
+        elif key and not key.startswith("GPGPU-Sim"):
+            others = (f"{key}{words} 7\n" for words in (" calculated by classic =", "_of_mine =", " is near"))
+            own += line + "\n" + "".join(others)
+        else:
+            own += line + "\n"
+    for names in ((), ("cycles", "instructions", MISSES, READS, BY_KIND)):
+        run, other = read(WHOLE + EXIT, *names), read(own, *names)
+        assert other.number.tolist() == run.number.tolist() == [4, 9, 11]
+        assert (list(other.kernels), other.missing) == (list(run.kernels), {})
+        for name, values in run.metrics.items():
+            assert known(other, name) == values.tolist()
 
 
 def test_counts_by_kind_run_on_within_a_stream(read: Read) -> None:

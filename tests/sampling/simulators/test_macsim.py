@@ -139,6 +139,23 @@ def test_a_kernel_takes_from_the_end_of_the_one_before(tmp_path: Path) -> None:
     assert recognises_results(TWO.encode())
 
 
+@pytest.mark.parametrize(
+    "own",
+    [
+        "my thread_count: 7\n",
+        "thread_count: 7 in my count\n",
+        "src/mine.cc:7: (I=0  C=0):  a setup_process:1 is to come current_index: 3\n",
+        "setup_process: begins current_index:0 (3)\n",
+        "mine: **Core 00 Thread 09 Finished:   insts:13    cycles:9000       (9)\n",
+    ],
+)
+def test_lines_of_the_users_own_beside_known_keys_say_nothing(tmp_path: Path, own: str) -> None:
+    run = read(tmp_path, "".join(line + own for line in TWO.splitlines(True)))
+    assert (run.number.tolist(), dict(run.missing)) == ([4, 7], {})
+    assert run.metrics["cycles"].tolist() == [2100, 900]
+    assert [each.warps for each in run.kernels] == [3, 2]
+
+
 @given(st.integers(len(HEAD), len(TWO)))
 def test_a_killed_run_says_nothing_that_is_not_so(
     tmp_path_factory: pytest.TempPathFactory, printed: int

@@ -99,7 +99,10 @@ def test_a_csv_has_launch_ids(written: Written) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     found = read_result_files(plan, written("id,cycles,misses\n3,10,1\n8,20,2\n5,1,1\n"), metrics=("misses",))
     assert found.ids.tolist() == [3, 8]
-    assert {name: each.tolist() for name, each in found.metrics.items()} == {"misses": [1, 2]}
+    assert {name: each.tolist() for name, each in found.metrics.items()} == {
+        "cycles": [10, 20],
+        "misses": [1, 2],
+    }
 
 
 MANIFEST = (

@@ -50,6 +50,29 @@ def test_totals_of_full_runs_are_inside_the_intervals(
     assert min(held.values()) >= 9
 
 
+def test_a_speedup_is_the_quotient_of_the_totals_of_both(runs: Path, tmp_path: Path) -> None:
+    """Of few launches, cycles at one size may follow durations clearly, and at another not."""
+    compared = 0
+    for seed in range(6):
+        one, other = (
+            estimated(runs, "solver-8", simulated, tmp_path / "plan.json", seed=seed)
+            for simulated in ("solver-16", "solver-32")
+        )
+        found = sampling.estimate_plan(one.plan, one.results, against=other.results).speedup
+        assert found is not None
+        if not found.is_incomplete:
+            assert found.ratio == pytest.approx(one.main.total / other.main.total, rel=1e-12)
+            assert found.low is not None
+            assert found.high is not None
+            truth = truth_of(runs, "solver-16", "cycles") / truth_of(runs, "solver-32", "cycles")
+            assert found.ratio == pytest.approx(truth, rel=0.02)
+            (ipc,) = one.ratios
+            totals = {total.metric: total.total for total in one.totals}
+            assert ipc.ratio == pytest.approx(totals["instructions"] / totals["cycles"], rel=1e-12)
+            compared += 1
+    assert compared >= 3
+
+
 def test_a_census_is_exact(runs: Path, tmp_path: Path) -> None:
     found = estimated(runs, "trace-8", "trace-16", tmp_path / "plan.json", epsilon=0.0001)
     assert found.main.total == truth_of(runs, "trace-16", "cycles") == found.main.low == found.main.high

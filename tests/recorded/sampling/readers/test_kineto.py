@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -12,6 +14,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
+from tests.sampling.readers.kineto_traces import operators
 from tests.sampling.readers.launches_told import (
     Json,
     annotations_told,
@@ -19,6 +22,7 @@ from tests.sampling.readers.launches_told import (
     events_of,
     launches_by_plain_json,
     launches_in_annotations,
+    names,
     ranges,
     read,
     shapes,
@@ -94,6 +98,59 @@ def test_amd_grids_come_from_the_calls(recorded: Recorded) -> None:
     assert len(known) == 1_516 - 463
     # The GEMM launched with 71,680 work-items in groups of 256.
     assert ((280, 1, 1), (256, 1, 1)) in known
+
+
+# Launches, their total in ns, calls that launch a kernel, those without one, ranks, rows left out
+LATER = {
+    "files/vllm-decode-graph-mi300x.json.gz": (425, 10_674_517, 4, 0, 0, 0),
+    "files/sglang-decode-mi300x.json.gz": (555, 9_765_437, 11, 0, 0, 0),
+    "files/mi210-gpu-only.json.gz": (562, 5_343_422, 562, 0, 0, 0),
+    "files/torch-compile-triton-mi300x.json.gz": (12, 12_549_021, 12, 0, 0, 0),
+    "files/hta-trace_filter_sampled_rank-0.json.gz": (1_154, 606_519_000, 1_154, 0, 0, 0),
+    "files/hta-trace_filter_sampled_rank-1.json.gz": (1_104, 651_026_000, 1_104, 0, 0, 0),
+    "files/switch-moe-a100.json.gz": (494, 11_950_000, 494, 0, 0, 0),
+    "cases/sglang-capture-bs32.json.gz": (2, 11_015, 546, 544, 0, 0),
+    "cases/dropped-at-start.json": (30, 1_590_000, 50, 20, 0, 0),
+    "cases/merged-ranks.json": (60, 2_430_000, 60, 0, 2, 0),
+    "cases/negative-dur.json": (4, 200_000, 5, 0, 0, 1),
+    "cases/empty-name.json": (65, 5_346_250, 65, 0, 0, 0),
+    "cases/quote-in-name.json": (6, 318_000, 6, 0, 0, 0),
+    "cases/ts0.json": (20, 900_000, 20, 0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_later_traces_are_read_whole(shared_data: Path, name: str) -> None:
+    profile = read(shared_data / "turn4" / name)
+    facts = profile.facts
+    counts = (facts.launch_calls, facts.calls_without_kernel, facts.merged_ranks, facts.rows_left_out)
+    assert (profile.launches, sum(column(profile, "duration_ns")), *counts) == LATER[name]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_call_that_launches_a_kernel_has_one(recorded: Recorded, name: str) -> None:
+    profile, events = recorded(name)
+    launching = [event for event in events if "LaunchKernel" in event["name"]]
+    assert profile.facts.launch_calls == len(launching) > 0
+    assert profile.facts.calls_without_kernel == profile.facts.merged_ranks == 0
+
+
+def test_ranks_that_are_merged_are_read_as_apart(shared_data: Path, tmp_path: Path) -> None:
+    """Two of 128 ranks, as SGLang would merge them: what each has is what its own file has."""
+    merged, apart = [], []
+    for rank in (0, 1):
+        path = shared_data / "turn4" / "files" / f"hta-trace_filter_sampled_rank-{rank}.json.gz"
+        apart.append(read(path))
+        merged += [{**event, "pid": f"[TP{rank:02d}] {event.get('pid')}"} for event in events_of(path)]
+    path = tmp_path / "merged.json.gz"
+    path.write_bytes(gzip.compress(json.dumps({"traceEvents": merged}).encode(), 1))
+    profile = read(path)
+    assert [each.owner for each in profile.sequences] == ["rank 0", "rank 1"]
+    for table in (names, shapes, operators, lambda each: column(each, "duration_ns")):
+        assert table(profile) == [each for own in apart for each in table(own)]
+    for sequence, own in enumerate(apart):
+        found = [(text, *at) for text, of, *at in ranges(profile, "") if of == sequence]
+        assert found == [(text, *at) for text, _, *at in ranges(own, "")]
 
 
 def test_a_trace_of_the_cpu_alone_is_refused(shared_data: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,13 +72,61 @@ def test_gpus_of_exports(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [("nsys-api-rows-but-no-kernels", "no kernel launches"), ("nsys-six-tables", "no CUDA tables at all")],
+    ("name", "reasons"),
+    [
+        (
+            "not-a-profile/nsys-api-rows-but-no-kernels",
+            ["no kernel launches", "Installed CUDA driver version"],
+        ),
+        ("not-a-profile/nsys-six-tables", ["no CUDA tables at all: CUDA was not traced, or"]),
+        (
+            "turn4/cases/nsys-driver-too-new-2025.1",
+            ["driver version (13.3) is not supported", "version 12.9"],
+        ),
+        (
+            "turn4/cases/nsys-no-cuda-events-2025.3",
+            ["CUDA was traced", "CUDA profiling might have not been started correctly.", "No CUDA events"],
+        ),
+    ],
 )
-def test_exports_without_kernels(name: str, reason: str, shared_data: Path) -> None:
-    with pytest.raises(ProfileError, match=reason) as caught:
-        read(shared_data / "not-a-profile" / f"{name}.sqlite")
+def test_exports_without_kernels(name: str, reasons: list[str], shared_data: Path) -> None:
+    with pytest.raises(ProfileError) as caught:
+        read(shared_data / f"{name}.sqlite")
+    assert [reason for reason in reasons if reason not in str(caught.value)] == []
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
+    assert ("a newer Nsight Systems" in str(caught.value.remedy)) == ("driver version" in str(caught.value))
+
+
+#: In two, each a second of a longer run, calls still waited for the GPU when it ended.
+LAUNCH_CALLS = {
+    "nsys-sqlite/p2000-sort-nsys2020.4": 1700,
+    "nsys-sqlite/rtx6000-dbquery-nsys2020": 12,
+    "nsys-sqlite/a100-nerf-nsys2021.5": 1106,
+    "nsys-sqlite/rtx3090-gaussian-nsys2022.4": 8190,
+    "nsys-sqlite/a40-a100-cutlass-nsys2023.2": 6,
+    "nsys-sqlite/cuda-graphs-nsys2023.4": 0,
+    "nsys-sqlite/h100x2-training-overlap-nsys2026.2": 4006,
+    "nsys-sqlite/h100x2-transformer-nsys2026.2": 3346,
+    "turn4/files/nsys-openacc-rtx3080": 1934,
+    "turn4/files/nsys-openmp-t4-2023.3": 50,
+    "turn4/files/nsys-rtx4060-2025.3": 91,
+}
+
+
+@pytest.mark.parametrize("name", LAUNCH_CALLS)
+def test_no_kernel_is_missing_and_no_row_left_out(name: str, shared_data: Path) -> None:
+    facts = read(shared_data / f"{name}.sqlite").facts
+    assert (facts.launch_calls, facts.calls_without_kernel) == (LAUNCH_CALLS[name], 0)
+    assert facts.rows_left_out == 0
+
+
+def test_kernels_that_were_cut_from_an_export_are_missed(shared_data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cut.sqlite"
+    shutil.copy(shared_data / "turn4" / "files" / "nsys-rtx4060-2025.3.sqlite", path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 60")
+    facts = read(path).facts
+    assert (facts.launch_calls, facts.calls_without_kernel) == (91, 31)
 
 
 def test_launches_of_graphs_have_the_operators_of_their_capture(shared_data: Path) -> None:

@@ -28,6 +28,15 @@ def test_a_log_is_the_table_made_of_it(runs: Path, name: str) -> None:
     ]
 
 
+def test_a_fork_that_prints_counts_of_its_own_is_read(shared_data: Path) -> None:
+    path = shared_data / "turn4" / "cases" / "accelsim-own-line.out"
+    if not path.exists():
+        pytest.skip("the cases (shared/data/turn4 beside the project) are not here")
+    profile = read_profile(str(path))
+    assert profile.load(("duration_ns",))["duration_ns"].tolist() == [38_790]
+    assert profile.parts[0].metrics(("instructions",))["instructions"].tolist() == [95_092_736]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -219,6 +219,17 @@ def test_what_is_broken_is_read_or_refused(shared_data: Path) -> None:
         ("ncu/a100-details.csv", "an Nsight Compute CSV"),
         ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
         ("ncu/ncu2024.1-raw.csv", "an Nsight Compute CSV"),
+        (
+            "turn4/cases/jax-mi300-te.trace.json.gz",
+            "on XLA, and such traces are not read yet: 150 kernels are",
+        ),
+        ("turn4/cases/unitrace.json", "Intel's unitrace, and such traces are not read yet: 10 kernels are"),
+        ("turn4/cases/ort.json", "ONNX Runtime, and such traces are not read yet: 10 kernels are"),
+        (
+            "turn4/cases/proton-old-one-stream.chrome_trace",
+            "Proton, and such traces are not read yet: 10 kernels",
+        ),
+        ("turn4/cases/mgpusim-aes-metrics.csv.gz", "MGPUSim's metrics"),
         ("published/stem-ae-figure9-casio.csv", "a CSV with the columns 'label', 'name', 'xval', 'yval'"),
         ("published", "a folder in which nothing is a profile"),
     ],

@@ -1,0 +1,263 @@
+"""The events of PyTorch profiler traces as columns, piece by piece."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Annotated, Any
+
+import numpy as np
+from msgspec import DecodeError, Meta, Raw, Struct, json
+from numpy.typing import NDArray
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.profile.launch_table import NO_CALL, NO_NAME, RowsLeftOut
+from sampling.readers.trace_text import Unread
+from sampling.text import counted
+
+_LARGEST_MICROSECONDS = 9e15
+_LABEL_RANGE = 1 << 31
+_LAST_NUMBER = re.compile(r"([0-9]{1,9})\s*\Z")
+_KERNEL = re.compile(rb'"cat"\s*:\s*"kernel"', re.IGNORECASE)
+
+NO_SIZE = Raw(b"null")
+_Count = Annotated[int, Meta(ge=0, lt=1 << 32)]
+
+
+class _Arguments(Struct, gc=False):
+    device: Any = None
+    stream: Any = None
+    correlation: Any = None
+    grid: Raw = NO_SIZE
+    block: Raw = NO_SIZE
+
+
+class Event(Struct, gc=False):
+    """What is read of an event."""
+
+    ph: str | None = None
+    cat: str | None = None
+    name: str | None = None
+    ts: Any = None  #: microseconds, as ``dur``
+    dur: Any = None
+    pid: int | float | str | None = None
+    tid: Any = None
+    args: _Arguments | None = None
+
+
+_SIZE_DECODER = json.Decoder(tuple[_Count, _Count, _Count])
+_NO_ARGUMENTS = _Arguments()
+
+
+class EventColumns:
+    """What has been read of a trace so far: a tuple of columns (k,) for each piece that has any.
+
+    Names, texts of annotations, grids, blocks and processes are codes. -1 is the correlation number of what
+    has none.
+    """
+
+    def __init__(self, left_out: RowsLeftOut) -> None:
+        self.events = 0
+        #: Name, start and duration in ns, device, stream, correlation number, grid, block, process
+        self.launches: list[tuple[NDArray[Any], ...]] = []
+        #: Correlation number, start in ns, name, grid, block, process of those that have the first two,
+        #: and of none
+        self.calls: list[tuple[NDArray[Any], ...]] = [tuple(np.array([[-1], [NO_CALL], [0], [0], [0], [0]]))]
+        #: Text, start and end in ns, process
+        self.annotations: list[tuple[NDArray[Any], ...]] = [tuple(np.zeros((4, 0), dtype=np.int64))]
+        self.names: dict[Any, int] = {}
+        self.call_names: dict[Any, int] = {"": 0}
+        self.texts: dict[Any, int] = {}
+        self.sizes: dict[Any, int] = {bytes(NO_SIZE): 0}
+        self.processes: dict[Any, int] = {None: 0}
+        #: Correlation number and process of the kernels that are left out, an array (2, k) a piece
+        self.kernels_left_out: list[IntArray] = [np.zeros((2, 0), dtype=np.int64)]
+        #: Events that cannot be read and are of no kernel, and the first of them
+        self.unread = 0
+        self.first_unread = ""
+        self._left_out = left_out
+
+    def add(self, events: Sequence[Event], unread: Sequence[Unread]) -> None:
+        """Add the events of a piece, of which some cannot be read."""
+        of_category = defaultdict[str | None, list[Event]](list)
+        for event in events:
+            if event.ph == "X":
+                of_category[event.cat].append(event)
+
+        def chosen(is_wanted: Callable[[str], bool]) -> list[Event]:
+            return [event for name, each in of_category.items() if name and is_wanted(name) for event in each]
+
+        self._add_launches(chosen(lambda category: category.lower() == "kernel"), events)
+        self._add_calls(chosen(lambda category: category.lower().endswith(("runtime", "driver"))))
+        # PyTorch 1.8 lists annotations among the operators; those that it names itself have a #.
+        is_old = "Operator" in of_category
+        annotations = chosen(("Operator" if is_old else "user_annotation").__eq__)
+        self._add_annotations([each for each in annotations if not is_old or "#" in (each.name or "")])
+        for each in unread:
+            row = self.events + each.place + 1
+            if _KERNEL.search(each.text):
+                self._left_out.add(1, f"a kernel event cannot be read: {each.reason}", row=row)
+            else:
+                self.unread += 1
+                self.first_unread = self.first_unread or f"event {row:,}: {each.reason}"
+        self.events += len(events)
+
+    def _add_launches(self, kernels: Sequence[Event], events: Sequence[Event]) -> None:
+        """Add kernels, of all events of a piece; those that can be no launch are left out."""
+        if not kernels:
+            return
+        start_us, duration_us = numbers(kernels, "ts"), numbers(kernels, "dur")
+        has_start, has_duration = is_time(start_us), is_time(duration_us) & (duration_us >= 0)
+        if not has_start.all():
+            # One without a time is a launch all the same.
+            lacks_start = np.array([event.ts is None for event in kernels])
+            start_us[lacks_start] = 0
+            has_start |= lacks_start
+        for column, is_good in (("ts", has_start), ("dur", has_duration | ~has_start)):
+            if not is_good.all():
+                wrong = kernels[int(np.argmin(is_good))]
+                row = self.events + 1 + next(at for at, event in enumerate(events) if event is wrong)
+                message = f"a kernel event has no usable {column!r}"
+                self._left_out.add(int(np.count_nonzero(~is_good)), message, row=row, column=column)
+        good = has_start & has_duration
+        if not good.all():
+            bad = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if not is_good]
+            number = self._numbered([event.args or _NO_ARGUMENTS for event in bad])[0]
+            process = codes([event.pid for event in bad], self.processes)
+            self.kernels_left_out.append(np.stack([number, process]))
+            kernels = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if is_good]
+            start_us, duration_us = start_us[good], duration_us[good]
+        if kernels:
+            arguments = [event.args or _NO_ARGUMENTS for event in kernels]
+            self.launches.append(
+                (
+                    codes([event.name or NO_NAME for event in kernels], self.names),
+                    nanoseconds(start_us),
+                    nanoseconds(duration_us),
+                    _labels(arguments, "device", kernels, "pid"),
+                    _labels(arguments, "stream", kernels, "tid"),
+                    *self._numbered(arguments),
+                    codes([event.pid for event in kernels], self.processes),
+                )
+            )
+
+    def _add_calls(self, calls: Sequence[Event]) -> None:
+        if not calls:
+            return
+        correlation, *sizes = self._numbered([event.args or _NO_ARGUMENTS for event in calls])
+        start_us = numbers(calls, "ts")
+        usable = (correlation >= 0) & is_time(start_us)
+        name = codes([event.name or "" for event in calls], self.call_names)
+        process = codes([event.pid for event in calls], self.processes)
+        start_ns = nanoseconds(np.where(usable, start_us, 0))
+        columns = (correlation, start_ns, name, *sizes, process)
+        self.calls.append(tuple(column[usable] for column in columns))
+
+    def _add_annotations(self, annotations: Sequence[Event]) -> None:
+        named = [event for event in annotations if event.name]
+        if not named:
+            return
+        start_us, duration_us = numbers(named, "ts"), numbers(named, "dur")
+        usable = is_time(start_us) & is_time(duration_us)
+        start_ns, duration_ns = nanoseconds(start_us[usable]), nanoseconds(duration_us[usable])
+        text = codes([event.name for event in named], self.texts)[usable]
+        process = codes([event.pid for event in named], self.processes)[usable]
+        self.annotations.append((text, start_ns, start_ns + duration_ns, process))
+
+    def _numbered(self, arguments: Sequence[_Arguments]) -> list[NDArray[Any]]:
+        """Return correlation numbers and the codes of grids and blocks."""
+        number = numbers(arguments, "correlation")
+        columns: list[NDArray[Any]] = [np.where(is_time(number), number, -1).astype(np.int64)]
+        for size in ("grid", "block"):
+            written = list(map(attrgetter(size), arguments))
+            # Most calls have none, which is seen fastest so.
+            has_any = written[0] is not NO_SIZE or written.count(NO_SIZE) < len(written)
+            columns.append(
+                codes(list(map(bytes, written)), self.sizes)
+                if has_any
+                else np.zeros(len(written), dtype=np.int32)
+            )
+        return columns
+
+    def note(self, path: str) -> str | None:
+        """Return what to say of the events that cannot be read, None where there is none."""
+        if not self.unread:
+            return None
+        what = counted(self.unread, "event that is no launch is", "events that are no launches are")
+        return f"{path}: {what} left out, damaged; the first is {self.first_unread}"
+
+
+def codes(values: Sequence[object], known: dict[Any, int]) -> NDArray[np.int32]:
+    """Return (n,) the code of every value; new ones are added."""
+    distinct = dict.fromkeys(values)
+    for value in distinct:
+        known.setdefault(value, len(known))
+    if len(distinct) == 1:
+        return np.full(len(values), known[values[0]], dtype=np.int32)
+    return np.fromiter(map(known.__getitem__, values), dtype=np.int32, count=len(values))
+
+
+def numbers(owners: Sequence[Any], field: str) -> FloatArray:
+    """Return (n,) the field as a number, whether written as integer, fraction or text; else NaN.
+
+    Whole microseconds are exact in float64 for 285 years.
+    """
+
+    def number(value: Any) -> float:
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            return np.nan
+
+    get = attrgetter(field)
+    try:
+        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
+    except (TypeError, ValueError, OverflowError):
+        return np.array([number(get(owner)) for owner in owners])
+
+
+def is_time(microseconds: FloatArray) -> BoolArray:
+    """Return which numbers are times, or numbers of calls, that int64 holds as nanoseconds."""
+    return np.abs(microseconds) < _LARGEST_MICROSECONDS
+
+
+def nanoseconds(microseconds: FloatArray) -> IntArray:
+    """Return whole nanoseconds; the whole microseconds are scaled as integers, so a date costs no digits."""
+    whole = np.floor(microseconds)
+    return whole.astype(np.int64) * 1000 + np.rint((microseconds - whole) * 1000.0).astype(np.int64)
+
+
+def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event], otherwise: str) -> Any:
+    """Return (n,) int32 device or stream numbers: the argument, else what the event says itself, else 0.
+
+    The number may end a text, such as the process ``[TP01] 3`` of one of several ranks.
+    """
+    values = numbers(arguments, field)
+    unknown = ~np.isfinite(values)
+    if unknown.any():
+        others = numbers(events, otherwise)
+        for row in np.flatnonzero(unknown & ~np.isfinite(others)).tolist():
+            found = _LAST_NUMBER.search(str(getattr(events[row], otherwise)))
+            others[row] = int(found[1]) if found else 0
+        values[unknown] = others[unknown]
+    return np.fmod(values, _LABEL_RANGE).astype(np.int32)
+
+
+def size_of(text: bytes) -> tuple[int, int, int]:
+    """Return a grid or block from its JSON; zeros for what is none, as other events use the names too."""
+    try:
+        return _SIZE_DECODER.decode(text)
+    except DecodeError:
+        return 0, 0, 0
+
+
+def places_of(wanted: IntArray, known: IntArray) -> IntArray:
+    """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
+    if not len(known):
+        return np.full(len(wanted), -1)
+    order = np.argsort(known, kind="stable")
+    position = np.searchsorted(known, wanted, sorter=order)
+    place = order[np.minimum(position, len(known) - 1)]
+    return np.where((known[place] == wanted) & (wanted >= 0), place, -1)

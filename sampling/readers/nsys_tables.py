@@ -1,0 +1,123 @@
+"""The tables of an nsys export and their columns, called as in the SQLite export of nsys 2020.4 to 2026.2."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sampling.arrays import IntArray
+from sampling.errors import ProfileError
+
+KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
+RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
+GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+STRINGS = "StringIds"
+NVTX = "NVTX_EVENTS"
+#: The second since nsys 2024
+NODES = ("CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS")
+CAPTURE = "META_DATA_CAPTURE"
+DIAGNOSTICS = "DIAGNOSTIC_EVENT"
+SYSTEM = "TARGET_INFO_SYSTEM_ENV"
+#: Newer nsys versions first
+EXPORTERS = ("META_DATA_EXPORT", "EXPORT_META_DATA")
+OLD_GPUS, GPUS, GPU_NUMBERS = "TARGET_INFO_CUDA_GPU", "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
+
+TIMES = ("start", "end")
+#: Best first: older nsys versions leave mangledName out, and newer ones may leave any of them NULL.
+NAMES = ("demangledName", "mangledName", "shortName")
+PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
+GRID = ("gridX", "gridY", "gridZ")
+BLOCK = ("blockX", "blockY", "blockZ")
+CALL = ("start", "globalTid", "correlationId")
+#: What is called, and whether that failed
+CALLED = ("nameId", "returnValue")
+RANGE = ("eventType", "text", "textId", "globalTid", "start", "end")
+NODE = ("globalTid", "graphNodeId", "start", "originalGraphNodeId")
+NODE_OF_LAUNCH = ("globalPid", "graphNodeId")
+SETTING = ("name", "value")
+TEXT = ("id", "value")
+DIAGNOSTIC = ("severity", "text")
+OLD_GPU = ("deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize")
+GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
+GPU_NUMBER = ("pid", "cudaId", "gpuId")
+
+_SPELLING = {
+    name.casefold(): name
+    for name in (
+        *(KERNEL, RUNTIME, GRAPH_TRACE, STRINGS, NVTX, *NODES, CAPTURE, DIAGNOSTICS, SYSTEM, *EXPORTERS),
+        *(OLD_GPUS, GPUS, GPU_NUMBERS, *TIMES, *NAMES, *PLACE, *GRID, *BLOCK, *CALL, *CALLED, *RANGE, *NODE),
+        *(*NODE_OF_LAUNCH, *SETTING, *TEXT, *DIAGNOSTIC, *OLD_GPU, *GPU, *GPU_NUMBER),
+    )
+}
+
+
+def spelled(name: str) -> str:
+    """Return the name of a table or column as nsys spells it: SQL does not tell capitals apart."""
+    return _SPELLING.get(name.casefold(), name)
+
+
+class NsysTables(ABC):
+    """The tables of one export by name; nsys leaves out those without rows: they have no columns."""
+
+    #: The type of the export as nsys calls it, e.g. "sqlite"
+    kind: str
+
+    def __init__(self, path: str, names: Iterable[str]) -> None:
+        #: Of the export as the user gave it, for messages
+        self.path = path
+        self.names = frozenset(names)
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it is damaged."""
+        return f"export it again with `nsys export --type {self.kind} REPORT.nsys-rep`"
+
+    def error(self, message: str, *, row: int | None = None, column: str | None = None) -> ProfileError:
+        """Return the error for an export that nsys did not write so."""
+        return ProfileError(message, path=self.path, row=row, column=column, remedy=self.remedy)
+
+    def not_integers(self, column: str, value: object = None, row: int | None = None) -> ProfileError:
+        """Return the error for a column that nsys did not fill."""
+        what = "" if value is None else f": {value}"
+        return self.error(f"the column holds something else than integers{what}", row=row, column=column)
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Return whether the export has a table with all these columns."""
+        return table in self.names and self.columns(table).issuperset(columns)
+
+    def settings(self, table: str) -> list[tuple[str, str]]:
+        """Return the rows of a (name, value) table, names without a prefix such as ``PROCESS_0:``.
+
+        They hold command lines and environment variables too, which are not to be shown.
+        """
+        rows = self.rows(table, SETTING)
+        return [
+            (re.sub(r"\APROCESS_\d+:", "", str(name)), str(value))
+            for name, value in rows
+            if value is not None
+        ]
+
+    @abstractmethod
+    def columns(self, table: str) -> frozenset[str]:
+        """Return the names of a table's columns."""
+
+    @abstractmethod
+    def most_rows(self, table: str) -> int:
+        """Return at once about how many rows there are, 0 for none."""
+
+    @abstractmethod
+    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
+        """Yield the rows in parts: one (n,) int64 array for each column, NULL as ``NULL``, n > 0.
+
+        Raises ProfileError: the export is damaged, or a column holds something else than integers.
+        """
+
+    @abstractmethod
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table one by one; a column it lacks is None in all of them."""
+
+    @abstractmethod
+    def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the texts of ``StringIds``; ids without one are left out."""

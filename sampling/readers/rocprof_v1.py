@@ -1,0 +1,102 @@
+"""rocprof's ``results.db`` and ``results.json``, which it writes beside the kernel list ``results.csv``.
+
+Both hold the rows of that list: the database in its table ``A``, the JSON as the arguments of its events, all
+of them texts. So they become such rows, and what is true of the list is true of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import DecodeError, Struct, field, json
+
+from sampling.errors import ProfileError
+from sampling.parallel import Progress
+from sampling.profile.profile import KernelTable, Profile
+from sampling.readers.input_file import SQLITE, InputFile, open_database
+from sampling.readers.rocm_csv import columns_called, launches_of
+from sampling.readers.table import Launches, Layout, Rows
+
+FORMAT = "rocprof-v1"
+
+_TABLE = "A"
+_CREATED = re.compile(rb'CREATE TABLE "?A"? \([^)]*"KernelName"')
+# An empty event comes first, and what names the tracks has an index by which they are sorted.
+_OPENING = re.compile(rb'\s*\{\s*"traceEvents"\s*:\s*\[\s*\{\s*\}\s*,[^]]*"sort_index"')
+_AGAIN = "copy the file again, or give the results.csv beside it"
+
+
+class _Event(Struct, gc=False):
+    args: dict[str, Any] = field(default_factory=dict)
+
+
+class _Trace(Struct):
+    events: list[_Event] = field(name="traceEvents")
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether this is rocprof's database or trace: what rocprofv3 writes has none of its columns."""
+    is_database = file.head.startswith(SQLITE)
+    return (_CREATED.search if is_database else _OPENING.match)(file.head) is not None
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+    """Return the kernels as launches; the file is small, for rocprof is slow, and is read at once.
+
+    Raises ProfileError: the file is damaged, a value makes no sense, or there is no kernel.
+    """
+    if file.head.startswith(SQLITE):
+        with open_database(file, _AGAIN) as database:
+            found = database.connection.execute(f"SELECT * FROM {_TABLE} ORDER BY rowid")  # noqa: S608
+            titles = [title for title, *_ in found.description]
+            columns: Mapping[str, Sequence[Any]] = dict(zip(titles, zip(*found, strict=True), strict=False))
+    else:
+        columns = _arguments(file)
+    launches = Launches(file, kernels)
+    if progress is not None:
+        progress(1, 1, f"reading {file.path}")
+    return launches_of([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
+
+
+def _arguments(file: InputFile) -> Mapping[str, Sequence[Any]]:
+    """Return the arguments of all kernels by their names, "" where one has none."""
+    with file.open() as stream:
+        text = stream.read()
+    try:
+        trace = json.decode(text, type=_Trace)
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        what = f"a trace of rocprof that cannot be read: {error}"
+        raise ProfileError(what, path=file.path, remedy=_AGAIN) from error
+    rows = [event.args for event in trace.events if "KernelName" in event.args]
+    titles = dict.fromkeys(title for row in rows for title in row)
+    return {title: [row.get(title, "") for row in rows] for title in titles}
+
+
+def _rows(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
+    """Return columns of values as rows of a kernel list.
+
+    Raises ProfileError: a value is no whole number where one has to be.
+    """
+    import pyarrow as pa
+
+    layout = Layout(tuple(columns), columns_called([*columns]), remedy=_AGAIN)
+    arrays = {}
+    for of, (place, kind) in layout.columns.items():
+        title = layout.header[place]
+        values = columns[title]
+        if kind == "text":
+            # The database keeps the quotes of the list.
+            texts = [b"" if value is None else str(value).strip('"').encode() for value in values]
+            arrays[of] = pa.array(texts, pa.binary()).dictionary_encode()
+            continue
+        try:
+            numbers = [None if value in {None, ""} else int(value) for value in values]
+            arrays[of] = pa.array(numbers, pa.int64())
+        except (TypeError, ValueError, OverflowError) as error:
+            message = f"holds what is no whole number ({error})"
+            raise ProfileError(message, path=file.path, column=title, remedy=_AGAIN) from error
+    table = pa.table(arrays)
+    return Rows(file.path, layout, table, lambda: np.arange(1, table.num_rows + 1))
