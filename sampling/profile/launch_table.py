@@ -393,3 +393,7 @@ def runs_of(
     joined = np.concatenate(runs, axis=1)
     opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
     return RangeRuns(texts, text[opened], sequence_of, first, stop, opened)
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (_of_capture,)

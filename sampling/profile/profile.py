@@ -524,3 +524,7 @@ def first_and_last_start(part: Part) -> tuple[int, int]:
     """Return when the first and the last launch of a part start, nanoseconds."""
     start_ns = part.load(("start_ns",))["start_ns"]
     return int(start_ns.min()), int(start_ns.max())
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (LaunchSequence,)

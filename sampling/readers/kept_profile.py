@@ -1,7 +1,8 @@
 """A profile as bytes: a header of typed records, and the arrays, which are used where they lie.
 
 What a reader finds only when it is asked for (named ranges, operators) is written as what it is found from:
-one of a few functions, by its name, and its arguments. Nothing else is ever called for what stands in a file.
+a function, by its name, and its arguments. That is one of those that the modules of readers list for this:
+nothing else is ever called for what stands in a file.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache, partial
@@ -33,19 +35,8 @@ _ALIGNED = 64
 _NUMBERS = "iuf"
 # All other fields of a profile are plain data, and are kept whichever there are.
 _NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "found")
-_RECORDS = {
-    "sampling.profile.profile": ("LaunchSequence",),
-    "sampling.profile.named_ranges": ("RangeRuns",),
-    "sampling.readers.nsys_export": ("_NvtxRanges",),
-}
-_FUNCTIONS = {
-    "sampling.profile.named_ranges": ("operators_of",),
-    "sampling.profile.launch_table": ("_of_capture",),
-    "sampling.readers.kineto": ("_operators",),
-    "sampling.readers.nsys_export": ("_captured",),
-    "sampling.readers.nsys_sqlite": ("_opened",),
-    "sampling.readers.nsys_folder": ("_opened",),
-}
+# Here lie the modules that list, as KEPT_BY_NAME, the records and functions that a file may refer to.
+_OF_PROFILES = ("sampling.profile.", "sampling.readers.")
 
 
 class NotDataError(Exception):
@@ -199,13 +190,13 @@ class _Written:
             case InputFile(path=path, location=location):
                 written = {"file": [path, os.fspath(location)]}
             case partial(func=function, args=values) if not value.keywords:
-                written = {"function": _name_of(function, _FUNCTIONS), "values": self.value(values)}
+                written = {"function": _name_of(function), "values": self.value(values)}
             case Mapping():
                 written = {"pairs": self.value([*value.items()])}
             case _ if type(value) in {list, tuple}:
                 written = [self.value(each) for each in cast("Sequence[object]", value)]
-            case _ if value is not None and not isinstance(value, int | str):
-                name, names = _name_of(type(value), _RECORDS), get_type_hints(type(value))
+            case _ if value is not None and not isinstance(value, int | float | str):
+                name, names = _name_of(type(value)), type(value).__annotations__
                 written = {
                     "record": name,
                     "values": [self.value(getattr(value, each)) for each in names],
@@ -227,20 +218,22 @@ def _value(written: Any, arrays: Sequence[NDArray[Any]]) -> Any:
             with open_input(location) as file:
                 value = replace(file, path=path)
         case {"function": name, "values": values}:
-            value = partial(_of_name(name, _FUNCTIONS), *_value(values, arrays))
+            value = partial(_of_name(name), *_value(values, arrays))
         case {"record": name, "values": values}:
-            value = _of_name(name, _RECORDS)(*_value(values, arrays))
+            kind = _of_name(name)
+            value = kind(*_value(values, arrays)) if isinstance(kind, type) else None
     return value
 
 
-def _name_of(function: Any, those: Mapping[str, Sequence[str]]) -> str:
-    if function.__name__ not in those.get(function.__module__, ()):
-        raise NotDataError(f"{function.__module__}.{function.__name__}")
-    return f"{function.__module__}:{function.__name__}"
+def _name_of(known: Any) -> str:
+    module = known.__module__
+    if known not in getattr(sys.modules[module], "KEPT_BY_NAME", ()):
+        raise NotDataError(f"{module}.{known.__name__}")
+    return f"{module}:{known.__name__}"
 
 
-def _of_name(name: str, those: Mapping[str, Sequence[str]]) -> Any:
-    module, _, function = name.partition(":")
-    if function not in those[module]:
-        raise ValueError(f"not kept: {name}")
-    return getattr(import_module(module), function)
+def _of_name(name: str) -> Any:
+    module, _, own = name.partition(":")
+    if not module.startswith(_OF_PROFILES):
+        raise ValueError(f"not kept by name: {name}")
+    return {each.__name__: each for each in import_module(module).KEPT_BY_NAME}[own]

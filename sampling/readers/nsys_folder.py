@@ -175,3 +175,7 @@ def _cells(array: pa.Array) -> list[object]:
     """Return the values, texts decoded whatever their bytes; nsys writes no nested ones."""
     cells: list[object] = [None] * len(array) if array.type.num_fields else array.to_pylist()
     return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in cells]
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (_opened,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from sampling.profile.identity import sha256_as_read
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import Column, Device, KernelTable, Profile, ProfileFile, RecordingFacts
-from sampling.readers import cache, kept_profile, registry
+from sampling.readers import cache, kept_profile, nsys_export, registry
 from sampling.readers.columns import column_map
 from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
@@ -37,6 +38,7 @@ from tests.sampling.readers import (
     nsys_exports,
     rocpd_file,
     test_csv_table,
+    test_kineto_ranks,
     test_nvprof,
     test_pipit_csv,
     test_rocm_csv,
@@ -115,6 +117,7 @@ WRITTEN_TOO: dict[str, Callable[[Path], Path]] = {
     "nsys-graph": lambda folder: graphs().sqlite(folder / "graphs.sqlite"),
     "nsys-execution-csv": small_recordings.nsys_execution_csv,
     "kineto-late": lambda folder: small_recordings.kineto(folder, "today", calls_lost=30),
+    "kineto-ranks": lambda folder: merged_ranks(folder / "merged.json"),
     "rocpd": lambda folder: rocpd_file.write_database(folder / "results.db", *_DISPATCHED),
     "rocprofv3-json": lambda folder: rocpd_file.write_json(
         folder / "results.json", rocpd_file.json_of(*_DISPATCHED)
@@ -127,6 +130,15 @@ WRITTEN_TOO: dict[str, Callable[[Path], Path]] = {
     "simulator-log": lambda folder: test_csv_table.written(folder, test_simulator_log.PROGRAM, "run.log"),
     "launch-csv": lambda folder: test_csv_table.written(folder, test_csv_table.THEIRS),
 }
+
+
+def merged_ranks(path: Path) -> Path:
+    """A trace of two ranks, as SGLang merges them."""
+    renamed = test_kineto_ranks.renamed("[TP{rank:02d}] {pid}")
+    ranks = {rank: test_kineto_ranks.rank_trace(rank, [(2, 5), (1, 7), (3, 2)], rank) for rank in (0, 3)}
+    merged = [renamed(event, rank) for rank, events in ranks.items() for event in events]
+    path.write_text(json.dumps({"traceEvents": merged}))
+    return path
 
 
 def graphs() -> nsys_exports.Export:
@@ -218,7 +230,7 @@ def test_any_names_facts_and_metrics_are_kept(
 def test_what_is_not_data_is_not_kept(
     folder: Path, export: Path, readings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_profile, "_RECORDS", {})
+    monkeypatch.setattr(nsys_export, "KEPT_BY_NAME", ())
     first = told(read(export))[1:]
     assert told(read(export))[1:] == first
     assert len(readings) == 2

@@ -12,7 +12,17 @@ from sampling.readers import cache
 from sampling.readers.registry import read_profile
 from tests.sampling.readers.test_cache import told
 
-FOLDERS = ("kineto", "nsys-csv", "nsys-parquetdir", "nsys-sqlite", "nvprof", "rocm", "sim", "turn4/files")
+FOLDERS = (
+    "kineto",
+    "nsys-csv",
+    "nsys-parquetdir",
+    "nsys-sqlite",
+    "nvprof",
+    "rocm",
+    "sim",
+    "turn4/cases",
+    "turn4/files",
+)
 
 
 @pytest.mark.parametrize("name", FOLDERS)
