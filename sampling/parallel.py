@@ -138,18 +138,20 @@ class Cluster:
             # What is sent to one that has gone meanwhile is not cancelled, as what was sent before.
             if self.client.status != "running":
                 raise self._lost("has gone", _ALL_AGAIN)
-            if self._has_workers():
+            what, remedy = self._lacking()
+            if not what:
                 heard = time.monotonic()
             elif time.monotonic() - heard > LONGEST_ALONE_SECONDS:
-                what = f"had no worker for {LONGEST_ALONE_SECONDS} seconds"
-                raise self._lost(what, f"start `dask worker {self.address}` again, and then this")
+                raise self._lost(f"{what} for {LONGEST_ALONE_SECONDS} seconds", remedy)
 
-    def _has_workers(self) -> bool:
+    def _lacking(self) -> tuple[str, str]:
+        """Return what keeps the work from being done just now, and what to do about it; "" for nothing."""
         try:
             known = self.client.sync(self.client.scheduler.ncores, callback_timeout=_LONGEST_WAIT_SECONDS)
         except OSError:
-            return False
-        return bool(known)
+            return "has not answered", _ALL_AGAIN
+        what = "" if known else "had no worker"
+        return what, f"start `dask worker {self.address}` again, and then this"
 
     def _lost(self, what: str, remedy: str) -> SamplingError:
         with suppress(Exception):

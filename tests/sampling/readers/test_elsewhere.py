@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -253,3 +254,23 @@ def test_what_ends_one_worker_after_the_other_is_told(address: str, paths: list[
 
 def _end(_: Part) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+@of_dask
+def test_a_scheduler_that_answers_no_more_is_told(
+    address: str, paths: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "LONGEST_ALONE_SECONDS", 1)
+    profile = read_profile(paths, scheduler=address)
+
+    async def silent(**_: object) -> None:
+        raise TimeoutError
+
+    assert profile.mapper is not None
+    monkeypatch.setattr(profile.mapper.__self__.client.scheduler, "ncores", silent, raising=False)  # type: ignore[attr-defined]
+    with pytest.raises(SamplingError, match="the scheduler has not answered for 1 seconds"):
+        [*profile.map(_sleep, profile.parts)]
+
+
+def _sleep(_: Part) -> None:
+    time.sleep(60)
