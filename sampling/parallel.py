@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +33,11 @@ Progress = Callable[[int, int, str], None]
 
 _MOST_THREADS = 4
 _LONGEST_WAIT_SECONDS = 10
+#: So long a cluster may be without a worker: one that has ended is soon started again by who watches it.
+LONGEST_ALONE_SECONDS = 30
+_ASKED_EVERY_SECONDS = 2
+_ALL_AGAIN = "start it again with its workers, and then this"
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(?:[\w.-]+|\[[0-9a-fA-F:.]+(?:%\w+)?\]):[0-9]{1,5}/?")
 
 
 def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -63,9 +70,8 @@ Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 
 @dataclass(frozen=True)
 class Workers:
-    """Other processes: those of a Dask client, or else so many here; -1 is one a processor."""
+    """So many other processes here; -1 is one a processor."""
 
-    client: Any = None
     processes: int = -1
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -73,19 +79,14 @@ class Workers:
 
         Raises SamplingError: the first that the function raises, in order of the items.
         """
-        from joblib import Parallel, delayed, parallel_config
+        from joblib import Parallel, delayed
 
-        backend = {"backend": "loky"} if self.client is None else {"backend": "dask", "client": self.client}
-        with parallel_config(**backend):
-            jobs = Parallel(n_jobs=self.processes, return_as="generator")
         # Other processes are to inherit a file, not what an app has put in its place.
         with redirect_stderr(sys.__stderr__):
+            jobs = Parallel(n_jobs=self.processes, return_as="generator", backend="loky")
             outcomes = jobs(delayed(_outcome)(function, item) for item in items)
         try:
-            for outcome in outcomes:
-                if isinstance(outcome, SamplingError):
-                    raise outcome
-                yield outcome
+            yield from map(_result, outcomes)
         finally:
             # Where not all is wanted any more, that some of it is under way need not be said.
             with warnings.catch_warnings():
@@ -93,11 +94,82 @@ class Workers:
                 outcomes.close()
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """The workers of a Dask scheduler, of which this is a client."""
+
+    address: str
+    client: Any
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield ``function(item)`` for every item, in order; both are pickled.
+
+        Raises SamplingError: the first that the function raises, in order of the items; or the scheduler has
+        gone, there was no worker for `LONGEST_ALONE_SECONDS`, or one item ended too many workers.
+        """
+        with warnings.catch_warnings():
+            # How much that is need not be said.
+            warnings.simplefilter("ignore", UserWarning)
+            waiting = deque(self.client.map(partial(_outcome, function), items, pure=False))
+        try:
+            while waiting:
+                yield _result(self._outcome_of(waiting[0]))
+                waiting.popleft()
+        finally:
+            if waiting and self.client.status == "running":
+                self.client.cancel([*waiting])
+
+    def _outcome_of(self, future: Any) -> Any:
+        from distributed import CancelledError, KilledWorker
+
+        heard = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=_ASKED_EVERY_SECONDS)
+            except TimeoutError:
+                # Of the work itself
+                if future.status == "error":
+                    raise
+            except CancelledError as error:
+                raise self._lost("has gone", _ALL_AGAIN) from error
+            except KilledWorker as error:
+                remedy = "see what the workers say, and give them more memory"
+                raise self._lost("has lost one worker after the other at the same work", remedy) from error
+            # What is sent to one that has gone meanwhile is not cancelled, as what was sent before.
+            if self.client.status != "running":
+                raise self._lost("has gone", _ALL_AGAIN)
+            what, remedy = self._lacking()
+            if not what:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > LONGEST_ALONE_SECONDS:
+                raise self._lost(f"{what} for {LONGEST_ALONE_SECONDS} seconds", remedy)
+
+    def _lacking(self) -> tuple[str, str]:
+        """Return what keeps the work from being done just now, and what to do about it; "" for nothing."""
+        try:
+            known = self.client.sync(self.client.scheduler.ncores, callback_timeout=_LONGEST_WAIT_SECONDS)
+        except OSError:
+            return "has not answered", _ALL_AGAIN
+        what = "" if known else "had no worker"
+        return what, f"start `dask worker {self.address}` again, and then this"
+
+    def _lost(self, what: str, remedy: str) -> SamplingError:
+        with suppress(Exception):
+            self.client.close(timeout=_ASKED_EVERY_SECONDS)
+        return SamplingError(Wording("`scheduler={}`: the scheduler {}", self.address, what), remedy=remedy)
+
+
 def _outcome(function: Callable[[Item], Result], item: Item) -> Result | SamplingError:
     try:
         return function(item)
     except SamplingError as error:
         return error
+
+
+def _result(outcome: Result | SamplingError) -> Result:
+    if isinstance(outcome, SamplingError):
+        raise outcome
+    return outcome
 
 
 def processes_for(bytes_each: int) -> int:
@@ -111,26 +183,53 @@ def processes_for(bytes_each: int) -> int:
     return int(min(cpu_count(), available // max(bytes_each, 1)))
 
 
-def cluster(address: str) -> Workers:
+def cluster(address: str) -> Cluster:
     """Return the workers of a Dask scheduler.
 
-    Raises OptionError: Dask is not installed; no scheduler answers at that address, or it has no worker.
+    Raises OptionError: it is no address, or Dask is not installed; no scheduler answers there, or it has no
+    worker.
     """
+    import asyncio
+    import logging
+    from concurrent.futures import ThreadPoolExecutor
+
+    if not _ADDRESS.fullmatch(address):
+        remedy = "give what `dask scheduler` prints, such as tcp://HOST:8786"
+        raise OptionError(Wording("`scheduler={}` is no address of a scheduler", address), remedy=remedy)
+    quiet = "distributed" not in sys.modules
     try:
         from distributed import Client
     except ImportError as error:
         remedy = "`pip install 'kernelpoint[dask]'`"
         raise OptionError(Wording("`scheduler={}` needs Dask", address), remedy=remedy) from error
+    for name in ("distributed", "distributed.client") if quiet else ():
+        # What it would print of a scheduler that is lost is said in one line.
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    why, client = "is not there", None
     try:
+        # Asked first, as a client that finds none does not end with the program.
+        with ThreadPoolExecutor(1) as apart:
+            apart.submit(asyncio.run, _identity(address)).result()
         client = Client(address, timeout=_LONGEST_WAIT_SECONDS, set_as_default=False)
+        why = "has no worker"
         client.wait_for_workers(1, timeout=_LONGEST_WAIT_SECONDS)
-    except (OSError, ValueError, TypeError) as error:
-        why = (
-            "has no worker" if isinstance(error, TimeoutError) and "worker" in str(error) else "is not there"
-        )
+    except Exception as error:  # whatever answers there
+        if client is not None:
+            client.close(timeout=_ASKED_EVERY_SECONDS)
         remedy = "start `dask scheduler`, and `dask worker ADDRESS` for every worker, with the same Python"
         raise OptionError(Wording("`scheduler={}`: the scheduler {}", address, why), remedy=remedy) from error
-    return Workers(client)
+    return Cluster(address, client)
+
+
+async def _identity(address: str) -> None:
+    """Have a scheduler say who it is."""
+    import asyncio
+
+    from distributed import Security, rpc
+
+    arguments = Security().get_connection_args("client")
+    async with asyncio.timeout(_LONGEST_WAIT_SECONDS), rpc(address, connection_args=arguments) as scheduler:
+        await scheduler.identity()
 
 
 def in_turn(

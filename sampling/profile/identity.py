@@ -7,6 +7,8 @@ of a sequence is enough to tell whether another recording has the same launches.
 from __future__ import annotations
 
 import hashlib
+import os
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.profile import DiskState, KernelTable, Part, Profile, ProfileFile
+from sampling.profile.profile import DiskState, FileState, KernelTable, Part, Profile, ProfileFile
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -30,14 +32,42 @@ HashArray = NDArray[np.uint64]
 
 # How many multipliers there are, however long a sequence is.
 PIECE_LAUNCHES = 1 << 20
+# Where a SQLite database counts its changes, and its write-ahead log has a number for each time it is begun.
+_HEAD_BYTES = 100
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def disk_state(location: Path) -> DiskState:
     """Return the state of a file, or of each file of a folder: another one once it was written again."""
     files = [path for path in location.iterdir() if path.is_file()] if location.is_dir() else [location]
-    found = [(path.name, path.stat()) for path in files]
-    return frozenset((name, stat.st_ino, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+    return frozenset(map(_file_state, files))
+
+
+def _file_state(path: Path) -> FileState:
+    try:
+        status, head = _status_and_head(path)
+    except PermissionError:
+        status, head = path.stat(), b""
+    content = [zlib.crc32(head)]
+    # What other programs wrote to a database lately lies beside it, wherever the links to it are.
+    for log in (f"{path.resolve()}{ending}" for ending in ("-wal", "-journal")):
+        with suppress(OSError):
+            of_log, head = _status_and_head(log)
+            # One without content is as none: reading a database may leave one.
+            if of_log.st_size:
+                times = (of_log.st_mtime_ns, of_log.st_ctime_ns)
+                content += [of_log.st_ino, of_log.st_size, *times, zlib.crc32(head)]
+    return FileState(
+        path.name, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, tuple(content)
+    )
+
+
+def _status_and_head(path: str | Path) -> tuple[os.stat_result, bytes]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return os.fstat(descriptor), os.read(descriptor, _HEAD_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def content_sha256(location: Path) -> str:

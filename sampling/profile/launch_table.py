@@ -201,7 +201,7 @@ class LaunchTableBuilder:
             files=(replace(file, launches=self._rows),),
             kernels=self._kernels,
             sequences=sequences,
-            parts=ColumnsInMemory(self._kernels, kept, known.get, operator).parts(sequences),
+            parts=ColumnsInMemory(self._kernels, kept, known, operator).parts(sequences),
             columns=frozenset({*kept, "name", *(() if operator is None else ("operator",))}),
             facts=facts,
             metric_names=tuple(known),
@@ -309,11 +309,11 @@ class OperatorColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsInMemory:
-    """Compact columns in id order; ``metric`` gives a whole metric, None for one that is not there."""
+    """Compact columns in id order, (n,) each, and the metrics by their names."""
 
     kernels: KernelTable
     columns: Table
-    metric: Callable[[str], FloatArray | None]
+    metric: Mapping[str, FloatArray]
     operator: OperatorColumn | None = None
 
     def load(self, rows: slice, columns: Sequence[Column]) -> Table:
@@ -330,8 +330,7 @@ class ColumnsInMemory:
     def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return views of the metrics, NaN for one that is not there."""
         lacking = np.full(rows.stop - rows.start, np.nan)
-        known = {name: self.metric(name) for name in names}
-        return {name: lacking if each is None else each[rows] for name, each in known.items()}
+        return {name: self.metric[name][rows] if name in self.metric else lacking for name in names}
 
     def parts(self, sequences: Sequence[LaunchSequence]) -> tuple[Part, ...]:
         """Return the parts of sequences that follow each other."""
@@ -394,3 +393,7 @@ def runs_of(
     joined = np.concatenate(runs, axis=1)
     opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
     return RangeRuns(texts, text[opened], sequence_of, first, stop, opened)
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (_of_capture,)

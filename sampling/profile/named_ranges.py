@@ -208,3 +208,10 @@ def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
         is_next = path[parent[inner]] != _NONE
         rows, inner = inner[is_next], inner[~is_next]
     return Paths(runs.texts, *map(np.concatenate, zip(*columns, strict=True))), path[:-1]
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (
+    RangeRuns,
+    operators_of,
+)

@@ -76,8 +76,14 @@ class NameTable:
 
     def add(self, other: NameTable) -> NDArray[np.int32]:
         """Return the code here of each name of another table, new ones added."""
-        forms = ([each.get(code) for code in range(len(other))] for each in (other._short, other._mangled))
-        return self.intern(other._full, *forms)
+        return self.intern(*other.recorded())
+
+    def recorded(self) -> tuple[list[str], list[str | None], list[str | None]]:
+        """Return the full, short and mangled form of every name so far; None where it was not recorded."""
+        short, mangled = (
+            [form.get(code) for code in range(len(self))] for form in (self._short, self._mangled)
+        )
+        return self._full[:], short, mangled
 
     def full(self, code: int) -> str:
         """Return the whole name as it was recorded, never cut."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +33,22 @@ Dimensions = tuple[int, int, int]
 #: kernel table, durations and starts nanoseconds, ``stream`` an integer.
 Table = Mapping[Column, AnyIntArray]
 
-#: (name, inode, bytes, ns of the last change) of a file, or of each file of a folder.
-DiskState = AbstractSet[tuple[str, int, int, int]]
+
+class FileState(NamedTuple):
+    """What tells a file from what it was before it was changed, without reading it."""
+
+    name: str
+    inode: int
+    size_bytes: int
+    modified_ns: int
+    #: When the file system last noted any change: nobody can set that, as they can set the other.
+    changed_ns: int
+    #: A checksum of its first bytes; and of a database's logs beside it the same as of the file itself.
+    content: tuple[int, ...]
+
+
+#: Of a file, or of each file of a folder.
+DiskState = frozenset[FileState]
 
 # What formats, tools and devices are called.
 _VENDOR = re.compile(
@@ -156,9 +169,9 @@ class KernelTable:
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
         for place, column in known.items():
             distinct[:, place] = column[first_rows]
-        return self._codes_of(distinct).take(codes)
+        return self.add_rows(distinct).take(codes)
 
-    def _codes_of(self, rows: IntArray) -> NDArray[np.int32]:
+    def add_rows(self, rows: IntArray) -> NDArray[np.int32]:
         """Return (k,) the codes of (k, 7) name, grid and block, new ones in the order in which they come."""
         with self._lock:
             found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
@@ -168,7 +181,7 @@ class KernelTable:
         """Return (signatures,) the code here of every signature of another table, adding new ones."""
         rows = other.signature_rows().copy()
         rows[:, 0] = self.names.add(other.names)[rows[:, 0]]
-        return self._codes_of(rows)
+        return self.add_rows(rows)
 
     def signature(self, code: int) -> Signature:
         """Return the name code, grid and block behind a signature code."""
@@ -511,3 +524,7 @@ def first_and_last_start(part: Part) -> tuple[int, int]:
     """Return when the first and the last launch of a part start, nanoseconds."""
     start_ns = part.load(("start_ns",))["start_ns"]
     return int(start_ns.min()), int(start_ns.max())
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (LaunchSequence,)

@@ -1,33 +1,46 @@
 """What was read of a large file, and its reduction, kept in the user's cache folder for the next time.
 
-A kept profile is one file: some numbers, the pickled profile and the bytes of its columns, which are mapped
-into memory, not copied. It is found by the path, the state and the ends of what was read, and by the state of
-the readers' own files. It is written under a temporary name and renamed once it is whole, whoever else does
-so at the same time; what is damaged or cannot be written is as if it were not there.
+A kept profile is one file: a sign, a checksum of all that follows, and what `kept_profile` makes of the
+profile, whose columns are mapped into memory, not copied. It is found by the path, the state and the ends of
+what was read, and by the state of the readers' own files. It is written under a temporary name and renamed
+once it is whole, whoever else does so at the same time; what is damaged, another user's, or cannot be written
+is as if it were not there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import pickle
-import tempfile
-from collections.abc import Callable, Sequence
+import stat
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import MsgspecError
 
 from sampling.errors import ProfileError, SamplingError
-from sampling.parallel import Progress, Workers, processes_for
+from sampling.parallel import Progress, Workers, ordered_map, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
 from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
 from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.kept_profile import (
+    DEVICE_TIMES,
+    REDUCTION,
+    NotDataError,
+    padded,
+    profile_from,
+    profile_sections,
+)
 from sampling.readers.table import PARQUET
 from sampling.reduction.duration_counts import reduced_parts
 from sampling.reduction.timeline import device_times
@@ -44,10 +57,15 @@ _INFLATED = 8
 _MEMORY_OF_A_BYTE = 2
 #: Of all that is kept; what was not used for longest goes first.
 MOST_BYTES = 10_000_000_000
+#: What a folder's mode lets other users do: anything, and change what is in it.
+_ALL_OTHERS, OTHERS_WRITE = 0o077, 0o022
 _OURS = "launches-"
 _UNFINISHED = f"{_OURS}unfinished-"
 _END_BYTES = 1 << 16
-_ALIGNED = 64
+# A sign, a checksum of what follows it, and how long the header of the profile is.
+_SIGN, _CHECKSUM_BYTES = b"kernelpoint launches", 16
+_HEAD = struct.Struct(f"<{len(_SIGN)}s{_CHECKSUM_BYTES}sQ")
+_CHECKED_FROM, _BLOCK_BYTES = len(_SIGN) + _CHECKSUM_BYTES, 4 << 20
 
 
 def user_cache() -> Path:
@@ -72,7 +90,7 @@ def least_kept(
     if len(paths) == 1 or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
         return LEAST_BYTES
     # Most folders of profiles are so small that none of them need be opened to know it.
-    on_disk = sum(each[2] for path in paths for each in disk_state(Path(path)))
+    on_disk = sum(each.size_bytes for path in paths for each in disk_state(Path(path)))
     if on_disk * _INFLATED < TOGETHER_BYTES:
         return LEAST_BYTES
     together, waiting = 0, {}
@@ -80,7 +98,7 @@ def least_kept(
         with open_input(path) as opened:
             file, state = replace(opened, columns=columns), disk_state(opened.location)
             together += (size := _bytes_kept(file, state))
-            if size and not _place(file, state).exists():
+            if size and not _is_kept(_name(file, state)):
                 waiting[path] = size
     if together < TOGETHER_BYTES:
         return LEAST_BYTES
@@ -100,7 +118,7 @@ def _keep_one(read: Callable[..., Profile], columns: ColumnMap | None, path: str
     """Read a file into the cache; return whether it is there then."""
     read(path, KernelTable(), columns, None, kept_from=0)
     with open_input(path) as file:
-        return _place(replace(file, columns=columns), disk_state(file.location)).exists()
+        return _is_kept(_name(replace(file, columns=columns), disk_state(file.location)))
 
 
 def through_cache(
@@ -113,36 +131,36 @@ def through_cache(
     state = disk_state(file.location)
     if (size := _bytes_kept(file, state)) < least_bytes or not size:
         return read(file, kernels)
-    place = _place(file, state)
-    if (kept := _kept(place)) is not None:
+    name = _name(file, state)
+    if (kept := _kept(name)) is not None:
         return with_kernels(kept, kernels)
     known = ProfileFile(file.path, file.location, 0, state=state)
     # Begun beside reading: a plan names its file by it.
     hash_beside([known])
     # What is read later, when it is asked for, is found from any folder.
     profile = read(replace(file, location=file.location.absolute()), KernelTable())
-    with suppress(OSError, ProfileError):
+    with suppress(OSError, ProfileError, NotDataError):
         profile.files = (replace(profile.files[0], sha256=sha256_as_read(known)),)
         # All questions begin with these.
         profile.found = {
-            "reduction": reduced_parts(profile, "signature", profile.parts),
-            "device times": device_times(profile, profile.parts),
+            REDUCTION: reduced_parts(profile, "signature", profile.parts),
+            DEVICE_TIMES: device_times(profile, profile.parts),
         }
-        _keep(profile, place)
+        _keep(profile, name)
     return with_kernels(profile, kernels)
 
 
 def _bytes_kept(file: InputFile, state: DiskState) -> int:
     """Return how many bytes are read of a file, compressed ones inflated; 0 where none of it is ever kept."""
     # Parquet is read piece by piece, and nothing of it held.
-    if not file.lasting or file.head.startswith(PARQUET):
+    if not file.lasting or file.head.startswith(PARQUET) or not may_be_used():
         return 0
-    return sum(each[2] for each in state) * (_INFLATED if file.compressed else 1)
+    return sum(each.size_bytes for each in state) * (_INFLATED if file.compressed else 1)
 
 
-def _place(file: InputFile, state: DiskState) -> Path:
-    """Return where a profile is kept."""
-    described = [file.path, os.fspath(file.location.absolute()), str(file.columns), *sorted(state)]
+def _name(file: InputFile, state: DiskState) -> str:
+    """Return what a profile is kept under."""
+    described = [file.path, os.fspath(file.location.resolve()), str(file.columns), *sorted(state)]
     # Other readers may find something else: their own files stand for the program's version.
     readers = Path(__file__).parent
     for folder in (readers, readers.parent / "profile", readers.parent / "reduction"):
@@ -154,61 +172,124 @@ def _place(file: InputFile, state: DiskState) -> Path:
             key.update(stream.read(_END_BYTES))
             stream.seek(-min(_END_BYTES, path.stat().st_size), os.SEEK_END)
             key.update(stream.read())
-    return user_cache() / f"{_OURS}{key.hexdigest()[:32]}"
+    return f"{_OURS}{key.hexdigest()[:32]}"
 
 
-def _kept(place: Path) -> Profile | None:
+def may_be_used(barred: int = _ALL_OTHERS) -> bool:
+    """Return whether this program's folder is the user's own, and no mode of it barred, or is not there."""
+    try:
+        return _is_own(user_cache().lstat(), barred)
+    except OSError:
+        return True
+
+
+def _is_own(status: os.stat_result, barred: int) -> bool:
+    is_folder = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return is_folder and not status.st_mode & barred
+
+
+@contextmanager
+def _own_folder() -> Iterator[int]:
+    """Open this program's folder; OSError where it is not there, or not the user's alone.
+
+    What lies in it is opened by this descriptor: another folder that takes its place meanwhile is not used.
+    """
+    folder = os.open(user_cache(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if not _is_own(os.fstat(folder), _ALL_OTHERS):
+            raise PermissionError
+        yield folder
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def _entry(name: str) -> Iterator[int]:
+    """Open what is kept under a name; OSError where nothing is, or no file of the user's own."""
+    # Neither are links followed, nor is a pipe waited for.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    with _own_folder() as folder:
+        entry = os.open(name, flags, dir_fd=folder)
+    try:
+        status = os.fstat(entry)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+            raise PermissionError
+        yield entry
+    finally:
+        os.close(entry)
+
+
+def _is_kept(name: str) -> bool:
+    try:
+        with _entry(name):
+            return True
+    except OSError:
+        return False
+
+
+def _kept(name: str) -> Profile | None:
     """Return what is kept, None where nothing is or it is damaged."""
     try:
-        # Unpickled is only what the user's own program wrote.
-        if place.stat().st_uid != os.getuid():
-            return None
-        words = np.memmap(place, dtype=np.int64, mode="r")
-        if words[1:].sum() != words[0]:
-            return None
-        sections = int(words[1])
-        sizes = words[2 : 2 + sections].tolist()
-        begins = np.cumsum([_padded(8 * (2 + sections)), *map(_padded, sizes)]).tolist()
-        mapped = words.view(np.uint8).data
-        pickled, *buffers = (mapped[begin : begin + size] for begin, size in zip(begins, sizes, strict=False))
-        profile = pickle.loads(pickled, buffers=buffers)  # noqa: S301 - see above
-        os.utime(place)
-    except Exception:  # whatever a damaged file makes of a pickle
+        with _entry(name) as entry:
+            mapped = memoryview(mmap(entry, 0, access=ACCESS_READ))
+            sign, checksum, header_bytes = _HEAD.unpack(mapped[: _HEAD.size])
+            if sign != _SIGN or checksum != _checksum(mapped):
+                return None
+            header = bytes(mapped[_HEAD.size : _HEAD.size + header_bytes])
+            begin = padded(_HEAD.size + header_bytes)
+            profile = profile_from(header, np.frombuffer(mapped[begin:], dtype=np.uint8))
+            with suppress(OSError):
+                os.utime(entry)
+    except (OSError, ValueError, TypeError, LookupError, struct.error, ProfileError, MsgspecError):
         return None
-    return profile if isinstance(profile, Profile) else None
+    return profile
 
 
-def _keep(profile: Profile, place: Path) -> None:
-    """Write a profile: the sum of all that follows, the number of sections, their sizes, and these."""
-    buffers: list[pickle.PickleBuffer] = []
-    pickled = pickle.dumps(profile, protocol=5, buffer_callback=buffers.append)
-    sections = [memoryview(pickled), *(buffer.raw() for buffer in buffers)]
-    head = np.array([0, len(sections), *(section.nbytes for section in sections)], dtype=np.int64)
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkstemp(dir=place.parent, prefix=_UNFINISHED)[1])
-    try:
-        with unfinished.open("wb") as stream:
-            for section in (head.data.cast("B"), *sections):
-                stream.write(section)
-                stream.write(bytes(_padded(section.nbytes) - section.nbytes))
-        words = np.memmap(unfinished, dtype=np.int64, mode="r+")
-        words[0] = words[1:].sum()
-        del words
-        unfinished.replace(place)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    _make_room(place.parent)
+def _keep(profile: Profile, name: str) -> None:
+    """Write a profile; OSError where that cannot be."""
+    header, arrays = profile_sections(profile)
+    sections: list[bytes | memoryview] = [header, *arrays]
+    user_cache().mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _own_folder() as folder:
+        unfinished = f"{_UNFINISHED}{token_hex(8)}"
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        try:
+            with os.fdopen(os.open(unfinished, flags, 0o600, dir_fd=folder), "w+b") as stream:
+                stream.write(_HEAD.pack(_SIGN, b"", len(header)))
+                for section in sections:
+                    stream.write(section)
+                    stream.write(bytes(padded(stream.tell()) - stream.tell()))
+                stream.flush()
+                checksum = _checksum(memoryview(mmap(stream.fileno(), 0, access=ACCESS_READ)))
+                stream.seek(0)
+                stream.write(_HEAD.pack(_SIGN, checksum, len(header)))
+            os.rename(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(unfinished, dir_fd=folder)
+        _make_room(folder)
 
 
-def _padded(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
+def _checksum(content: memoryview) -> bytes:
+    """Return a checksum of all bytes in their order, but of those in which it stands itself.
+
+    CRC-32 of block by block reads memory as fast as threads can, and these few are hashed.
+    """
+    begins = range(_CHECKED_FROM, len(content), _BLOCK_BYTES)
+    sums = ordered_map(zlib.crc32, [content[begin : begin + _BLOCK_BYTES] for begin in begins])
+    return hashlib.blake2b(b"".join(each.to_bytes(4) for each in sums), digest_size=_CHECKSUM_BYTES).digest()
 
 
-def _make_room(folder: Path) -> None:
+def _make_room(folder: int) -> None:
     """Delete what was not used for longest until the rest is within the limit."""
-    found = [(path.stat(), path) for path in folder.iterdir() if path.name.startswith(_OURS)]
+    with os.scandir(folder) as entries:
+        files = [
+            each for each in entries if each.name.startswith(_OURS) and each.is_file(follow_symlinks=False)
+        ]
+        found = [(each.stat(follow_symlinks=False), each.name) for each in files]
     room = MOST_BYTES
-    for status, path in sorted(found, key=lambda each: -each[0].st_mtime_ns):
+    for status, name in sorted(found, key=lambda each: -each[0].st_mtime_ns):
         room -= status.st_size
         if room < 0:
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)

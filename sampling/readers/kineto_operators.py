@@ -133,3 +133,7 @@ def _operator_text(name: str, dims: bytes, old_dims: bytes, types: bytes) -> str
         return name
     distinct = dict.fromkeys(kind for _, kind in tensors if kind not in {"", "TensorList", "GenericList"})
     return " ".join([name, str([shape for shape, _ in tensors]), *distinct])
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (find_operators,)

@@ -149,3 +149,7 @@ def _answered(
     is_answer &= calls.start_ns[own[first[at]]] <= launches.start_ns
     answered = np.unique(rank[is_answer] * len(numbers) + at[is_answer])
     return np.bincount(answered // len(numbers), minlength=ranks)
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (Ranks,)

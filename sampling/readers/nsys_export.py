@@ -567,3 +567,10 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
     if len({device.device for device in distinct}) == len(distinct):
         return distinct
     return tuple(replace(device, process=process) for process, device in known)
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (
+    _NvtxRanges,
+    _captured,
+)

@@ -45,13 +45,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Raises ProfileError: a table file is damaged, or there are no kernel launches.
     """
-    tables = _FolderTables(file.path, _table_files(file.location))
-    return read_export(tables, file, kernels, progress, partial(_opened_again, tables))
+    with _opened(file) as tables:
+        return read_export(tables, file, kernels, progress, partial(_opened, file))
 
 
-def _opened_again(tables: NsysTables) -> AbstractContextManager[NsysTables]:
+def _opened(file: InputFile) -> AbstractContextManager[NsysTables]:
     """Every table file is opened when it is read."""
-    return nullcontext(tables)
+    return nullcontext(_FolderTables(file.path, _table_files(file.location)))
 
 
 def _table_files(folder: Path) -> dict[str, Path]:
@@ -175,3 +175,7 @@ def _cells(array: pa.Array) -> list[object]:
     """Return the values, texts decoded whatever their bytes; nsys writes no nested ones."""
     cells: list[object] = [None] * len(array) if array.type.num_fields else array.to_pylist()
     return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in cells]
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (_opened,)

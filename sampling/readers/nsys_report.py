@@ -20,9 +20,10 @@ from pathlib import Path
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.identity import disk_state
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import nsys_sqlite
-from sampling.readers.cache import user_cache
+from sampling.readers.cache import OTHERS_WRITE, may_be_used, user_cache
 from sampling.readers.input_file import HEAD_BYTES, InputFile
 
 FORMAT = "nsys-report"
@@ -45,7 +46,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     """
     is_lasting = file.lasting and not file.compressed
     export = _kept_export(file.location)
-    if not is_lasting or not export.is_file():
+    if not is_lasting or not may_be_used(OTHERS_WRITE) or export.is_symlink() or not export.is_file():
         nsys = shutil.which("nsys")
         if nsys is None:
             return None
@@ -66,8 +67,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 def _kept_export(report: Path) -> Path:
     """Return where the export of a report, as it is now, is kept: in $XDG_CACHE_HOME or ~/.cache."""
     report = report.resolve()
-    state, place = report.stat(), os.fsencode(report)
-    now = hashlib.sha256(b"%s\0%d\0%d" % (place, state.st_size, state.st_mtime_ns)).hexdigest()
+    place = os.fsencode(report)
+    now = hashlib.sha256(place + repr(disk_state(report)).encode("utf-8", "surrogateescape")).hexdigest()
     return user_cache() / f"{hashlib.sha256(place).hexdigest()[:16]}-{now}.sqlite"
 
 
@@ -80,7 +81,13 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
     export = _kept_export(report)
     folder = export.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not may_be_used(OTHERS_WRITE):
+            what = f"its export cannot be kept in {folder}: a link, or a folder that others can write to"
+            remedy = (
+                f"`chmod 700 {shlex.quote(str(folder))}` if it is yours, or set XDG_CACHE_HOME to another"
+            )
+            raise ProfileError(what, path=path, remedy=remedy)
         # What is left unfinished for longer than an export takes is of a program that was killed.
         for left in folder.glob(f"{_UNFINISHED}*"):
             with suppress(FileNotFoundError):

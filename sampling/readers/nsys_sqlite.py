@@ -166,3 +166,7 @@ class _SqliteTables(NsysTables):
             query = self._select("id, value", STRINGS, f"WHERE id IN ({wanted})")
             texts.update(self._connection.execute(query))
         return {number: text for number, text in texts.items() if isinstance(text, str)}
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
+KEPT_BY_NAME = (opened_tables,)

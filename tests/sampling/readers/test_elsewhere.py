@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sampling
-from sampling.errors import NotApplicableError, OptionError, ProfileError
+from sampling import parallel
+from sampling.errors import NotApplicableError, OptionError, ProfileError, SamplingError
 from sampling.parallel import Workers
 from sampling.profile.identity import fingerprints
 from sampling.profile.profile import Part, Profile
@@ -127,6 +130,29 @@ def test_without_dask_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
         read_profile(["any"], scheduler="tcp://127.0.0.1:8786")
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["", "garbage", "tcp://", "tcp://host", "http://host:80", "tcp://[::1", "host:port", "a:1\nb:2"],
+)
+def test_what_is_no_address_is_said_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    # Dask, which would wait for it, is not asked.
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(OptionError, match="is no address of a scheduler") as caught:
+        read_profile(["any"], scheduler=address)
+    assert "tcp://HOST:8786" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    "address", ["host:8786", "tcp://10.0.0.1:8786", "tls://a-b.c:1", "tcp://[fe80::1%eth0]:8786/"]
+)
+def test_what_is_an_address_is_asked(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(OptionError, match="needs Dask"):
+        read_profile(["any"], scheduler=address)
+
+
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="dask[distributed] is not installed")
     monkeypatch.undo()
@@ -144,12 +170,17 @@ of_dask = pytest.mark.filterwarnings(
 
 
 @pytest.fixture
-def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A Dask scheduler with two workers that are processes."""
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
     monkeypatch.undo()
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local:
-        yield local.scheduler_address
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def address(local: Any) -> str:
+    return str(local.scheduler_address)
 
 
 def _end_once(mark: str, part: Part) -> int:
@@ -172,3 +203,74 @@ def test_a_worker_that_dies_costs_its_parts_again(address: str, paths: list[str]
     for each in (here, profile):
         sampling.write_plan(sampling.make_plan(each), tmp_path / f"{each is here}.json")
     assert (tmp_path / "True.json").read_bytes() == (tmp_path / "False.json").read_bytes()
+
+
+def _launches(part: Part) -> int:
+    return len(part.load(("duration_ns",))["duration_ns"])
+
+
+@of_dask
+@pytest.mark.parametrize(
+    ("end", "said", "remedy"),
+    [
+        (lambda local: local.scale(0), "the scheduler had no worker for 1 seconds", "dask worker"),
+        (lambda local: local.close(), "the scheduler has gone", "start it again"),
+    ],
+    ids=["no worker is left", "the scheduler has ended"],
+)
+def test_a_cluster_that_has_ended_is_told(
+    end: Callable[[Any], object],
+    said: str,
+    remedy: str,
+    local: Any,
+    address: str,
+    paths: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parallel, "LONGEST_ALONE_SECONDS", 1)
+    profile = read_profile(paths, scheduler=address)
+    end(local)
+    with pytest.raises(SamplingError, match=said) as caught:
+        [*profile.map(_launches, profile.parts)]
+    assert remedy in str(caught.value.remedy)
+
+
+@of_dask
+def test_a_scheduler_without_workers_is_told(
+    local: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_LONGEST_WAIT_SECONDS", 2)
+    local.scale(0)
+    with pytest.raises(OptionError, match="the scheduler has no worker"):
+        read_profile(["any"], scheduler=address)
+
+
+@of_dask
+def test_what_ends_one_worker_after_the_other_is_told(address: str, paths: list[str]) -> None:
+    profile = read_profile(paths, scheduler=address)
+    with pytest.raises(SamplingError, match="has lost one worker after the other"):
+        [*profile.map(_end, profile.parts)]
+
+
+def _end(_: Part) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@of_dask
+def test_a_scheduler_that_answers_no_more_is_told(
+    address: str, paths: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "LONGEST_ALONE_SECONDS", 1)
+    profile = read_profile(paths, scheduler=address)
+
+    async def silent(**_: object) -> None:
+        raise TimeoutError
+
+    assert profile.mapper is not None
+    monkeypatch.setattr(profile.mapper.__self__.client.scheduler, "ncores", silent, raising=False)  # type: ignore[attr-defined]
+    with pytest.raises(SamplingError, match="the scheduler has not answered for 1 seconds"):
+        [*profile.map(_sleep, profile.parts)]
+
+
+def _sleep(_: Part) -> None:
+    time.sleep(60)

@@ -12,7 +12,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.identity import content_sha256, sha256_as_read
-from sampling.readers import nsys_report
+from sampling.profile.launch_table import LaunchTableBuilder
+from sampling.readers import cache, nsys_report
 from sampling.readers.nsys_report import new_export
 from sampling.readers.registry import read_profile
 from tests import small_recordings
@@ -104,6 +105,32 @@ class TestAnExport:
         os.utime(old, times=(0, 0))
         read_profile([str(report)])
         assert (old.exists(), new.exists()) == (False, True)
+
+    @pytest.mark.parametrize("what", ["opened by others too", "a link"])
+    def test_is_not_put_where_others_put_theirs(self, tmp_path: Path, report: Path, what: str) -> None:
+        folder = tmp_path / "cache" / "kernelpoint"
+        folder.parent.mkdir()
+        if what == "a link":
+            (tmp_path / "elsewhere").mkdir()
+            folder.symlink_to(tmp_path / "elsewhere")
+        else:
+            folder.mkdir()
+            folder.chmod(0o777)
+        error = refused(report)
+        assert f"cannot be kept in {folder}" in error.message
+        assert f"`chmod 700 {shlex.quote(str(folder))}`" in str(error.remedy)
+        assert not [*folder.iterdir()]
+
+    def test_and_what_is_read_of_it_is_kept(
+        self, report: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(cache, "LEAST_BYTES", 0)
+        first = read_profile([str(report)], cache=True)
+        assert [*(tmp_path / "cache" / "kernelpoint").glob("launches-*")]
+        monkeypatch.setattr(LaunchTableBuilder, "finish", None)
+        again = read_profile([str(report)], cache=True)
+        assert again.files == first.files
+        assert again.named_ranges("") == first.named_ranges("") != ()
 
 
 class TestNoExport:

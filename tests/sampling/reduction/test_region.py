@@ -154,7 +154,7 @@ def test_the_time_or_range_that_leaves_nothing_is_named(region: Region, message:
 @given(low=st.integers(0, 11), still=st.lists(st.lists(st.booleans(), min_size=12, max_size=12), max_size=3))
 def test_a_part_narrows_to_what_is_still_wanted(low: int, still: list[list[bool]]) -> None:
     """Held against a list of rows; the first launch has id 70."""
-    columns = ColumnsInMemory(KernelTable(), {"stream": np.arange(12)}, {"m": np.arange(12.0)}.get)
+    columns = ColumnsInMemory(KernelTable(), {"stream": np.arange(12)}, {"m": np.arange(12.0)})
     part = Part(0, 70, columns, slice(0, 12)).between(70 + low, 99)
     rows = list(range(low, 12))
     for flags in still:

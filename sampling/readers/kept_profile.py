@@ -1,0 +1,239 @@
+"""A profile as bytes: a header of typed records, and the arrays, which are used where they lie.
+
+What a reader finds only when it is asked for (named ranges, operators) is written as what it is found from:
+a function, by its name, and its arguments. That is one of those that the modules of readers list for this:
+nothing else is ever called for what stands in a file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sampling.profile.launch_table import ColumnsInMemory, OperatorColumn
+from sampling.profile.profile import KernelTable, Profile
+from sampling.readers.input_file import InputFile, open_input
+from sampling.reduction.timeline import DeviceTime
+
+#: What is found of all launches when they are kept.
+REDUCTION, DEVICE_TIMES = "reduction", "device times"
+
+_ALIGNED = 64
+_NUMBERS = "iuf"
+# All other fields of a profile are plain data, and are kept whichever there are.
+_NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "found")
+# Here lie the modules that list, as KEPT_BY_NAME, the records and functions that a file may refer to.
+_OF_PROFILES = ("sampling.profile.", "sampling.readers.")
+
+
+class NotDataError(Exception):
+    """A profile has something that cannot be written as data."""
+
+
+class _Array(Struct, frozen=True):
+    """Where an array lies, counted from the first one, and what it is of."""
+
+    begin: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class _Header(Struct, frozen=True):
+    """What is known of a profile besides its arrays, which stand here by their numbers."""
+
+    profile: dict[str, Any]  #: its plain fields
+    names: tuple[list[str], list[str | None], list[str | None]]  #: full, short and mangled, by their codes
+    signatures: int
+    columns: dict[str, int]
+    metrics: dict[str, int]
+    reduction: list[int]
+    device_times: tuple[DeviceTime, ...]
+    #: As `_Written` writes it: the source of the named ranges; what finds operators, and its other fields.
+    ranges: Any
+    operator: Any
+    arrays: list[_Array]
+
+
+def padded(size: int) -> int:
+    """Return a size up to the next place at which an array may begin."""
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def profile_sections(profile: Profile) -> tuple[bytes, list[memoryview]]:
+    """Return the header of a profile in memory, all of whose launches were looked at, and its arrays' bytes.
+
+    Each array begins at the next place that is aligned behind the one before.
+
+    Raises NotDataError: the profile has something that is neither data nor found by one of the functions.
+    """
+    source = cast("ColumnsInMemory", profile.parts[0].source)
+    written, operator = _Written(), source.operator
+    header = _Header(
+        profile={name: getattr(profile, name) for name in _plain_fields()},
+        names=profile.kernels.names.recorded(),
+        signatures=written.number(profile.kernels.signature_rows()),
+        columns={name: written.number(values) for name, values in source.columns.items()},
+        metrics={name: written.number(values) for name, values in source.metric.items()},
+        reduction=[*map(written.number, profile.found[REDUCTION])],
+        device_times=profile.found[DEVICE_TIMES],
+        ranges=written.value(profile.ranges),
+        operator=operator and written.value([operator.find, operator.order, operator.begun_late]),
+        arrays=written.places(),
+    )
+    # Names cut within a character read as lone surrogates, which this module alone can write.
+    text = json.dumps(msgspec.to_builtins(header, enc_hook=_as_text))
+    contiguous = map(np.ascontiguousarray, written.arrays)
+    return text.encode(), [each.reshape(-1).view(np.uint8).data for each in contiguous]
+
+
+def profile_from(header: bytes, content: NDArray[np.uint8]) -> Profile:
+    """Return a profile from its header and the bytes of its arrays, which are not copied.
+
+    Raises ValueError, TypeError, LookupError or msgspec.MsgspecError: `profile_sections` did not write them;
+    ProfileError: a file that is read when it is asked for is not there.
+    """
+    told = msgspec.convert(json.loads(header), _Header)
+    arrays = [_array(each, content) for each in told.arrays]
+    kernels = KernelTable()
+    kernels.names.intern(*told.names)
+    kernels.add_rows(arrays[told.signatures])
+    plain: dict[str, Any] = {
+        name: msgspec.convert(told.profile[name], kind, dec_hook=_from_text)
+        for name, kind in _plain_fields().items()
+    }
+    columns: dict[Any, Any] = {name: arrays[number] for name, number in told.columns.items()}
+    operator = None
+    if told.operator is not None:
+        operator = OperatorColumn(kernels, columns["signature"], *_value(told.operator, arrays))
+    metrics = {name: arrays[number] for name, number in told.metrics.items()}
+    source = ColumnsInMemory(kernels, columns, metrics, operator)
+    ranges = _value(told.ranges, arrays)
+    profile = Profile(**plain, kernels=kernels, parts=source.parts(plain["sequences"]), ranges=ranges)
+    profile.found = {
+        REDUCTION: tuple(arrays[number] for number in told.reduction),
+        DEVICE_TIMES: told.device_times,
+    }
+    return profile
+
+
+@cache
+def _plain_fields() -> Mapping[str, Any]:
+    """Return the types of a profile's fields that are plain data, by their names."""
+    types = get_type_hints(Profile)
+    return {field.name: types[field.name] for field in fields(Profile) if field.name not in _NOT_PLAIN}
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, Path):
+        return os.fspath(value)
+    raise NotDataError(type(value).__name__)
+
+
+def _from_text(kind: type, text: str) -> object:
+    if issubclass(kind, Path):
+        return kind(text)
+    raise TypeError(f"no plain data: {kind.__name__}")
+
+
+def _array(stored: _Array, content: NDArray[np.uint8]) -> NDArray[Any]:
+    dtype = np.dtype(stored.dtype)
+    if dtype.kind not in _NUMBERS:
+        raise ValueError(f"no array of numbers: {stored.dtype}")
+    size = math.prod(stored.shape) * dtype.itemsize
+    return content[stored.begin : stored.begin + size].view(dtype).reshape(stored.shape)
+
+
+# --- what is found when it is asked for ---------------------------------------------------------------------
+
+
+class _Written:
+    """The arrays of a profile, each once, and its other values as JSON has them."""
+
+    def __init__(self) -> None:
+        self.arrays: list[NDArray[Any]] = []
+        self._numbers: dict[int, int] = {}
+
+    def number(self, values: NDArray[Any]) -> int:
+        """Return the number of an array; a new one is added."""
+        if id(values) not in self._numbers:
+            self._numbers[id(values)] = len(self.arrays)
+            self.arrays.append(values)
+        return self._numbers[id(values)]
+
+    def places(self) -> list[_Array]:
+        """Return where the arrays are to lie, once all are added."""
+        begins = np.cumsum([0, *(padded(each.nbytes) for each in self.arrays)]).tolist()
+        return [
+            _Array(begin, each.dtype.str, each.shape)
+            for begin, each in zip(begins, self.arrays, strict=False)
+        ]
+
+    def value(self, value: object) -> Any:
+        """Return a value for `_value` to read; NotDataError where it is of no kind that there is here."""
+        written: Any = value
+        match value:
+            case np.ndarray():
+                written = {"array": self.number(value)}
+            case InputFile(path=path, location=location):
+                written = {"file": [path, os.fspath(location)]}
+            case partial(func=function, args=values) if not value.keywords:
+                written = {"function": _name_of(function), "values": self.value(values)}
+            case Mapping():
+                written = {"pairs": self.value([*value.items()])}
+            case _ if type(value) in {list, tuple}:
+                written = [self.value(each) for each in cast("Sequence[object]", value)]
+            case _ if value is not None and not isinstance(value, int | float | str):
+                name, names = _name_of(type(value)), type(value).__annotations__
+                written = {
+                    "record": name,
+                    "values": [self.value(getattr(value, each)) for each in names],
+                }
+        return written
+
+
+def _value(written: Any, arrays: Sequence[NDArray[Any]]) -> Any:
+    """Return what `_Written.value` wrote; what was a list is a tuple."""
+    value = written
+    match written:
+        case list():
+            value = tuple(_value(each, arrays) for each in written)
+        case {"array": number}:
+            value = arrays[number]
+        case {"pairs": pairs}:
+            value = dict(_value(pairs, arrays))
+        case {"file": [path, location]}:
+            with open_input(location) as file:
+                value = replace(file, path=path)
+        case {"function": name, "values": values}:
+            value = partial(_of_name(name), *_value(values, arrays))
+        case {"record": name, "values": values}:
+            kind = _of_name(name)
+            value = kind(*_value(values, arrays)) if isinstance(kind, type) else None
+    return value
+
+
+def _name_of(known: Any) -> str:
+    module = known.__module__
+    if known not in getattr(sys.modules[module], "KEPT_BY_NAME", ()):
+        raise NotDataError(f"{module}.{known.__name__}")
+    return f"{module}:{known.__name__}"
+
+
+def _of_name(name: str) -> Any:
+    module, _, own = name.partition(":")
+    if not module.startswith(_OF_PROFILES):
+        raise ValueError(f"not kept by name: {name}")
+    return {each.__name__: each for each in import_module(module).KEPT_BY_NAME}[own]
