@@ -6,8 +6,6 @@ The user's split decisions stand in it, or in a file of their own.
 from __future__ import annotations
 
 import json
-import math
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,12 +15,14 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from sampling.errors import OptionError, PlanFileError
+from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
+from sampling.plan.agreement import what_disagrees
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
+from sampling.readers.input_file import is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -265,12 +265,17 @@ def read_json_object(path: str) -> dict[str, Any]:
     Raises PlanFileError: it cannot be read, or is no JSON object.
     """
     try:
-        document = json.loads(sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"cannot be read ({error.strerror})"
-        raise PlanFileError(message, path=path, remedy="check the path") from error
+        with open_input(path) as file:
+            # A recording may be much larger than what fits into memory.
+            if file.is_directory or not is_json(file):
+                what = "a folder, not a JSON object" if file.is_directory else "not a JSON object"
+                raise PlanFileError(what, path=path, remedy=_REMEDY)
+            with file.open() as stream:
+                document = json.loads(stream.read().decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise PlanFileError(f"not a JSON object ({error})", path=path, remedy=_REMEDY) from error
+    except ProfileError as error:
+        raise PlanFileError(error.reason, path=path, remedy=error.remedy) from error
     if not isinstance(document, dict):
         raise PlanFileError("not a JSON object", path=path, remedy=_REMEDY)
     return document
@@ -279,12 +284,14 @@ def read_json_object(path: str) -> dict[str, Any]:
 def read_plan(path: str) -> PlanFile:
     """Read a plan file, or that of a folder which `export` or `run` wrote.
 
-    Raises PlanFileError: it cannot be read, is not a plan, or not a whole one.
+    Raises PlanFileError: it cannot be read, is not a plan, or its values do not agree.
     """
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
         path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
     document = read_json_object(path) | {"path": path, "places": ()}
+    if missing := {"schema", "kind"} - document.keys():
+        raise PlanFileError(f"no plan: it has no {min(missing)}", path=path, remedy=_REMEDY)
     plan = _converted(document, PlanFile, "a plan file", path, _REMEDY)
     try:
         # What options mean is wrong or right here, before anything else is read.
@@ -292,28 +299,9 @@ def read_plan(path: str) -> PlanFile:
         _ = method_named(asked.method), asked.target, asked.region, asked.column_map
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
-    wrong = _what_does_not_add_up(plan)
-    if wrong is not None:
-        raise PlanFileError(f"a plan file that is not whole: {wrong}", path=path, remedy=_REMEDY)
+    if (wrong := what_disagrees(plan)) is not None:
+        raise PlanFileError(f"a plan whose values disagree: {wrong}", path=path, remedy=_REMEDY)
     return plan
-
-
-def _what_does_not_add_up(plan: PlanFile) -> str | None:
-    """Return what is wrong with the strata, if anything.
-
-    Picks need not stand for every launch, and their weights may count instructions or iterations.
-    """
-    held, is_random = sum(stratum.size for stratum in plan.strata), plan.is_random
-    if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
-        return f"its strata do not hold its {plan.launches:,} launches"
-    if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
-        return "one of its strata stands there twice"
-    for number, stratum in enumerate(plan.strata, start=1):
-        weights = [launch.weight for launch in stratum.launches]
-        adds_up = not is_random or math.isclose(sum(weights), stratum.size, rel_tol=1e-6)
-        if not (1 <= stratum.samples <= stratum.size and weights and min(weights) > 0 and adds_up):
-            return f"the launches of stratum {number} do not stand for its {stratum.size:,}"
-    return None
 
 
 Record = TypeVar("Record", bound=Struct)

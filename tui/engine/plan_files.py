@@ -201,7 +201,9 @@ def check_files(opened: OpenedPlan) -> None:
     """
     expected = [file.sha256 for file in opened.plan.profile.files]
     paths = [Path(path) for path in opened.profiles]
-    if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
+    # A pipe or a device may never end.
+    are_kept = all(path.is_file() or path.is_dir() for path in paths)
+    if not are_kept or [content_sha256(path) for path in paths] != expected:
         # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
         _check_profile(opened, opened.plan.options.read(opened.profiles))
 
