@@ -81,7 +81,9 @@ def _of_launches(plan: PlanFile) -> Iterator[str]:
     )
     stands_for = (_column(strata, "size") / _column(strata, "samples"))[numbers]
     is_other = plan.is_random & (np.abs(weight - stands_for) > _CLOSE * stands_for)
-    yield from wrong("weight", (weight <= 0) | is_other, "and the others do not stand for the size of their stratum")
+    yield from wrong(
+        "weight", (weight <= 0) | is_other, "and the others do not stand for the size of their stratum"
+    )
 
 
 def _of_both(plan: PlanFile) -> Iterator[str]:

@@ -29,7 +29,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import LeftOut, Region, written_region
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
-from sampling.text import Wording, json_rows_text, json_text
+from sampling.text import Wording, json_rows_text, json_text, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,7 +271,7 @@ def read_json_object(path: str) -> dict[str, Any]:
                 what = "a folder, not a JSON object" if file.is_directory else "not a JSON object"
                 raise PlanFileError(what, path=path, remedy=_REMEDY)
             with file.open() as stream:
-                document = json.loads(stream.read().decode("utf-8"))
+                document = json.loads(stream.read().decode("utf-8"), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise PlanFileError(f"not a JSON object ({error})", path=path, remedy=_REMEDY) from error
     except ProfileError as error:
@@ -279,6 +279,15 @@ def read_json_object(path: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise PlanFileError("not a JSON object", path=path, remedy=_REMEDY)
     return document
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; ValueError where it has a key twice, of which JSON takes the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in found if keys.count(key) > 1)!r} stands twice in one object")
+    return found
 
 
 def read_plan(path: str) -> PlanFile:
@@ -299,6 +308,7 @@ def read_plan(path: str) -> PlanFile:
         _ = method_named(asked.method), asked.target, asked.region, asked.column_map
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
+    _decisions(plan.overrides, path)
     if (wrong := what_disagrees(plan)) is not None:
         raise PlanFileError(f"a plan whose values disagree: {wrong}", path=path, remedy=_REMEDY)
     return plan
@@ -352,11 +362,23 @@ def overrides_text(overrides: Overrides, method: str) -> str:
 def read_overrides(path: str) -> SplitDecisions:
     """Read the user's split decisions from an overrides file or a plan file.
 
-    Raises PlanFileError: it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
+    Raises PlanFileError: it cannot be read, an entry lacks key, path or a decision of "split" or "keep", or a
+    node has two.
     """
     remedy = 'write {"overrides": [{"key", "path", "decision"}]}'
     read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
+    return SplitDecisions(_decisions(read.overrides, path), read.method or read.options.method)
+
+
+def _decisions(rows: Sequence[Override], path: str) -> Overrides:
+    """Return split decisions by kernel group and node; PlanFileError where one node has two."""
     overrides: dict[str, dict[str, Verdict]] = {}
-    for row in read.overrides:
-        overrides.setdefault(row.key, {})[row.path] = row.decision
-    return SplitDecisions(overrides, read.method or read.options.method)
+    for number, row in enumerate(rows):
+        of_group = overrides.setdefault(row.key, {})
+        if row.path in of_group:
+            where = f"node {row.path}" if row.path else "the root"
+            twice = f"overrides[{number}]: {where} of {shortened(row.key)!r} is decided twice"
+            remedy = f"keep one of them: {of_group[row.path]} or {row.decision}"
+            raise PlanFileError(twice, path=path, remedy=remedy)
+        of_group[row.path] = row.decision
+    return overrides

@@ -118,11 +118,6 @@ def open_input(path: str) -> Iterator[InputFile]:
     location = Path(path)
     bare = InputFile(path, location, b"", compressed=False)
     check_there(path)
-    with bare.damage_reported():
-        is_endless = _is_endless(path)
-    if is_endless:
-        remedy = "give a file, a pipe or - for stdin"
-        raise ProfileError("a device, which has no end", path=path, remedy=remedy)
     if path != "-" and (location.is_file() or location.is_dir()):
         yield bare if location.is_dir() else _with_head(bare)
         return
@@ -136,9 +131,12 @@ def open_input(path: str) -> Iterator[InputFile]:
 
 
 def check_there(path: str) -> None:
-    """Raise ProfileError where a path of the command line names nothing."""
+    """Raise ProfileError where a path of the command line names nothing, or a device."""
     if path != "-" and not Path(path).exists():
         raise ProfileError("no such file or folder", path=path, remedy="check the path")
+    if _is_endless(path):
+        remedy = "give a file, a pipe or - for stdin"
+        raise ProfileError("a device, which has no end", path=path, remedy=remedy)
 
 
 def _is_endless(path: str) -> bool:

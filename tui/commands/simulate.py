@@ -25,7 +25,7 @@ from tui.charts.quantities import ratio
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.studies import progress_of
 from tui.options.command_line import options_of
-from tui.options.files import check_folder
+from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.blocks import Laid, Said, Typed
 from tui.output.files import write_folder
@@ -44,7 +44,7 @@ def run_export(options: ExportOptions) -> None:
     note_of_target = exporter_named(options.to).note
     folder = Path(options.output or f"{options.to}-export")
     if options.output is None:
-        check_folder(folder)
+        check_place(folder, Product.FOLDER)
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
@@ -127,7 +127,7 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
     beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
     folder = beside if options.output is None else Path(options.output)
     if options.output is None and not is_run:
-        check_folder(folder)
+        check_place(folder, Product.FOLDER)
     # The same whatever folder the run is gone on with from.
     traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
     return running.Asked(

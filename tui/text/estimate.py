@@ -189,7 +189,7 @@ def total_lines(found: PlanEstimate) -> Iterator[str]:
             yield f"{total.metric} no total yet{of}"
         else:
             said = f"{total.metric} {total.total:,.0f}"
-            if total.half_width == 0:
+            if total.half_width == 0 and total.degrees_of_freedom == math.inf:
                 said += ", exact: all launches were simulated"
             elif total.half_width is not None:
                 ends = f"{total.low:,.0f} to {total.high:,.0f}; {sure_words(total.confidence)}"
