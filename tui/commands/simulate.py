@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from sampling.simulators.export import ExportChoices, Simulated, simulated
 from sampling.simulators.job import NEEDED
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
 from sampling.text import counted
-from tui.charts.quantities import ratio
-from tui.engine.plan_files import estimated, missing_to_target
+from tui.charts.quantities import ratio, share
+from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.studies import progress_of
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
@@ -49,7 +50,8 @@ def run_export(options: ExportOptions) -> None:
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
     with progress_of(options) as progress:
-        choices = ExportChoices(**named(options, *_CHOICES), progress=progress)
+        tell = partial(note, quiet=options.quiet)
+        choices = ExportChoices(**named(options, *_CHOICES), progress=progress, tell=tell)
         if starts_cold(options.to, choices):
             note(estimate_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
@@ -158,13 +160,18 @@ def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> No
 
 
 def run_align(options: AlignOptions) -> None:
-    """Read the plan, its profile and the trace's list, match them, show."""
-    plan = read_plan(options.plan)
+    """Read the plan, its profile and the trace's list, match them, show, check the share in both."""
+    plan = plan_before("align", options, "trace")
     trace = read_trace_list(options.trace)
     with progress_of(options) as progress:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(found.notes, quiet=options.quiet)
     emit(stated(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
+    both, launches = len(found.ids), len(found.signature)
+    if not both or (options.fail_below is not None and both < options.fail_below * launches):
+        of = f"{both:,} of {counted(launches, 'launch')} of the profile are in the trace"
+        below = f", fewer than {share(options.fail_below)}" if both and options.fail_below is not None else ""
+        raise CheckFailedError(of + below)
 
 
 def run_estimate(options: EstimateOptions) -> None:

@@ -15,7 +15,7 @@ from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.parallel import Progress
 from sampling.plan.other_recording import made_from
 from sampling.plan.plan import drawn_plan
-from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
@@ -23,12 +23,38 @@ from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
 from sampling.text import counted
+from tui.options.command_line import command_line
+from tui.options.files import is_plan
 from tui.options.look import OpenOptions
-from tui.options.simulate import EstimateOptions
+from tui.options.plan import JudgeOptions
+from tui.options.simulate import AlignOptions, EstimateOptions
 from tui.output.writer import named
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
+
+
+def plan_before(command: str, options: JudgeOptions | EstimateOptions | AlignOptions, after: str) -> PlanFile:
+    """Read the plan that a command takes before other files, which are the option ``after``.
+
+    Raises PlanFileError: it is none; where one of the others is, the command with the two swapped.
+    """
+    try:
+        return read_plan(options.plan)
+    except PlanFileError as error:
+        given = getattr(options, after)
+        others = (given,) if isinstance(given, str) else given
+        plan = next((each for each in others if _is_plan(each)), None)
+        if plan is None or _is_plan(options.plan) or not Path(options.plan).exists():
+            raise
+        swapped = tuple(options.plan if each == plan else each for each in others)
+        anew = replace(options, plan=plan, **{after: swapped[0] if isinstance(given, str) else swapped})
+        remedy = f"swap them: `{command_line(command, anew)}`"
+        raise PlanFileError(f"no plan, and {plan} is one", path=options.plan, remedy=remedy) from error
+
+
+def _is_plan(path: str) -> bool:
+    return is_plan(path) or is_plan(str(Path(path) / IN_FOLDER))
 
 
 def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
@@ -43,7 +69,7 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
             "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
         )
     ratios = tuple(map(_ratio, options.ratios))
-    plan = read_plan(options.plan)
+    plan = plan_before("estimate", options, "results")
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
     wanted = [*options.metrics, *(name for pair in ratios for name in pair)]
