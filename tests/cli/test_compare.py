@@ -314,6 +314,17 @@ def test_its_own_profile_that_has_changed_is_told_so(
     assert "is not, byte for byte, what" in kernelpoint("open", original, "--plan", plan).failed(1)
 
 
+def test_two_totals_of_the_same_launches_say_how_they_are_made(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path
+) -> None:
+    table = cycles_of(plan, tmp_path / "cycles.csv", spread=20)
+    assert " by their weights, and the profile has " in " ".join(
+        kernelpoint("judge", plan, original).out.split()
+    )
+    said = " ".join(kernelpoint("estimate", plan, table).out.split())
+    assert re.search(r", from \d+ of [\d,]+ launches by the profile's time of their strata", said)
+
+
 def test_a_plan_that_stands_after_its_profile_is_swapped(
     kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path
 ) -> None:

@@ -183,7 +183,8 @@ def narrower(found: PlanEstimate) -> float | None:
 def total_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield each total and ratio with its interval; of the first, how many launches it is from."""
     simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(found.main)])
-    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')}"
+    by = "by the profile's time of their strata" if found.plan.is_random else "by their weights"
+    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')} {by}"
     for total in found.totals:
         if math.isnan(total.total):
             yield f"{total.metric} no total yet{of}"

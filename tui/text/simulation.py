@@ -95,7 +95,7 @@ def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said
     estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
     off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
     has = "the profile has" if results["matched"] is None else "what is matched of the profile has"
-    yield f"This plan is {off} off: its {samples} stand for {estimate}, and {has} {total}."
+    yield f"This plan is {off} off: its {samples} stand for {estimate} by their weights, and {has} {total}."
     if results["repeats"] == 1:
         yield f"Drawn anew, such a plan is {mean} off."
     elif results["repeats"]:
