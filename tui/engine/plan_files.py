@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
@@ -48,8 +48,8 @@ def plan_before(command: str, options: JudgeOptions | EstimateOptions | AlignOpt
         if plan is None or _is_plan(options.plan) or not Path(options.plan).exists():
             raise
         swapped = tuple(options.plan if each == plan else each for each in others)
-        anew = replace(options, plan=plan, **{after: swapped[0] if isinstance(given, str) else swapped})
-        remedy = f"swap them: `{command_line(command, anew)}`"
+        changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(given, str) else swapped}
+        remedy = f"swap them: `{command_line(command, replace(options, **changes))}`"
         raise PlanFileError(f"no plan, and {plan} is one", path=options.plan, remedy=remedy) from error
 
 
