@@ -52,7 +52,7 @@ _Axis = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 _Dimensions = tuple[_Axis, _Axis, _Axis] | None
 
 
-class PlannedLaunch(Struct, frozen=True):
+class PlannedLaunch(Struct, frozen=True, forbid_unknown_fields=True):
     """A drawn launch; it stands for ``weight`` launches of its stratum."""
 
     id: _Index
@@ -67,7 +67,7 @@ class PlannedLaunch(Struct, frozen=True):
     duration_ns: _Nanoseconds
 
 
-class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A stratum, the launches of a group (``pooled``: of several) that last ``low_ns`` to ``high_ns``."""
 
     key: str
@@ -81,7 +81,7 @@ class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True):
     launches: tuple[PlannedLaunch, ...]
 
 
-class PlannedFile(Struct, frozen=True):
+class PlannedFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the profile."""
 
     path: str
@@ -89,7 +89,7 @@ class PlannedFile(Struct, frozen=True):
     launches: _Index
 
 
-class PlannedProfile(Struct, frozen=True, kw_only=True):
+class PlannedProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the plan was made from: the launches it stands for, and all sequences of the whole profile."""
 
     files: tuple[PlannedFile, ...]
@@ -100,7 +100,7 @@ class PlannedProfile(Struct, frozen=True, kw_only=True):
     sequences: tuple[SequenceFingerprint, ...]
 
 
-class PlanOptions(Struct, frozen=True, kw_only=True):
+class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that must be known to make a plan again; some only where it was asked for, or by some methods."""
 
     method: str
@@ -175,14 +175,14 @@ class Override(Struct, frozen=True):
     decision: Verdict
 
 
-class ToppedUp(Struct, frozen=True):
+class ToppedUp(Struct, frozen=True, forbid_unknown_fields=True):
     """How often the plan was topped up, and the half-width that the total was to reach, as a fraction."""
 
     rounds: _Count
     target: Annotated[float, Meta(gt=0, lt=1)]
 
 
-class PlanFile(Struct, frozen=True, kw_only=True):
+class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A whole plan file."""
 
     schema: Literal[1] = 1
@@ -342,8 +342,8 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     yield from _wrong(plan, "low_ns", low > high, "is above its high_ns")
     yield from _wrong(plan, "mean_ns", ~_is_within(mean, low, high), "is not within its low_ns and high_ns")
     yield from _wrong(plan, "std_ns", std > (high - low) + _CLOSE * high, "is more than its durations differ")
-    yield from _wrong(plan, "samples", (samples < 1) | (samples > size), "do not stand for its size")
-    yield from _wrong(plan, "samples", samples != there, "do not stand for it as launches of their number")
+    yield from _wrong(plan, "samples", (samples < 1) | (samples > size), "is not from 1 to its size")
+    yield from _wrong(plan, "samples", samples != there, "is not how many launches it lists")
     keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
     twice = np.array([keys[stratum.key, stratum.low_ns] > 1 for stratum in plan.strata])
     yield from _wrong(plan, "key", twice, "stands there twice with this low_ns")

@@ -136,6 +136,10 @@ DISAGREEING: dict[str, tuple[Callable[[Document], object], str]] = {
         lambda plan: plan.update(simulated=[10**6]),
         "simulated: launch 1000000 is in no stratum",
     ),
+    "a field misspelt": (
+        lambda plan: plan["options"].update(noise_flor=0.5),
+        r"unknown field `noise_flor` - at `\$\.options`",
+    ),
     "no schema": (lambda plan: plan.pop("schema"), "no plan: it has no schema"),
     "no kind": (lambda plan: plan.pop("kind"), "no plan: it has no kind"),
     "a node decided twice": (
