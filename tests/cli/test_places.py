@@ -141,9 +141,9 @@ def test_the_place_is_the_first_thing_that_is_looked_at(
     ("words", "written", "remedy"),
     [
         ("convert PROFILE -o x.csv", "Parquet, not CSV", "give -o x.parquet"),
-        ("convert PROFILE -o x.PARQUET.gz", "Parquet, not gz", "give -o x.PARQUET.parquet"),
+        ("convert PROFILE -o x.PARQUET.gz", "Parquet, not gz", "give -o x.PARQUET,"),
         ("sample PROFILE -o plan.parquet", "JSON, not Parquet", "give -o plan.json"),
-        ("sample PROFILE -o plan.json.gz", "JSON, not gz", "give -o plan.json.json"),
+        ("sample PROFILE -o plan.json.gz", "JSON, not gz", "give -o plan.json,"),
         ("estimate PLAN PROFILE --target 0.1 --top-up more.csv", "JSON, not CSV", "give --top-up more.json"),
         ("export PLAN -o launches.csv", "a folder, not CSV", "give -o launches,"),
         ("groups PROFILE -o groups.csv", "text, not CSV", "give --format csv"),

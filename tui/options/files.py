@@ -175,7 +175,10 @@ def _check_suffix(path: Path, product: Product, flag: str, form: str) -> None:
     if said in {None, written} or product is Product.REPORT or (path.exists() and not path.is_file()):
         return
     suffix = next((each for each, content in _SUFFIXES.items() if content == written), "")
-    remedy = f"give {flag} {path.with_suffix(suffix)}"
+    # Of plan.json.gz the name without its last part is right.
+    bare = path.with_suffix("")
+    is_right = _SUFFIXES.get(bare.suffix.lower()) == written
+    remedy = f"give {flag} {bare if is_right else path.with_suffix(suffix)}"
     if product is Product.RESULTS and (meant := next((f for f, of in _FORMATS.items() if of == said), None)):
         remedy = f"give --format {meant}"
     what = f"{flag} {path}: what is written is {written}, not {said}"
