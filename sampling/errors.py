@@ -29,7 +29,7 @@ class SamplingError(Exception):
 class ProfileError(SamplingError):
     """An input file that is not what it has to be, or not whole; row (from 1) and column are to blame.
 
-    ``message`` says what is wrong, without the place.
+    ``reason`` says what is wrong, without the place.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ProfileError(SamplingError):
         column: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.path, self.row, self.column = str(path), row, column
+        self.path, self.row, self.column, self.reason = str(path), row, column, message
         parts = (self.path, row and f"row {row}", column and f"column {column}")
         place = ", ".join(part for part in parts if part)
         super().__init__(joined_texts(": ", (place, message)), remedy=remedy)

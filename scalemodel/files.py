@@ -5,17 +5,22 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from select import select
 from typing import IO, NamedTuple, cast
 
 from scalemodel.errors import InputError, Place
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _HEAD_BYTES = 1 << 16
+# A program that is to write to a pipe has opened it by then.
+_WAITED_SECONDS = 10.0
 # Small enough that what is made of a piece stays near the processor.
 PIECE_BYTES = 1 << 20
 
@@ -49,20 +54,56 @@ def open_file(path: str) -> Iterator[InputFile]:
     with ExitStack() as opened:
         with damage_reported(path):
             stream: IO[bytes] = sys.stdin.buffer
+            first = b""
             if path != "-":
-                stream = opened.enter_context(Path(path).open("rb"))
+                if not Path(path).exists():
+                    raise InputError("no such file or folder", Place(path), remedy="check the path")
+                stream = opened.enter_context(open(path, "rb", opener=_at_once))
+                first = _begun(stream.fileno())
+            if _is_endless(stream):
+                remedy = "give a file, a pipe or - for stdin"
+                raise InputError("a device, which has no end", Place(path), remedy=remedy)
             if not stream.seekable():
                 # A pipe is kept: it cannot be read from the start again.
-                stream = io.BytesIO(stream.read())
-            first = stream.read(len(_XZ_MAGIC))
+                stream = io.BytesIO(first + stream.read())
+            magic = stream.read(len(_XZ_MAGIC))
             stream.seek(0)
-            if first.startswith(_GZIP_MAGIC):
+            if magic.startswith(_GZIP_MAGIC):
                 stream = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-            elif first.startswith(_XZ_MAGIC):
+            elif magic.startswith(_XZ_MAGIC):
                 stream = lzma.open(stream)  # noqa: SIM115
             head = stream.read(_HEAD_BYTES)
             stream.seek(0)
         yield InputFile(path, head, stream)
+
+
+def _is_endless(stream: IO[bytes]) -> bool:
+    """Return whether this is a device other than a terminal and /dev/null."""
+    # What stands for standard input may be no file.
+    with suppress(OSError):
+        found = os.fstat(stream.fileno())
+        is_ending = stream.isatty() or found.st_rdev == Path(os.devnull).stat().st_rdev
+        return stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not is_ending)
+    return False
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting until somebody writes to a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _begun(handle: int) -> bytes:
+    """Wait for a pipe that was opened without waiting, and return what was read of it meanwhile.
+
+    Raises OSError: nobody writes to it.
+    """
+    first = b""
+    # Who has opened it may take long until the first byte.
+    with suppress(BlockingIOError):
+        if not select([handle], [], [], _WAITED_SECONDS)[0] and not (first := os.read(handle, 1)):
+            raise OSError(32, f"nobody has opened this pipe for writing within {_WAITED_SECONDS:g} s")
+    os.set_blocking(handle, True)
+    return first
 
 
 @contextmanager

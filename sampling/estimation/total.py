@@ -30,7 +30,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.target import normal_quantile
+from sampling.strata.target import Target, normal_quantile
 from sampling.text import Wording, counted
 
 #: The metric of launches that were simulated in part.
@@ -135,9 +135,11 @@ def estimate_plan(
     projection_error : the relative error of projected cycles, where too few launches tell it.
     scale_error : the half-width of a scale model's own interval, where cycles are its predictions.
 
-    Raises OptionError: a metric or interval that there is not; AnalysisError: no launch has a metric.
+    Raises OptionError: a metric or interval that there is not, a confidence that is none; AnalysisError: no
+    launch has a metric.
     """
-    confidence = plan.options.confidence if confidence is None else confidence
+    # At a confidence of 0 every interval would be a point, and read as an exact total.
+    confidence = plan.options.confidence if confidence is None else Target(confidence=confidence).confidence
     caches = caches_of(plan, results)
     results, error = with_projections(results, projection_error)
     results = warmed(results, caches.check)

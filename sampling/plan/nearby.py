@@ -151,6 +151,8 @@ class Relaxation:
     after: Value
     speedup_before: float
     speedup: float
+    #: The error promised then: of the simulated total, of the profile's own where nothing is declared.
+    bound: float | None = None
 
 
 def what_binds(
@@ -185,12 +187,42 @@ def what_binds(
         if not by_cost and _most_speedup(anew, asked, method) <= before * (1 + WORTH_TELLING):
             continue
         try:
-            speedup = make_design(anew, method, asked, choice.seed, **given).speedup
+            design = make_design(anew, method, asked, choice.seed, **given)
         except OverrideError:
             continue
-        if speedup is not None and speedup > before * (1 + WORTH_TELLING):
-            found.append(Relaxation(option, was, becomes, before, speedup))
+        if (speedup := design.speedup) is not None and speedup > before * (1 + WORTH_TELLING):
+            bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
+            found.append(Relaxation(option, was, becomes, before, speedup, bound))
     return tuple(sorted(found, key=lambda each: -each.speedup))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Launches that keep a plan from being faster: those of strata of which half or more is simulated."""
+
+    launches: int
+    simulated: int
+    #: Of the time, that all of them hold.
+    share: float
+    #: No plan that simulates as many of them gains more.
+    speedup: float
+
+
+def what_limits(design: Design) -> Limit | None:
+    """Return the launches that take most of what a plan simulates, and that few others stand for.
+
+    None where other launches take more than half of it.
+    """
+    strata, total_ns = design.strata, design.total_duration_ns
+    is_few = 2 * strata.samples >= strata.launches
+    simulated_ns, held_ns = (
+        float(np.dot(number, strata.mean_ns * is_few)) for number in (strata.samples, strata.launches)
+    )
+    speedup = speedup_of(total_ns, simulated_ns)
+    if speedup is None or 2 * simulated_ns < design.sampled_duration_ns:
+        return None
+    launches, simulated = (int(number[is_few].sum()) for number in (strata.launches, strata.samples))
+    return Limit(launches, simulated, held_ns / total_ns, speedup)
 
 
 # An option, its value before and after, and what is then asked: the target, the method, the kernel groups.

@@ -96,7 +96,9 @@ def find_original(plan: PlanFile, progress: Progress | None = None) -> tuple[Pro
         profile = plan.options.read(paths, progress)
     except ProfileError as error:
         return None, f"{named} cannot be read ({error})"
-    return (profile, None) if made_from(profile, plan) else (None, f"{named} has changed since")
+    return (
+        (profile, None) if made_from(profile, plan) else (None, f"{named} has changed since, by its SHA-256")
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,30 +6,32 @@ The user's split decisions stand in it, or in a file of their own.
 from __future__ import annotations
 
 import json
-import math
-import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
+import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from sampling.errors import OptionError, PlanFileError
+from sampling.arrays import BoolArray, FloatArray
+from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
+from sampling.readers.input_file import is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import LeftOut, Region, written_region
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
-from sampling.text import Wording, json_rows_text, json_text
+from sampling.text import Wording, json_rows_text, json_text, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +52,7 @@ _Axis = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 _Dimensions = tuple[_Axis, _Axis, _Axis] | None
 
 
-class PlannedLaunch(Struct, frozen=True):
+class PlannedLaunch(Struct, frozen=True, forbid_unknown_fields=True):
     """A drawn launch; it stands for ``weight`` launches of its stratum."""
 
     id: _Index
@@ -65,7 +67,7 @@ class PlannedLaunch(Struct, frozen=True):
     duration_ns: _Nanoseconds
 
 
-class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A stratum, the launches of a group (``pooled``: of several) that last ``low_ns`` to ``high_ns``."""
 
     key: str
@@ -79,7 +81,7 @@ class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True):
     launches: tuple[PlannedLaunch, ...]
 
 
-class PlannedFile(Struct, frozen=True):
+class PlannedFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the profile."""
 
     path: str
@@ -87,7 +89,7 @@ class PlannedFile(Struct, frozen=True):
     launches: _Index
 
 
-class PlannedProfile(Struct, frozen=True, kw_only=True):
+class PlannedProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the plan was made from: the launches it stands for, and all sequences of the whole profile."""
 
     files: tuple[PlannedFile, ...]
@@ -98,7 +100,7 @@ class PlannedProfile(Struct, frozen=True, kw_only=True):
     sequences: tuple[SequenceFingerprint, ...]
 
 
-class PlanOptions(Struct, frozen=True, kw_only=True):
+class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that must be known to make a plan again; some only where it was asked for, or by some methods."""
 
     method: str
@@ -173,14 +175,14 @@ class Override(Struct, frozen=True):
     decision: Verdict
 
 
-class ToppedUp(Struct, frozen=True):
+class ToppedUp(Struct, frozen=True, forbid_unknown_fields=True):
     """How often the plan was topped up, and the half-width that the total was to reach, as a fraction."""
 
     rounds: _Count
     target: Annotated[float, Meta(gt=0, lt=1)]
 
 
-class PlanFile(Struct, frozen=True, kw_only=True):
+class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A whole plan file."""
 
     schema: Literal[1] = 1
@@ -265,26 +267,42 @@ def read_json_object(path: str) -> dict[str, Any]:
     Raises PlanFileError: it cannot be read, or is no JSON object.
     """
     try:
-        document = json.loads(sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"cannot be read ({error.strerror})"
-        raise PlanFileError(message, path=path, remedy="check the path") from error
+        with open_input(path) as file:
+            # A recording may be much larger than what fits into memory.
+            if file.is_directory or not is_json(file):
+                what = "a folder, not a JSON object" if file.is_directory else "not a JSON object"
+                raise PlanFileError(what, path=path, remedy=_REMEDY)
+            with file.open() as stream:
+                document = json.loads(stream.read().decode("utf-8"), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise PlanFileError(f"not a JSON object ({error})", path=path, remedy=_REMEDY) from error
+    except ProfileError as error:
+        raise PlanFileError(error.reason, path=path, remedy=error.remedy) from error
     if not isinstance(document, dict):
         raise PlanFileError("not a JSON object", path=path, remedy=_REMEDY)
     return document
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; ValueError where it has a key twice, of which JSON takes the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in found if keys.count(key) > 1)!r} stands twice in one object")
+    return found
+
+
 def read_plan(path: str) -> PlanFile:
     """Read a plan file, or that of a folder which `export` or `run` wrote.
 
-    Raises PlanFileError: it cannot be read, is not a plan, or not a whole one.
+    Raises PlanFileError: it cannot be read, is not a plan, or its values do not agree.
     """
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
         path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
     document = read_json_object(path) | {"path": path, "places": ()}
+    if missing := {"schema", "kind"} - document.keys():
+        raise PlanFileError(f"no plan: it has no {min(missing)}", path=path, remedy=_REMEDY)
     plan = _converted(document, PlanFile, "a plan file", path, _REMEDY)
     try:
         # What options mean is wrong or right here, before anything else is read.
@@ -292,29 +310,139 @@ def read_plan(path: str) -> PlanFile:
         _ = method_named(asked.method), asked.target, asked.region, asked.column_map
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
-    wrong = _what_does_not_add_up(plan)
-    if wrong is not None:
-        raise PlanFileError(f"a plan file that is not whole: {wrong}", path=path, remedy=_REMEDY)
+    _decisions(plan.overrides, path)
+    if (wrong := _what_disagrees(plan)) is not None:
+        raise PlanFileError(f"a plan whose values disagree: {wrong}", path=path, remedy=_REMEDY)
     return plan
 
 
-def _what_does_not_add_up(plan: PlanFile) -> str | None:
-    """Return what is wrong with the strata, if anything.
+# -- whether its values agree with each other, as they do until somebody edits it by hand -------------------
 
-    Picks need not stand for every launch, and their weights may count instructions or iterations.
+# Means, spreads and weights are rounded to doubles; what a person changes is off by more.
+_CLOSE = 1e-6
+
+
+def _what_disagrees(plan: PlanFile) -> str | None:
+    """Return the first value that contradicts others, by its place, and why; None where all agree.
+
+    Places are the number of a stratum, from 0, the id of a launch, and a field. Picks need not stand for
+    every launch, and their weights may count instructions or iterations.
     """
-    held, is_random = sum(stratum.size for stratum in plan.strata), plan.is_random
-    if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
-        return f"its strata do not hold its {plan.launches:,} launches"
-    if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
-        return "one of its strata stands there twice"
-    for number, stratum in enumerate(plan.strata, start=1):
-        weights = [launch.weight for launch in stratum.launches]
-        adds_up = not is_random or math.isclose(sum(weights), stratum.size, rel_tol=1e-6)
-        if not (1 <= stratum.samples <= stratum.size and weights and min(weights) > 0 and adds_up):
-            return f"the launches of stratum {number} do not stand for its {stratum.size:,}"
+    for check in (_of_strata, _of_launches, _of_both, _of_all):
+        if (found := next(check(plan), None)) is not None:
+            return found
     return None
 
+
+def _of_strata(plan: PlanFile) -> Iterator[str]:
+    size, mean, std, low, high, samples = (
+        _column(plan.strata, name) for name in ("size", "mean_ns", "std_ns", "low_ns", "high_ns", "samples")
+    )
+    there = np.array([len(stratum.launches) for stratum in plan.strata], dtype=np.float64)
+    yield from _wrong(plan, "low_ns", low > high, "is above its high_ns")
+    yield from _wrong(plan, "mean_ns", ~_is_within(mean, low, high), "is not within its low_ns and high_ns")
+    yield from _wrong(plan, "std_ns", std > (high - low) + _CLOSE * high, "is more than its durations differ")
+    yield from _wrong(plan, "samples", (samples < 1) | (samples > size), "is not from 1 to its size")
+    yield from _wrong(plan, "samples", samples != there, "is not how many launches it lists")
+    keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
+    twice = np.array([keys[stratum.key, stratum.low_ns] > 1 for stratum in plan.strata])
+    yield from _wrong(plan, "key", twice, "stands there twice with this low_ns")
+
+
+def _of_launches(plan: PlanFile) -> Iterator[str]:
+    launches = [launch for stratum in plan.strata for launch in stratum.launches]
+    numbers = np.repeat(np.arange(len(plan.strata)), [len(stratum.launches) for stratum in plan.strata])
+    ids, duration, weight = (_column(launches, name) for name in ("id", "duration_ns", "weight"))
+    strata = plan.strata
+
+    def wrong(field: str, is_wrong: BoolArray, why: str) -> Iterator[str]:
+        for row in np.flatnonzero(is_wrong)[:1].tolist():
+            launch, stratum = launches[row], strata[numbers[row]]
+            place = f"stratum {numbers[row]} ({shortened(stratum.key)}), launch {launch.id}, {field}"
+            yield f"{place}: {getattr(launch, field)} {why}"
+
+    # Two times in any two strata; the second is told.
+    order = np.argsort(ids, kind="stable")
+    twice = np.zeros(len(ids), dtype=np.bool_)
+    twice[order[1:]] = ids[order[1:]] == ids[order[:-1]]
+    yield from wrong("id", twice, "stands there twice")
+    sequences = plan.profile.sequences
+    ends = np.cumsum([sequence.launches for sequence in sequences])
+    yield from wrong(
+        "id", ids >= (ends[-1] if sequences else 0), "is beyond the last launch of its sequences"
+    )
+    place = np.searchsorted(ends, ids, side="right")
+    first = np.concatenate([[0], ends[:-1]])[place]
+    for field in ("process", "device"):
+        of_sequence = np.array([getattr(sequence, field) for sequence in sequences], dtype=np.int64)[place]
+        numbered = np.array([getattr(launch, field) for launch in launches], dtype=np.int64)
+        yield from wrong(field, numbered != of_sequence, "is not where the sequences have this id")
+    at = _column(launches, "ordinal")
+    yield from wrong("ordinal", at != ids - first, "is not where the sequences have this id")
+    low, high = (_column(strata, name)[numbers] for name in ("low_ns", "high_ns"))
+    yield from wrong(
+        "duration_ns", (duration < low) | (duration > high), "is not within those of its stratum"
+    )
+    stands_for = (_column(strata, "size") / _column(strata, "samples"))[numbers]
+    is_other = plan.is_random & (np.abs(weight - stands_for) > _CLOSE * stands_for)
+    yield from wrong(
+        "weight", (weight <= 0) | is_other, "and the others do not stand for the size of their stratum"
+    )
+
+
+def _of_both(plan: PlanFile) -> Iterator[str]:
+    """Yield where a stratum's mean is not possible with the launches that are drawn of it."""
+    size, mean, low, high = (_column(plan.strata, name) for name in ("size", "mean_ns", "low_ns", "high_ns"))
+    drawn_ns = np.array(
+        [sum(launch.duration_ns for launch in stratum.launches) for stratum in plan.strata], dtype=np.float64
+    )
+    left = size - _column(plan.strata, "samples")
+    least, most = (drawn_ns + left * end for end in (low, high))
+    is_possible = _is_within(size * mean, least, most)
+    yield from _wrong(plan, "mean_ns", ~is_possible, "is not possible with its launches' durations")
+
+
+def _of_all(plan: PlanFile) -> Iterator[str]:
+    size, mean, profile = _column(plan.strata, "size"), _column(plan.strata, "mean_ns"), plan.profile
+    held, held_ns = size.sum(), float(size @ mean)
+    of_all = " of all" if plan.is_random else ""
+    if not len(size) or held > plan.launches or (plan.is_random and held != plan.launches):
+        yield f"strata, size: {held:,.0f} together do not hold its {plan.launches:,} launches"
+    whole_ns = plan.total_duration_ns
+    is_whole = held == plan.launches
+    if held_ns > whole_ns * (1 + _CLOSE) or (is_whole and held_ns < whole_ns * (1 - _CLOSE)):
+        what = f"{held_ns:,.0f} ns by size and mean are not the {whole_ns:,} ns{of_all} that the profile has"
+        yield f"strata, mean_ns: {what}"
+    in_files, in_sequences = (
+        sum(each.launches for each in several) for several in (profile.files, profile.sequences)
+    )
+    if in_files != in_sequences or in_sequences < plan.launches:
+        has = f"{in_files:,} in its files, {in_sequences:,} in its sequences"
+        yield f"profile, launches: {plan.launches:,} of them, {has}"
+    if stray := set(plan.simulated) - {launch.id for launch in plan.drawn}:
+        yield f"simulated: launch {min(stray)} is in no stratum"
+
+
+def _column(of: Sequence[Any], name: str) -> FloatArray:
+    """Return (n,) a field of each; all of them count exactly in a double, or need not."""
+    return np.array([getattr(each, name) for each in of], dtype=np.float64)
+
+
+def _is_within(value: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return (n,) whether values lie between two ends, but for rounding."""
+    slack = _CLOSE * np.abs(high)
+    return np.asarray((value >= low - slack) & (value <= high + slack))
+
+
+def _wrong(plan: PlanFile, field: str, is_wrong: BoolArray, why: str) -> Iterator[str]:
+    """Yield the first stratum of which a field is wrong."""
+    for number in np.flatnonzero(is_wrong)[:1].tolist():
+        stratum = plan.strata[number]
+        place = f"stratum {number} ({shortened(stratum.key)}), {field}"
+        yield f"{place}: {getattr(stratum, field)} {why}"
+
+
+# -- records and split decisions -----------------------------------------------------------------------------
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -364,11 +492,23 @@ def overrides_text(overrides: Overrides, method: str) -> str:
 def read_overrides(path: str) -> SplitDecisions:
     """Read the user's split decisions from an overrides file or a plan file.
 
-    Raises PlanFileError: it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
+    Raises PlanFileError: it cannot be read, an entry lacks key, path or a decision of "split" or "keep", or a
+    node has two.
     """
     remedy = 'write {"overrides": [{"key", "path", "decision"}]}'
     read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
+    return SplitDecisions(_decisions(read.overrides, path), read.method or read.options.method)
+
+
+def _decisions(rows: Sequence[Override], path: str) -> Overrides:
+    """Return split decisions by kernel group and node; PlanFileError where one node has two."""
     overrides: dict[str, dict[str, Verdict]] = {}
-    for row in read.overrides:
-        overrides.setdefault(row.key, {})[row.path] = row.decision
-    return SplitDecisions(overrides, read.method or read.options.method)
+    for number, row in enumerate(rows):
+        of_group = overrides.setdefault(row.key, {})
+        if row.path in of_group:
+            where = f"node {row.path}" if row.path else "the root"
+            twice = f"overrides[{number}]: {where} of {shortened(row.key)!r} is decided twice"
+            remedy = f"keep one of them: {of_group[row.path]} or {row.decision}"
+            raise PlanFileError(twice, path=path, remedy=remedy)
+        of_group[row.path] = row.decision
+    return overrides

@@ -221,10 +221,13 @@ def _with_cost(
     # A plan by durations alone needs none of what reads features.
     from sampling.features.join import with_features
     from sampling.features.metric_names import launch_cost
+    from sampling.readers.input_file import check_there
 
+    paths, locale = choice.feature_paths, choice.number_locale
+    for path in paths:
+        check_there(path)
     try:
         listed = list_launches(profile, counts, progress)
-        paths, locale = choice.feature_paths, choice.number_locale
         launches, reports = with_features(profile, listed, paths, progress, locale=locale)
         for report in reports:
             if tell is not None:

@@ -7,15 +7,17 @@ import io
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from select import select
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from sampling.errors import ProfileError
@@ -36,6 +38,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WINDOW = 31
 # What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
 _STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
+# A program that is to write to a pipe has opened it by then.
+_WAITED_SECONDS = 10.0
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 _PACKED_BYTES = 1 << 16
 _COPY_AGAIN = "copy or record the file again"
@@ -177,28 +181,67 @@ def open_input(path: str) -> Iterator[InputFile]:
 
     Standard input and pipes, which can be read only once, are copied to a temporary file.
 
-    Raises ProfileError: it does not exist, is a device or cannot be read.
+    Raises ProfileError: it does not exist, is a device, a pipe that nobody writes to, or cannot be read.
     """
     location = Path(path)
     bare = InputFile(path, location, b"", compressed=False)
-    if path != "-" and not location.exists():
-        raise ProfileError("no such file or folder", path=path, remedy="check the path")
-    if location.is_char_device() or location.is_block_device():
-        remedy = "give a file, a pipe or - for stdin"
-        raise ProfileError("a device, which has no end", path=path, remedy=remedy)
+    check_there(path)
     if path != "-" and (location.is_file() or location.is_dir()):
         yield bare if location.is_dir() else _with_head(bare)
         return
-    with (
-        bare.damage_reported(),
-        nullcontext(sys.stdin.buffer) if path == "-" else location.open("rb") as stream,
-    ):
-        copy = _temporary_copy(stream)
+    with bare.damage_reported():
+        if path == "-":
+            copy = _temporary_copy(sys.stdin.buffer)
+        else:
+            with open(path, "rb", opener=_at_once) as stream:
+                copy = _temporary_copy(stream, _begun(stream.fileno()))
     yield _with_head(replace(bare, location=Path(copy.name), lasting=False, copy=copy))
 
 
-def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
+def check_there(path: str) -> None:
+    """Raise ProfileError where a path of the command line names nothing, or a device."""
+    if path != "-" and not Path(path).exists():
+        raise ProfileError("no such file or folder", path=path, remedy="check the path")
+    if _is_endless(path):
+        remedy = "give a file, a pipe or - for stdin"
+        raise ProfileError("a device, which has no end", path=path, remedy=remedy)
+
+
+def _is_endless(path: str) -> bool:
+    """Return whether this is a device; standard input may be a terminal or empty, which end."""
+    if path != "-":
+        mode = Path(path).stat().st_mode
+        return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+    # Standard input may be closed, or no file.
+    with suppress(OSError, ValueError):
+        found = os.fstat(sys.stdin.fileno())
+        is_ending = sys.stdin.isatty() or found.st_rdev == Path(os.devnull).stat().st_rdev
+        return stat.S_ISCHR(found.st_mode) and not is_ending
+    return False
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting until somebody writes to a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _begun(pipe: int) -> bytes:
+    """Wait for a pipe that was opened without waiting, and return what was read of it meanwhile.
+
+    Raises OSError: nobody writes to it.
+    """
+    first = b""
+    # Who has opened it may take long until the first byte.
+    with suppress(BlockingIOError):
+        if not select([pipe], [], [], _WAITED_SECONDS)[0] and not (first := os.read(pipe, 1)):
+            raise OSError(32, f"nobody has opened this pipe for writing within {_WAITED_SECONDS:g} s")
+    os.set_blocking(pipe, True)
+    return first
+
+
+def _temporary_copy(stream: IO[bytes], first: bytes = b"") -> IO[bytes]:
     copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - its holder closes it
+    copy.write(first)
     shutil.copyfileobj(stream, copy, 1 << 20)
     copy.flush()
     return copy

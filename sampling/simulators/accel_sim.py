@@ -17,11 +17,16 @@ import shlex
 from bisect import bisect_left
 from collections import defaultdict
 from functools import partial
-from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.accel_sim_traces import TraceFolder, trace_head, traces_for
+from sampling.simulators.accel_sim_traces import (
+    LIST,
+    TraceFolder,
+    folder_of_traces,
+    trace_head,
+    traces_for,
+)
 from sampling.simulators.alignment import align, read_trace_list
 from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
 from sampling.simulators.export import (
@@ -121,7 +126,7 @@ def _traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolde
     """
     if choices.traces is None:
         return None
-    folder = Path(choices.traces) / part.folder
+    folder = folder_of_traces(choices.traces, LIST) / part.folder
     if part.folder and not folder.is_dir():
         raise ProfileError(
             "the plan is of several processes and devices, and the traces of one are not there",

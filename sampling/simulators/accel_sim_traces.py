@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import InputFile, check_there, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
 from sampling.text import counted
@@ -43,6 +44,19 @@ _LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer 
 def trace_file(folder: Path, name: str) -> Path | None:
     """Return the file of a trace that a list names; None where there is none."""
     return next((each for end in _ENDINGS if (each := folder / f"{name}{end}").is_file()), None)
+
+
+def folder_of_traces(path: str, holds: str) -> Path:
+    """Return the folder of the traces, which ``holds`` a file of this name.
+
+    Raises ProfileError: it is not there, is no folder, or cannot be read.
+    """
+    check_there(path)
+    if not Path(path).is_dir():
+        raise ProfileError("no folder, which traces are in", path=path, remedy=f"give the folder of {holds}")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise ProfileError("cannot be read (Permission denied)", path=path)
+    return Path(path)
 
 
 def trace_head(file: Path) -> dict[str, str]:
@@ -172,14 +186,10 @@ def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | No
 
 
 def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
-    place = Path(path)
-    try:
-        # A list of a part of the traces may be there; the others are taken from their files.
-        names = sorted(file.name.removesuffix(".gz") for file in place.iterdir())
-        text = (place / LIST).read_text(encoding="utf-8", errors="replace") if (place / LIST).exists() else ""
-    except OSError as error:
-        wrong = f"no folder of traces is there ({error.strerror})"
-        raise ProfileError(wrong, path=path, remedy=f"give the folder of {LIST}") from error
+    place = folder_of_traces(path, LIST)
+    # A list of a part of the traces may be there; the others are taken from their files.
+    names = sorted(file.name.removesuffix(".gz") for file in place.iterdir())
+    text = (place / LIST).read_text(encoding="utf-8", errors="replace") if (place / LIST).is_file() else ""
     files: dict[int, str] = {}
     copies: dict[int, list[str]] = {}
     contexts: set[str | None] = set()

@@ -31,6 +31,7 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
+from sampling.readers.input_file import open_input
 from sampling.simulators.accel_sim_traces import TraceFolder, opened, trace_head
 from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
 from sampling.simulators.exporter import template
@@ -144,10 +145,8 @@ def l2_lines(config: str, *, by_copies: bool) -> int:
     Raises ProfileError: it cannot be read, or has no L2; OptionError: its L2 cannot be filled, or is empty
     at the start of each launch of the whole run too.
     """
-    try:
-        asked = dict(_OPTION.findall(Path(config).read_text(encoding="utf-8", errors="replace")))
-    except OSError as error:
-        raise ProfileError(f"cannot be read ({error.strerror})", path=config) from error
+    with open_input(config) as file, file.open() as stream:
+        asked = dict(_OPTION.findall(stream.read().decode("utf-8", "replace")))
     cache = _CACHE.fullmatch(asked.get("gpgpu_cache:dl2", ""))
     parts = [asked.get(f"gpgpu_n_{name}", "") for name in ("mem", "sub_partition_per_mchannel")]
     if cache is None or not all(part.isdigit() for part in parts):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,6 +55,8 @@ class ExportChoices:
     drop_copies: bool = False  #: leave out the memory copies of the traces' list
     apart: bool = False  #: share the launches out so that each runs by itself, whatever `shards` says
     progress: Progress | None = field(default=None, compare=False)  #: of reading the traces
+    #: told what a file written says less of than it could
+    tell: Callable[[str], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         is_cold, is_filled = self.caches in {None, "cold"}, self.caches in FILLED

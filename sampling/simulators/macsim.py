@@ -26,6 +26,7 @@ import numpy as np
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import InputFile, open_input
+from sampling.simulators.accel_sim_traces import folder_of_traces
 from sampling.simulators.export import Part, Step
 from sampling.simulators.exporter import Exporter, Handover, script
 from sampling.simulators.measured_run import (
@@ -49,7 +50,7 @@ def _write(to: Handover) -> None:
     """Hand over what the tracer and the simulator read, and scripts."""
     folder = None
     if to.choices.traces is not None:
-        folder = Path(to.choices.traces) / to.part.folder
+        folder = folder_of_traces(to.choices.traces, _NAMES) / to.part.folder
         _check_traces(folder, to.part.steps)
     for suffix, shard in to.part.files():
         name = f"kernel_config{suffix}.txt"

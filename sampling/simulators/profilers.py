@@ -177,6 +177,8 @@ def _for_rocprofv3(to: Handover) -> None:
         to.page["known"], why_not = iterations(to.plan)
         drawn = counted(len(to.plan.drawn), "launch", "launches")
         unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not) if why_not else ""
+        if why_not and to.choices.tell is not None:
+            to.choices.tell(f"all launches of the drawn kernels are to be measured: {why_not}")
         to.page["unknown"] = unknown
     known = to.page["known"]
     for suffix, shard in to.part.files():

@@ -358,7 +358,7 @@ async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
     async with scale() as (app, pilot):
         await what_is_no_file_is_said(app, pilot)
         await pilot.press("o", *"b.csv", "enter")
-        await shows(app, pilot, "b.csv: cannot be read", "words")
+        await shows(app, pilot, "b.csv: no such file or folder", "words")
         field = app.screen.query_one("#file", Input)
         assert app.focused is field, "its name can be corrected"
         await pilot.press("home", "delete", "escape")

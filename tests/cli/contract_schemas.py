@@ -81,7 +81,7 @@ NODE = _object(
 )
 POOLED = _object("groups: index, share: fraction")
 RELAXATION = _object(
-    "speedup_before speedup: number, machine_hours: number?",
+    "speedup_before speedup: number, bound machine_hours: number?",
     option=_one_of("epsilon group_epsilon min_samples noise_floor kernel_spread no_pool group_by method"),
     **{key: {"type": ["number", "string", "boolean"]} for key in ("from", "to")},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from dataclasses import fields
@@ -21,7 +22,7 @@ from sampling.errors import OptionError
 from sampling.methods.options import about_options
 from sampling.methods.registry import method_named, method_names, method_options
 from tests.cli import contract_schemas as schemas
-from tests.cli.conftest import JSON, Kernelpoint, Run, drawn_of, results
+from tests.cli.conftest import JSON, Kernelpoint, Run, cycles_of, drawn_of, results
 from tui.text.methods import promises
 
 FEW = ("--repeats", "5")
@@ -287,6 +288,60 @@ def test_its_own_profile_is_told_by_its_bytes(
     assert moved.results["same_files"] is False
     for name in (*REDRAWN, "error", "bound", "group_bound", "speedup", "total_duration_ns"):
         assert moved.results[name] == pytest.approx(own.results[name]), name
+
+
+def test_its_own_profile_that_has_changed_is_told_so(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, other: Path, tmp_path: Path
+) -> None:
+    """Where it lay, or beside the plan under its name; each command that reads it compares the SHA-256."""
+    original.write_bytes(other.read_bytes())
+    beside = tmp_path / "kept"
+    beside.mkdir()
+    shutil.copy(plan, beside / "plan.json")
+    shutil.copy(other, beside / original.name)
+    for document, profile in ((plan, original), (beside / "plan.json", beside / original.name)):
+        run = kernelpoint("judge", document, profile, "--repeats", "2", *JSON)
+        changed = f"{profile} has changed since {document} was made from it, by its SHA-256, and is judged as"
+        assert run.json["warnings"][0].startswith(changed)
+        assert (run.code, run.results["same_files"]) == (0, False)
+    table = cycles_of(plan, tmp_path / "cycles.csv", spread=20)
+    words = ("estimate", plan, table, "--target", "1e-5", "--top-up", tmp_path / "more.json")
+    assert f"nothing can be added: {original}, which it was made from, has changed since, by its SHA-256" in (
+        kernelpoint(*words).failed(3)
+    )
+    run = kernelpoint("export", plan, "--to", "rocprofv3", "-o", tmp_path / "exported")
+    assert f"{original}, which it was made from, has changed since, by its SHA-256" in run.err
+    assert "is not, byte for byte, what" in kernelpoint("open", original, "--plan", plan).failed(1)
+
+
+def test_two_totals_of_the_same_launches_say_how_they_are_made(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path
+) -> None:
+    table = cycles_of(plan, tmp_path / "cycles.csv", spread=20)
+    assert " by their weights, and the profile has " in " ".join(
+        kernelpoint("judge", plan, original).out.split()
+    )
+    said = " ".join(kernelpoint("estimate", plan, table).out.split())
+    assert re.search(r", from \d+ of [\d,]+ launches by the profile's time of their strata", said)
+
+
+def test_a_plan_that_stands_after_its_profile_is_swapped(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path
+) -> None:
+    table = cycles_of(plan, tmp_path / "cycles.csv")
+    for command, other, more in (
+        ("judge", original, ("--repeats", "7")),
+        ("estimate", table, ("--target", "0.01")),
+        ("align", table, ("--process", "3")),
+    ):
+        said = kernelpoint(command, other, plan, *more).failed(3)
+        typed = " ".join(map(str, (command, plan, other, *more)))
+        assert f"{other}: no plan, and {plan} is one; swap them: `kernelpoint {typed}`" in said
+    said = kernelpoint(table, plan).failed(3)
+    assert f"{table}: no plan, and {plan} is one; swap them: `kernelpoint {plan} {table}`" in said
+    assert kernelpoint("judge", plan, original, "--repeats", "7").code == 0
+    assert "swap" not in kernelpoint("judge", original, original).failed(3)
+    assert "swap" not in kernelpoint("judge", tmp_path / "missing", plan).failed(3)
 
 
 @pytest.mark.parametrize("is_here", [True, False])

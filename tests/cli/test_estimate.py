@@ -109,6 +109,14 @@ def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Pat
     assert [(each["ratio"], each["incomplete"]) for each in run.results["ratios"]] == [(None, True)]
 
 
+@pytest.mark.parametrize("confidence", ["0", "1e-300"])
+def test_a_confidence_of_nothing_is_no_exact_total(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path, confidence: str
+) -> None:
+    said = kernelpoint("estimate", plan_file, table, "--confidence", confidence).failed(2)
+    assert "--confidence is " in said
+
+
 def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
     words = ("estimate", plan_file, table)
     assert results(kernelpoint, *words)["groups"] == []

@@ -178,6 +178,23 @@ def test_align_finds_all_launches_or_names_those_that_are_missing(
     assert numbers == ["1", "2", "3", "", "4", "5"]
 
 
+def test_align_checks_how_much_is_in_both(kernelpoint: Kernelpoint, six: Path, tmp_path: Path) -> None:
+    words = ("align", six, traced(tmp_path, 0, 1, 2))
+    assert kernelpoint(*words).code == kernelpoint(*words, "--fail-below", "0.5").code == 0
+    run = kernelpoint(*words, "--fail-below", "0.51")
+    assert (run.code, run.out) == (4, kernelpoint(*words).out)
+    assert run.err == (
+        "kernelpoint: error: 3 of 6 launches of the profile are in the trace, fewer than 51.0 %\n"
+    )
+    assert "--fail-below is at most 1, not 2" in kernelpoint(*words, "--fail-below", "2").failed(2)
+    path = traced(tmp_path, 0)
+    path.write_text(path.read_text().replace("kernel-1.trace, ", "kernel-1.trace, other_"))
+    for more in ((), ("--fail-below", "0")):
+        run = kernelpoint("align", six, path, "--seed", "3", *more)
+        assert run.code == 4
+        assert run.err.endswith("error: 0 of 6 launches of the profile are in the trace\n")
+
+
 def test_align_refuses_what_lists_nothing_and_a_plan_without_its_profile(
     kernelpoint: Kernelpoint, six: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import threading
@@ -80,7 +81,8 @@ def said_of(kernelpoint: Kernelpoint, *words: object) -> str:
         ("convert", "plan.json", "is a plan"),
         *(("report", name, None) for name in ("own.html", "own.md", "new.md")),
         *(("report", name, "exists and is no report") for name in ("other.html", "other.md")),
-        *(("results", name, None) for name in ("other.md", "own.html", "empty", "decisions.json")),
+        *(("results", name, None) for name in ("other.md", "own.html", "empty")),
+        ("results", "decisions.json", "what is written is text, not JSON"),
         ("results", "plan.json", "is a plan"),
         ("results", "own.parquet", "exists and is no text"),
     ],
@@ -97,8 +99,8 @@ def test_only_its_own_kind_is_replaced_unasked(
         assert asked == forced
     else:
         flag = WRITES[command][-1]
-        assert f"{flag} {products / name} {refusal}" in asked
-        assert "give another name, or --force to replace it" in asked
+        assert re.search(f"{re.escape(f'{flag} {products / name}')}:? {refusal}", asked)
+        assert re.search("; give (another name|--format json), or --force to ", asked)
 
 
 def test_a_plan_that_was_topped_up_is_kept_unless_forced(
@@ -132,7 +134,42 @@ def test_the_place_is_the_first_thing_that_is_looked_at(
 ) -> None:
     given = [field for field in fields(COMMANDS[command].options) if field.metadata.get("argument")]
     words = (*command.split(), *("missing" for _ in given), "-o", tmp_path / ("n" * 300))
-    assert "cannot be written (File name too long)" in kernelpoint(*words).failed(1)
+    assert "cannot be written (File name too long)" in kernelpoint(*words).failed(2)
+
+
+@pytest.mark.parametrize(
+    ("words", "written", "remedy"),
+    [
+        ("convert PROFILE -o x.csv", "Parquet, not CSV", "give -o x.parquet"),
+        ("convert PROFILE -o x.PARQUET.gz", "Parquet, not gz", "give -o x.PARQUET,"),
+        ("sample PROFILE -o plan.parquet", "JSON, not Parquet", "give -o plan.json"),
+        ("sample PROFILE -o plan.json.gz", "JSON, not gz", "give -o plan.json,"),
+        ("estimate PLAN PROFILE --target 0.1 --top-up more.csv", "JSON, not CSV", "give --top-up more.json"),
+        ("export PLAN -o launches.csv", "a folder, not CSV", "give -o launches,"),
+        ("groups PROFILE -o groups.csv", "text, not CSV", "give --format csv"),
+        ("groups PROFILE --format csv -o groups.json", "CSV, not JSON", "give --format json"),
+        ("info PROFILE --format json -o info.sqlite", "JSON, not SQLite", "give -o info.json"),
+    ],
+)
+def test_a_suffix_of_another_format_is_refused(
+    kernelpoint: Kernelpoint, here: Path, resnet: Path, plan_file: Path, words: str, written: str, remedy: str
+) -> None:
+    places = {"PROFILE": resnet, "PLAN": plan_file}
+    said = kernelpoint(*(places.get(word, word) for word in words.split())).failed(2)
+    assert f": what is written is {written}; " in said
+    assert remedy in said
+    assert "or --force to write it there all the same" in said
+    assert list(here.iterdir()) == []
+
+
+def test_a_suffix_of_the_format_or_of_none_is_taken(
+    kernelpoint: Kernelpoint, here: Path, resnet: Path
+) -> None:
+    for words in ("groups -o g.txt", "groups -o g.md", "groups --format csv -o g.csv", "convert -o x.pq"):
+        command, *more = words.split()
+        assert kernelpoint(command, resnet, *more).code == 0
+    assert kernelpoint("convert", resnet, "-o", "x.csv", "--force").code == 0
+    assert Path("x.csv").read_bytes() == Path("x.pq").read_bytes()
 
 
 def test_what_is_no_file_is_written_to_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +249,65 @@ def test_no_command_writes_over_what_it_reads(
         said = kernelpoint(*words_naming(command, option, name), "-o", own).failed(2)
         assert "is what the command reads" in said
     assert own.read_text() == "recorded once"
+
+
+#: Read after, or only beside, something else that is there.
+LATER = {
+    "config",
+    "instructions_from",
+    "manifests",
+    "against",
+    "traces",
+    "results",
+    "mpki_from",
+    "simulator_log",
+}
+
+
+def with_files(command: str, option: Field[Any], named: object, files: dict[str, object]) -> list[object]:
+    """A command line in which this option names a file, and all other arguments name what is there."""
+    words: list[object] = command.split()
+    for each in fields(COMMANDS[command].options):
+        if each.name == option.name:
+            words += [named] if each.metadata.get("argument") else [each.metadata["flags"][0], named]
+        elif each.metadata.get("argument") and each.metadata["required"]:
+            words.append(files.get(each.name, files["profiles"]))
+    more = {
+        "run": ("--simulator", "true {list}"),
+        "convert": ("-o", "x.parquet"),
+        "report": ("-o", "x.html"),
+        "scale derive": ("--factor", "4"),
+        "scale mrc": ("--capacity", "8=1KiB"),
+    }
+    return [*words, *more.get(command, ())]
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (command, option)
+        for command, option in INPUTS
+        if option.name not in LATER
+        and (command, option.name) not in {("report", "plan"), ("scale predict", "plan")}
+    ],
+    ids=lambda part: getattr(part, "name", part),
+)
+@pytest.mark.parametrize("named", ["/nosuch/p.json", "/dev/zero"])
+def test_a_file_that_is_not_there_and_a_device_are_the_same_everywhere(
+    kernelpoint: Kernelpoint,
+    here: Path,
+    resnet: Path,
+    plan_file: Path,
+    command: str,
+    option: Field[Any],
+    named: str,
+) -> None:
+    files: dict[str, object] = {"profiles": resnet, "plan": plan_file, "trace": resnet, "results": resnet}
+    said = kernelpoint(*with_files(command, option, named, files)).failed(3)
+    what = (
+        "no such file or folder; check the path" if "nosuch" in named else "a device, which has no end; give"
+    )
+    assert f"error: {named}: {what}" in said
 
 
 @pytest.fixture

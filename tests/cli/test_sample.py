@@ -375,9 +375,34 @@ def test_what_binds_is_what_the_flag_gives(kernelpoint: Kernelpoint, resnet: Pat
     assert rows, "the profile is dear for a reason"
     for row in rows:
         given = (f"--{row['option'].replace('_', '-')}", row["to"])
-        assert row["speedup"] == results(kernelpoint, "summary", resnet, *given)["plan"]["speedup"]
+        relaxed = results(kernelpoint, "summary", resnet, *given)["plan"]
+        assert (row["speedup"], row["bound"]) == (relaxed["speedup"], relaxed["bound_with_noise"])
         assert row["speedup_before"] == now
     assert [row["speedup"] for row in rows] == sorted((row["speedup"] for row in rows), reverse=True)
+
+
+def test_every_offer_is_said_with_its_error_and_the_plan_s_speedup_once(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    rows = results(kernelpoint, "summary", resnet)["binding"]
+    for words in (("summary", resnet), ("sample", resnet, "--binding", "--details")):
+        text = " ".join(kernelpoint(*words).out.split())
+        for row in rows:
+            offer = f"{quantities.ratio(row['speedup'])} at {quantities.share(row['bound'])}"
+            assert (
+                f" {row['to']:g} ({offer})" in text if row["option"] != "group_by" else f"({offer})" in text
+            )
+        of_plan = text.replace(text.partition("Faster: ")[2].partition("iterations: ")[0], "")
+        assert len(re.findall(r"\b\d[\d,.]*x\b", of_plan.partition("Simulate ")[2])) == 1
+
+
+def test_a_plan_that_cannot_be_faster_says_why(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    rows = [f"long{place},4800000" for place in range(10)] + ["short,52000"] * 1000
+    path = tmp_path / "launches.csv"
+    path.write_text("\n".join(["name,duration_ns", *rows]))
+    words = ("--epsilon", "0.002", "--noise-floor", "0", "--kernel-spread", "0")
+    said = " ".join(kernelpoint("summary", path, *words).out.split())
+    assert "10 launches hold 48.0 % of the time: no plan gains more than 2.08x" in said
 
 
 def test_hours_follow_from_the_drawn_launches(
@@ -396,7 +421,8 @@ def test_hours_follow_from_the_drawn_launches(
     taken = quantities.hours(found["machine_hours"])
     assert f"\nsimulated 7.2e+06 times slower: {taken} of one machine, " in text
     first = found["binding"][0]
-    gives = f"({quantities.ratio(first['speedup'])}, {quantities.hours(first['machine_hours'])})"
+    offered = f"{quantities.ratio(first['speedup'])} at {quantities.share(first['bound'])}"
+    gives = f"({offered}, {quantities.hours(first['machine_hours'])})"
     assert gives in " ".join(text.split())
     without = results(kernelpoint, "sample", resnet)
     assert (without["machine_hours"], without["longest_launch_hours"]) == (None, None)

@@ -338,7 +338,7 @@ def test_in_a_terminal_what_cannot_be_read_is_said_before_the_app(
     opened: list[tuple[Session, bool, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run(["scale", "missing.csv"]) == 3
-    assert "missing.csv: cannot be read" in capsys.readouterr().err
+    assert "missing.csv: no such file or folder; check the path" in capsys.readouterr().err
     assert cli.run(["scale", "predct"]) == 2
     assert opened == []
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from scalemodel import inputs
 from scalemodel.errors import InputError, OptionError, ScaleModelError
+from scalemodel.files import open_file
 from scalemodel.inputs import read_curve_points, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import predict
@@ -220,3 +223,20 @@ def test_a_small_file_that_inflates_without_end_is_refused(
     path.write_bytes(gzip.compress(bytes(1 << 20)))
     with pytest.raises(InputError, match="more than 65,536 bytes, where a small file is meant"):
         read_curve_points(str(path))
+
+
+def test_what_has_no_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scalemodel.files._WAITED_SECONDS", 0.01)
+    os.mkfifo(pipe := tmp_path / "pipe")
+    for path, what in (("/dev/zero", "a device, which has no end"), (pipe, "nobody has opened this pipe")):
+        with pytest.raises(InputError, match=f"{path}: .*{what}"), open_file(str(path)):
+            pass
+
+
+def test_a_pipe_is_read_from_its_first_byte(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    writer = threading.Thread(target=pipe.write_text, args=(CSV,))
+    writer.start()
+    with open_file(str(pipe)) as file:
+        assert file.stream.read() == CSV.encode()
+    writer.join()

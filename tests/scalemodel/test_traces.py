@@ -346,7 +346,10 @@ def test_what_is_no_trace_is_refused_with_a_remedy(tmp_path: Path, content: byte
 
 
 def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none", "No such file"), (tmp_path, "is a folder without traces")):
+    for path, message in (
+        (tmp_path / "none", "no such file or folder; check the path"),
+        (tmp_path, "is a folder without traces"),
+    ):
         with pytest.raises(InputError, match=message):
             read_address_trace([str(path)])
     with pytest.raises(OptionError, match="no trace"):

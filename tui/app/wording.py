@@ -14,7 +14,7 @@ from tui.charts import quantities
 from tui.options.command_line import PLAN_NAME, command_line
 from tui.output.blocks import Phrase, Tone, Words, toned, words
 from tui.scale import sheet as scale_sheet
-from tui.text.plan import design_row, hours_forms, option_label, value_text, verdict
+from tui.text.plan import design_row, hours_forms, offered, option_label, value_text, verdict
 from tui.text.profile import part_of_study
 
 MOST_LAUNCHES_UNASKED = 200_000
@@ -61,7 +61,7 @@ def with_faster(session: Session, lines: list[Words]) -> list[Words]:
     way = f"{option_label(best)} {value_text(best.after)}"
     if best.option == "group_by":
         way = f"grouped by {value_text(best.after)}"
-    faster = Phrase(f"   Faster if: {way} {quantities.ratio(best.speedup)}")
+    faster = Phrase(f"   Faster if: {way} {offered(best)}")
     return [(*lines[0], faster), *lines]
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, PlanFileError
 from tui.options.command_line import options_of
 from tui.options.files import input_files, is_plan, reading, sample_profile
 from tui.options.look import DemoOptions, OpenOptions
 from tui.options.shared import AppOptions
 from tui.terminal import tty as terminal
-from tui.terminal.diagnostics import note
+from tui.terminal.diagnostics import PROGRAM, note
 
 if TYPE_CHECKING:
     from tui.app.state import Session
@@ -26,6 +27,13 @@ def run_open(options: OpenOptions) -> None:
     path, others = options.plan, options.profiles
     if path is None and others and is_plan(others[0]):
         path, others = others[0], others[1:]
+    if path is None and (later := next(filter(is_plan, others[1:]), None)) is not None:
+        shown = [each for each in others if each != later]
+        results, profile = (
+            f"`{PROGRAM} {shlex.join(words)}`" for words in ([later, *shown], [*shown, "--plan", later])
+        )
+        remedy = f"swap them: {results} for its results, {profile} for its profile"
+        raise PlanFileError(f"no plan, and {later} is one", path=shown[0], remedy=remedy)
     if path is not None:
         _show_plan(options, path, others)
     elif options.difference:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sampling.plan.judge import judge_design, judge_plan
 from sampling.plan.nearby import check_has_trade_off
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import PlannedLaunch, read_plan
+from sampling.plan.plan_file import PlannedLaunch
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import PlanCosts, plan_costs, study_within_budget
@@ -96,9 +96,10 @@ def run_compare(options: CompareOptions) -> None:
 def run_judge(options: JudgeOptions) -> None:
     """Read both, judge the plan on the profile, show."""
     # Not at the head: `sample` must not wait for what simulators are told.
+    from tui.engine.plan_files import plan_before
     from tui.text.simulation import judgement_blocks, judgement_results, judgement_warnings
 
-    plan = read_plan(options.plan)
+    plan = plan_before("judge", options, "profiles")
     with progress_of(options) as progress:
         judged = judge_plan(
             plan,
@@ -109,7 +110,10 @@ def run_judge(options: JudgeOptions) -> None:
             by_operator=options.align is AlignBy.OPERATOR,
             progress=progress,
         )
-    results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
+    results, warnings = (
+        judgement_results(plan, judged, options),
+        tuple(judgement_warnings(plan, judged, options)),
+    )
     notes(warnings, quiet=options.quiet)
     said = tuple(judgement_blocks(results, details=options.details))
     answer = Answer("judge", results, lambda _: said, warnings=warnings)

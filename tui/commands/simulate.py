@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ from sampling.simulators.job import NEEDED
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
 from sampling.text import counted, listed
-from tui.charts.quantities import ratio
-from tui.engine.plan_files import estimated, missing_to_target
+from tui.charts.quantities import ratio, share
+from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.studies import progress_of
 from tui.options.command_line import options_of
-from tui.options.files import check_folder
+from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.blocks import Laid, Said, Typed
 from tui.output.files import write_folder
@@ -50,12 +51,13 @@ def run_export(options: ExportOptions) -> None:
     note_of_target = exporter_named(options.to).note
     folder = Path(options.output or f"{options.to}-export")
     if options.output is None:
-        check_folder(folder)
+        check_place(folder, Product.FOLDER)
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
     with progress_of(options) as progress:
-        choices = ExportChoices(**named(options, *_CHOICES), progress=progress)
+        tell = partial(note, quiet=options.quiet)
+        choices = ExportChoices(**named(options, *_CHOICES), progress=progress, tell=tell)
         if starts_cold(options.to, choices):
             note(estimate_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
@@ -143,7 +145,7 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
     beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
     folder = beside if options.output is None else Path(options.output)
     if options.output is None and not is_run:
-        check_folder(folder)
+        check_place(folder, Product.FOLDER)
     # The same whatever folder the run is gone on with from.
     traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
     plan, is_csv = read_plan(str(given / "rounds" / "1") if is_run else options.plan), options.to == "csv"
@@ -195,13 +197,18 @@ def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> No
 
 
 def run_align(options: AlignOptions) -> None:
-    """Read the plan, its profile and the trace's list, match them, show."""
-    plan = read_plan(options.plan)
+    """Read the plan, its profile and the trace's list, match them, show, check the share in both."""
+    plan = plan_before("align", options, "trace")
     trace = read_trace_list(options.trace)
     with progress_of(options) as progress:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(found.notes, quiet=options.quiet)
     emit(stated(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
+    both, launches = len(found.ids), len(found.signature)
+    if not both or (options.fail_below is not None and both < options.fail_below * launches):
+        of = f"{both:,} of {counted(launches, 'launch')} of the profile are in the trace"
+        below = f", fewer than {share(options.fail_below)}" if both and options.fail_below is not None else ""
+        raise CheckFailedError(of + below)
 
 
 def run_estimate(options: EstimateOptions) -> None:

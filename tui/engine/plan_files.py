@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
@@ -15,7 +15,7 @@ from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.parallel import Progress
 from sampling.plan.other_recording import located_files, made_from
 from sampling.plan.plan import drawn_plan
-from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
@@ -23,12 +23,38 @@ from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
 from sampling.text import counted
+from tui.options.command_line import command_line
+from tui.options.files import is_plan
 from tui.options.look import OpenOptions
-from tui.options.simulate import EstimateOptions
+from tui.options.plan import JudgeOptions
+from tui.options.simulate import AlignOptions, EstimateOptions
 from tui.output.writer import named
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
+
+
+def plan_before(command: str, options: JudgeOptions | EstimateOptions | AlignOptions, after: str) -> PlanFile:
+    """Read the plan that a command takes before other files, which are the option ``after``.
+
+    Raises PlanFileError: it is none; where one of the others is, the command with the two swapped.
+    """
+    try:
+        return read_plan(options.plan)
+    except PlanFileError as error:
+        given = getattr(options, after)
+        others = (given,) if isinstance(given, str) else given
+        plan = next((each for each in others if _is_plan(each)), None)
+        if plan is None or _is_plan(options.plan) or not Path(options.plan).exists():
+            raise
+        swapped = tuple(options.plan if each == plan else each for each in others)
+        changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(given, str) else swapped}
+        remedy = f"swap them: `{command_line(command, replace(options, **changes))}`"
+        raise PlanFileError(f"no plan, and {plan} is one", path=options.plan, remedy=remedy) from error
+
+
+def _is_plan(path: str) -> bool:
+    return is_plan(path) or is_plan(str(Path(path) / IN_FOLDER))
 
 
 def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
@@ -43,7 +69,7 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
             "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
         )
     ratios = tuple(map(_ratio, options.ratios))
-    plan = read_plan(options.plan)
+    plan = plan_before("estimate", options, "results")
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
     metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))
@@ -185,7 +211,9 @@ def check_files(opened: OpenedPlan) -> None:
     """
     expected = [file.sha256 for file in opened.plan.profile.files]
     paths = [Path(path) for path in opened.profiles]
-    if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
+    # A pipe or a device may never end.
+    are_kept = all(path.is_file() or path.is_dir() for path in paths)
+    if not are_kept or [content_sha256(path) for path in paths] != expected:
         # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
         _check_profile(opened, opened.plan.options.read(opened.profiles))
 

@@ -163,7 +163,12 @@ def _quoted(word: str) -> str:
         if mark in {"'", "\\"}:
             return f"\\{mark}"
         # An octal escape ends after three digits; in some shells a hexadecimal one takes any that follow.
-        return mark if printable(mark) == mark else "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))
+        if printable(mark) == mark:
+            return mark
+        # Of a half of a character that is no byte of a file name nothing could be typed.
+        is_byte = "\udc80" <= mark <= "\udcff"
+        read = os.fsencode(mark) if is_byte else mark.encode("utf-8", "surrogatepass")
+        return "".join(f"\\{byte:03o}" for byte in read)
 
     return f"$'{''.join(map(escaped, word))}'"
 

@@ -121,24 +121,68 @@ class Product(Enum):
     FOLDER = "folder"
 
 
+# What a suffix says of a file's content, other than text for people.
+_SUFFIXES = {
+    ".csv": "CSV",
+    ".json": "JSON",
+    **dict.fromkeys((".jsonl", ".ndjson"), "JSON lines"),
+    **dict.fromkeys((".parquet", ".pq"), "Parquet"),
+    **dict.fromkeys((".arrow", ".feather"), "Arrow"),
+    **dict.fromkeys((".sqlite", ".db"), "SQLite"),
+    **{f".{name}": name for name in ("gz", "xz", "zip", "pdf", "svg", "png", "tsv", "xlsx", "nsys-rep")},
+}
+# A folder, or text for people, is what no such suffix says.
+_WRITTEN = {Product.PLAN: "JSON", Product.PROFILE: "Parquet", Product.FOLDER: "a folder"}
+_FORMATS = {"csv": "CSV", "json": "JSON", "jsonl": "JSON lines"}
+
+
 def check_places(options: Any) -> None:
     """Refuse the places that the options name for what is written, before a long work.
 
-    Raises OptionError: what lies there is not replaced unasked, or see `check_file` and `check_folder`;
-    OSError: nothing can be written there.
+    Raises OptionError: see `check_place`.
     """
     for option in fields(options):
         product, place = option.metadata["product"], getattr(options, option.name)
         if product is None or place in {None, _STDOUT}:
             continue
-        path, named = Path(place), f"{option.metadata['flags'][0]} {place}"
-        if product is Product.FOLDER:
-            check_folder(path, named)
+        path, flag = Path(place), option.metadata["flags"][0]
+        check_place(path, product, f"{flag} {place}")
+        if options.force:
             continue
-        check_file(path, named)
-        why_not = None if options.force else why_not_replaced(path, product)
-        if why_not is not None:
-            raise OptionError(f"{named} {why_not}", remedy="give another name, or --force to replace it")
+        if product is not Product.FOLDER and (why_not := why_not_replaced(path, product)) is not None:
+            raise OptionError(
+                f"{flag} {place} {why_not}", remedy="give another name, or --force to replace it"
+            )
+        _check_suffix(path, product, flag, options.format.value)
+
+
+def check_place(path: Path, product: Product, named: str | None = None) -> None:
+    """Refuse a place where nothing can be written; `named`: what messages call it.
+
+    Raises OptionError: what `check_file` and `check_folder` raise.
+    """
+    try:
+        (check_folder if product is Product.FOLDER else check_file)(path, named)
+    except OSError as error:
+        remedy = "give another place to write"
+        raise OptionError(f"{error.filename}: {error.strerror}", remedy=remedy) from error
+
+
+def _check_suffix(path: Path, product: Product, flag: str, form: str) -> None:
+    """Raise OptionError where a name ends like a file of another format than what is written, in a form."""
+    said, written = _SUFFIXES.get(path.suffix.lower()), _WRITTEN.get(product) or _FORMATS.get(form, "text")
+    # A report looks at its suffix itself; what is no new file has its name already.
+    if said in {None, written} or product is Product.REPORT or (path.exists() and not path.is_file()):
+        return
+    suffix = next((each for each, content in _SUFFIXES.items() if content == written), "")
+    # Of plan.json.gz the name without its last part is right.
+    bare = path.with_suffix("")
+    is_right = _SUFFIXES.get(bare.suffix.lower()) == written
+    remedy = f"give {flag} {bare if is_right else path.with_suffix(suffix)}"
+    if product is Product.RESULTS and (meant := next((f for f, of in _FORMATS.items() if of == said), None)):
+        remedy = f"give --format {meant}"
+    what = f"{flag} {path}: what is written is {written}, not {said}"
+    raise OptionError(what, remedy=f"{remedy}, or --force to write it there all the same")
 
 
 def check_file(path: Path, named: str | None = None) -> Path:

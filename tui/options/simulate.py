@@ -17,6 +17,12 @@ class AlignOptions(OutputOptions):
     )
     process: int | None = option("The traced process of the profile; that of the plan if not given.")
     device: int | None = option("The traced device of the profile; that of the plan if not given.")
+    fail_below: float | None = option(
+        "Exit 4 where a smaller share of the profile's launches is in both; so it is where none is.",
+        metavar="SHARE",
+        least=0,
+        most=1,
+    )
 
 
 class ExportOptions(OutputOptions):

@@ -231,7 +231,8 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
     main, caches = found.main, found.caches
     is_met = options is not None and options.target is not None and main.is_within(options.target)
     simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(main)])
-    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')}"
+    by = "by the profile's time of their strata" if found.plan.is_random else "by their weights"
+    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')} {by}"
     of += ", the others as is assumed" if found.parts is not None and found.parts.assumed else ""
     sure = f"; {sure_words(main.confidence)}"
     if not caches.is_of_whole_run:
@@ -246,7 +247,7 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
         said += f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
         if missing:
             said = f"{total.metric} no total yet"
-        elif total.half_width == 0:
+        elif total.half_width == 0 and total.degrees_of_freedom == math.inf:
             said += ", exact: all launches were simulated"
         elif total.half_width is not None:
             said += f", within {_within(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"

@@ -9,9 +9,9 @@ from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.judge import Judgement
-from sampling.plan.nearby import Relaxation, SimulationHours
+from sampling.plan.nearby import Relaxation, SimulationHours, what_limits
 from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
@@ -157,7 +157,7 @@ def cost_rows(total_ns: int, costs: PlanCosts) -> dict[str, Any]:
         if costs.binding is None
         else [
             {"option": step.option, "from": step.before, "to": step.after}
-            | named(step, "speedup_before", "speedup")
+            | named(step, "speedup_before", "speedup", "bound")
             | {"machine_hours": slowdown and machine_hours(total_ns / step.speedup, slowdown)}
             for step in costs.binding
         ]
@@ -196,7 +196,7 @@ def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slo
         flag = flags_of_parameters()[step.option]
         way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
         taken = "" if slowdown is None else f", {hours(machine_hours(total_ns / step.speedup, slowdown))}"
-        ways.append(f"{way} ({ratio(step.speedup)}{taken})")
+        ways.append(f"{way} ({offered(step)}{taken})")
     return f"Faster: {', '.join(ways)}" if ways else why_none(design)
 
 
@@ -204,17 +204,31 @@ def binding_forms(found: Sequence[Relaxation], design: Design) -> list[str]:
     """Return what binds in a line, the longest wording first: all options, or the first few."""
     if not found:
         return [why_none(design), "Faster if: nothing"]
-    ways = [f"{option_label(each)} {value_text(each.after)} {ratio(each.speedup)}" for each in found]
+    ways = [f"{option_label(each)} {value_text(each.after)} {offered(each)}" for each in found]
     return [f"Faster if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
 
 
+def offered(step: Relaxation) -> str:
+    """Return the speedup that is offered, and the error that it comes with."""
+    return ratio(step.speedup) + ("" if step.bound is None else f" at {share(step.bound)}")
+
+
 def why_none(design: Design) -> str:
-    """Return why no option binds."""
+    """Return why no option binds: what takes the time that is simulated."""
     if not design.random:
         return f"Faster: no option, for nothing is asked of {design.method}"
     if not method_named(design.method).draws_at_random:
         return f"What would be faster is not known, for {design.method} goes by features of single launches"
-    return "Faster: by no single option; none, one step looser, gains 5 %"
+    none = "Faster: by no single option"
+    if design.deciding_cost is None and (limit := what_limits(design)) is not None:
+        some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
+        held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"
+        return f"{none}: {held}{some}: no plan gains more than {ratio(limit.speedup)}"
+    least = speedup_of(design.total_duration_ns, float(design.strata.mean_ns.sum()))
+    if design.deciding_cost is None and least and least < 2 * (design.speedup or 0):
+        strata = f"one launch of each of {counted(design.strata_count, 'stratum')} is the least"
+        return f"{none}: {strata}: no plan of them gains more than {ratio(least)}"
+    return f"{none}; none, one step looser, gains 5 %"
 
 
 def value_text(value: float | str) -> str:
@@ -235,6 +249,7 @@ def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float 
         Column("option", [option_label(each) for each in found], to_right=False),
         Column("now", [value_text(each.before) for each in found]),
         Column("a step looser", [value_text(each.after) for each in found]),
+        Column("error", [share(each.bound) for each in found]),
         Column("speedup", [ratio(each.speedup) for each in found]),
         Column("instead of", [ratio(each.speedup_before) for each in found]),
     ]
@@ -336,8 +351,7 @@ def plan_blocks(
         yield f"{words}: speedup {speedup}{offer}."
     yield from hours_lines(design, costs)
     if costs.binding is not None:
-        text = binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)
-        yield text + (f"; {ratio(costs.binding[0].speedup_before)} now" if costs.binding else "")
+        yield binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)
     yield from finding_sentences(study)
     yield from ("", *detail_sentences(study, plan, judgement)) if details else ()
 
@@ -347,7 +361,7 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
     design, pooled = plan.design, pooled_row(study)
     cost = "" if plan.deciding_cost is None else f", {_share_of_cost(plan, plan.deciding_cost)}"
     strata = counted(design.strata_count, "stratum")
-    yield f"{design.method}: {strata}{cost}, {ratio(design.speedup)} expected"
+    yield f"{design.method}: {strata}{cost}, {counted(plan.samples, 'launch')} drawn"
     if pooled["groups"]:
         few = f"{pooled['groups']} of {counted(len(study.counts.groups), 'kernel group')}"
         yield f"{few} pooled, {share(pooled['share'])} of the time: they have no bound of their own"

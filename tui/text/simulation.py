@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from sampling.plan.judge import PlanJudgement
@@ -10,7 +11,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, Projection, cumulative_ipc
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
-from sampling.text import counted
+from sampling.text import counted, listed
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, si
 from tui.options.choices import OutputFormat
@@ -48,8 +49,13 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
     }
 
 
-def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
+def judgement_warnings(plan: PlanFile, found: PlanJudgement, options: JudgeOptions) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
+    if (found.alignment or found.by_operator) and (changed := _own_files(plan, options.profiles)):
+        yield (
+            f"{listed(changed)} has changed since {plan.path} was made from it, by its SHA-256, "
+            "and is judged as another recording"
+        )
     if found.alignment is not None:
         differing, renumbered = found.alignment.launches_differing, found.alignment.renumbered
         words = "all launches of the two have the same name, grid and block in the same order"
@@ -76,13 +82,20 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
         yield f"only the plan's own launches are judged: {found.why_not_redrawn}"
 
 
+def _own_files(plan: PlanFile, profiles: Sequence[str]) -> list[str]:
+    """Return those of the files that lie where the plan's own lay, or beside it under their names."""
+    named, beside = [Path(file.path) for file in plan.profile.files], Path(plan.path).parent
+    places = {place.resolve() for name in named for place in (name, beside / name, beside / name.name)}
+    return [path for path in profiles if Path(path).resolve() in places]
+
+
 def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said]:
     """Yield how far off the plan is, and how far others like it."""
     samples = counted(results["samples"], "launch")
     estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
     off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
     has = "the profile has" if results["matched"] is None else "what is matched of the profile has"
-    yield f"This plan is {off} off: its {samples} stand for {estimate}, and {has} {total}."
+    yield f"This plan is {off} off: its {samples} stand for {estimate} by their weights, and {has} {total}."
     if results["repeats"] == 1:
         yield f"Drawn anew, such a plan is {mean} off."
     elif results["repeats"]:

@@ -29,6 +29,7 @@ from sampling.plan.nearby import (
     study_within,
     trade_off,
     what_binds,
+    what_limits,
     written_budget,
 )
 from sampling.plan.plan import drawn_plan
@@ -170,6 +171,31 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     assert {each.option: each.speedup for each in found} == wanted
     assert [each.speedup for each in found] == sorted(wanted.values(), reverse=True)
     assert {each.speedup_before for each in found} <= {before.speedup}
+    promised = {option: studied(table, *given).design for option, given in looser.items()}
+    assert {each.option: each.bound for each in found} == {
+        option: promised[option].bound_with_noise or promised[option].bound for option in wanted
+    }
+
+
+def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
+    """Ten long launches of ten kernels hold 48 % of the time, beside many short ones of another."""
+    long = {f"long{place}": [4_800_000 + place] for place in range(10)}
+    table = profile_of_groups(long | {"short": [52_000] * 1000})
+    target = Target(epsilon=0.002, noise_floor=0.0, kernel_spread=0.0)
+    made = studied(table, target)
+    limit = what_limits(made.design)
+    assert limit is not None
+    assert (limit.launches, limit.simulated) == (10, 10)
+    assert limit.share == pytest.approx(0.48, abs=0.001)
+    assert limit.speedup == pytest.approx(1 / 0.48, abs=0.01)
+    assert made.speedup is not None
+    assert made.speedup <= limit.speedup
+    assert what_binds(made, target, NAME) == ()
+
+
+def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
+    made = studied(profile_of_groups({name: [1000] * 100 for name in "abcdef"}), Target())
+    assert what_limits(made.design) is None
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,38 @@ def test_a_device_is_not_read_without_end() -> None:
         read_profile(["/dev/zero"])
 
 
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.readers.input_file._WAITED_SECONDS", 0.01)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ProfileError, match=r"pipe: cannot be read \(nobody has opened this pipe for writing"):
+        read_profile([str(tmp_path / "pipe")])
+
+
+def test_who_has_opened_a_pipe_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampling.readers.input_file._WAITED_SECONDS", 0.01)
+    os.mkfifo(pipe := tmp_path / "pipe")
+    # Opened for both, so that it is open before anybody reads.
+    handle = os.open(pipe, os.O_RDWR)
+    writer = threading.Timer(0.2, lambda: (os.write(handle, b"name,duration_ns\na,1\n"), os.close(handle)))
+    writer.start()
+    with open_input(str(pipe)) as file:
+        assert file.head == b"name,duration_ns\na,1\n"
+    writer.join()
+
+
+def test_standard_input_that_is_a_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("/dev/zero").open() as endless:
+        monkeypatch.setattr("sys.stdin", endless)
+        with pytest.raises(ProfileError, match="-: a device, which has no end"), open_input("-"):
+            pass
+    with Path(os.devnull).open() as empty:
+        monkeypatch.setattr("sys.stdin", empty)
+        with open_input("-") as file:
+            assert file.head == b""
+
+
 def test_a_pipe_loses_nothing(tmp_path: Path) -> None:
     """More than the 64 KiB that a file is recognised by."""
     rows = [

@@ -213,7 +213,7 @@ def test_a_folder_without_traces_is_refused(ten: PlanFile, written: Write, tmp_p
     (tmp_path / "kernelslist").write_text("kernel-1.trace\n")
     with pytest.raises(ProfileError, match=r"has no kernelslist\.g and no kernel-N\.traceg"):
         written(ten, "accel-sim", traces=str(tmp_path))
-    with pytest.raises(ProfileError, match="no folder of traces is there"):
+    with pytest.raises(ProfileError, match="no such file or folder; check the path"):
         written(ten, "accel-sim", traces=str(tmp_path / "none"))
 
 
