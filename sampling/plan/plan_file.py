@@ -23,6 +23,7 @@ from sampling.parallel import Progress
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
+from sampling.readers.input_file import decoded
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -265,11 +266,12 @@ def read_json_object(path: str) -> dict[str, Any]:
     Raises PlanFileError: it cannot be read, or is no JSON object.
     """
     try:
-        document = json.loads(sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8"))
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        document = decoded(json.loads, text.encode())
     except OSError as error:
         message = f"cannot be read ({error.strerror})"
         raise PlanFileError(message, path=path, remedy="check the path") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise PlanFileError(f"not a JSON object ({error})", path=path, remedy=_REMEDY) from error
     if not isinstance(document, dict):
         raise PlanFileError("not a JSON object", path=path, remedy=_REMEDY)

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -32,6 +32,8 @@ PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+_DEEPEST_JSON = 64
+_JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,32 @@ def is_binary(file: InputFile) -> bool:
 def is_json(file: InputFile) -> bool:
     """Return whether this starts as a JSON object or a JSON list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*[\[{\]\"\d-])", file.head) is not None
+
+
+def decoded(decode: Callable[[Any], Any], text: bytes | memoryview) -> Any:
+    """Return a JSON text as a function decodes it; nothing that is read lies deeper than `_DEEPEST_JSON`.
+
+    How deep a decoder goes differs from Python to Python: what it cannot reach is null in all of them.
+    """
+    try:
+        return decode(text)
+    except RecursionError:
+        return decode(_flattened(text))
+
+
+def _flattened(text: bytes | memoryview) -> bytes:
+    """Return a JSON text with null in place of the lists and objects that lie too deep in it."""
+    kept, start, depth = [], 0, 0
+    for token in _JSON_TOKEN.finditer(text):
+        if token[0] in b"[{":
+            depth += 1
+            if depth == _DEEPEST_JSON + 1:
+                kept += [text[start : token.start()], b"null"]
+        elif token[0] in b"]}":
+            if depth == _DEEPEST_JSON + 1:
+                start = token.end()
+            depth -= 1
+    return b"".join([*kept, text[start:] if depth <= _DEEPEST_JSON else b""])
 
 
 class OpenDatabase(NamedTuple):

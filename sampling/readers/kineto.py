@@ -39,7 +39,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, decoded
 
 FORMAT = "kineto"
 
@@ -89,7 +89,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     for piece in trace_pieces(_blocks(file, progress)):
         try:
             trace = _decoded(piece)
-        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (DecodeError, UnicodeDecodeError) as error:
             # A place within the piece says nothing of the file.
             reason = re.sub(r" \(byte \d+\)", "", str(error))
             raise ProfileError(
@@ -258,16 +258,17 @@ _NO_ARGUMENTS = _Arguments()
 def _decoded(text: bytes, decoder: json.Decoder[Any] = _DECODER) -> Any:
     """Return a piece as a document, a `_Trace` or what else the decoder gives.
 
-    Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError: it is not JSON, cut short or no trace.
+    Raises msgspec.DecodeError or UnicodeDecodeError: it is not JSON, cut short or no trace.
     """
     if _LIST.match(text):
         text = b'{"traceEvents":%b}' % text
     try:
-        return decoder.decode(text)
+        return decoded(decoder.decode, text)
     except (DecodeError, UnicodeDecodeError):
         text = text.decode("utf-8", errors="replace").encode().translate(_CONTROLS_TO_SPACES)
         text = _NOT_A_NUMBER.sub(b": null", text)
-        return decoder.decode(_BACKSLASH.sub(lambda escape: escape[1] or rb"\\", text))
+        text = _BACKSLASH.sub(lambda escape: escape[1] or rb"\\", text)
+        return decoded(decoder.decode, text)
 
 
 # --- events as columns -------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ from sampling.readers.columns import (
     NamedColumn,
     matched_columns,
 )
-from sampling.readers.input_file import InputFile, is_binary, is_json
+from sampling.readers.input_file import InputFile, decoded, is_binary, is_json
 from sampling.readers.table import (
     PARQUET,
     Kind,
@@ -308,7 +308,7 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
 def _facts(metadata: Any) -> RecordingFacts:
     """Return the facts in the metadata; a file without any, or with garbled ones, has none."""
     try:
-        fields = json.loads((metadata.metadata or {}).get(METADATA_KEY) or b"{}")
+        fields = decoded(json.loads, (metadata.metadata or {}).get(METADATA_KEY) or b"{}")
         devices = tuple(Device(**device) for device in fields.pop("devices", ()))
         return RecordingFacts(devices=devices, **fields)
     except (ValueError, TypeError, AttributeError):

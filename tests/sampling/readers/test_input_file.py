@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import random
 import shutil
@@ -13,12 +14,17 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers.input_file import open_input, pieces
+from sampling.readers import input_file
+from sampling.readers.input_file import decoded, open_input, pieces
 from sampling.readers.registry import read_profile
 from sampling.simulators.measured_run import LinesSoFar
 from tests import small_recordings
@@ -366,3 +372,34 @@ def test_small_recordings_of_others(tmp_path: Path, written: Callable[[Path], Pa
     error = refused(written(tmp_path))
     assert sentence in error.message
     assert error.remedy
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.text('[]{}"\\a', max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text('[{"\\', max_size=2), inner, max_size=3)
+    ),
+)
+
+
+@given(JSON, st.integers(0, 4))
+def test_json_beyond_the_reach_of_a_decoder_is_null_from_a_depth_on(value: Any, deepest: int) -> None:
+    def cut(value: Any, depth: int = 0) -> Any:
+        if not isinstance(value, list | dict):
+            return value
+        if depth == deepest:
+            return None
+        if isinstance(value, list):
+            return [cut(each, depth + 1) for each in value]
+        return {key: cut(each, depth + 1) for key, each in value.items()}
+
+    texts: list[bytes] = []
+
+    def decode(text: bytes) -> Any:
+        texts.append(text)
+        if len(texts) == 1:
+            raise RecursionError
+        return json.loads(text)
+
+    with patch.object(input_file, "_DEEPEST_JSON", deepest):
+        assert decoded(decode, json.dumps(value).encode()) == cut(value)
