@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.readers.inflated import inflated
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,10 +62,12 @@ class InputFile:
     def open(self) -> Iterator[IO[bytes]]:
         """Open the decompressed bytes.
 
-        Raises ProfileError: the compressed bytes are cut short or damaged (raised while reading).
+        Raises ProfileError: the compressed bytes are cut short or damaged, or inflate without end (raised
+        while reading).
         """
         with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
-            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if self.compressed else raw)
+            packed = cast("IO[bytes]", raw)
+            yield inflated(packed, self.path, "gzip") if self.compressed else packed
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -71,8 +75,12 @@ class InputFile:
         if not self.compressed:
             yield self.location
             return
-        with self.decompressed_copy() as copy:
-            yield Path(copy.name)
+        copy = Path((holder := self.decompressed_copy()).name)
+        try:
+            yield copy
+        finally:
+            copy.unlink()
+            del holder
 
     def decompressed_copy(self) -> IO[bytes]:
         """Return a temporary file with the decompressed bytes, deleted once nothing holds it."""
@@ -132,10 +140,12 @@ def open_input(path: str) -> Iterator[InputFile]:
 
 
 def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
-    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - its holder closes it
-    shutil.copyfileobj(stream, copy, 1 << 20)
-    copy.flush()
-    return copy
+    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-", delete=False)  # noqa: SIM115
+    # Closed at once: of an open file in a cycle of objects Python warns when it collects them.
+    weakref.finalize(copy, Path(copy.name).unlink, missing_ok=True)
+    with copy:
+        shutil.copyfileobj(stream, copy, 1 << 20)
+    return cast("IO[bytes]", copy)
 
 
 def _with_head(file: InputFile) -> InputFile:

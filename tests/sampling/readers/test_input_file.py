@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
@@ -10,6 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -83,6 +85,22 @@ def test_ranges_come_through_a_pipe(
     assert len(list(tmp_path.glob("kernelpoint-*"))) == 1
     del profile
     assert not list(tmp_path.glob("kernelpoint-*"))
+
+
+def test_the_copy_of_a_pipe_in_a_cycle_of_objects_goes_without_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(b"text"))
+    with open_input(str(packed)) as file:
+        held: list[object] = [file.decompressed_copy()]
+    held.append(held)
+    assert len(list(tmp_path.iterdir())) == 2
+    del held
+    with warnings.catch_warnings(record=True, action="always") as said:
+        gc.collect()
+    assert (said, list(tmp_path.iterdir())) == ([], [packed])
 
 
 def test_each_file_names_its_own_devices(sample_data: Path) -> None:
