@@ -70,6 +70,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
+from sampling.text import text_of_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -220,7 +221,7 @@ def _table_in_memory(
         )
         launches.add(
             LaunchColumns(
-                name=rows.names("name", kernels),
+                name=rows.names("name", kernels, text_of_cell),
                 order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
                 grid=grid or None,
                 block=block or None,
