@@ -142,7 +142,8 @@ def _details(launch: Launch, executed: Executed, deviation: float) -> Iterator[t
 
 
 def _write_quoted(text: io.StringIO, cells: Sequence[object], end: str = "\n") -> None:
-    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator=end).writerow(cells)
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="").writerow(cells)
+    text.write(end)
 
 
 def _cycles(launch: Launch, deviation: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -95,6 +96,44 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """
     close = get_close_matches(word.lower(), known, 1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
+
+
+class _Lines(list[str]):
+    write = list.append
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    r"""Return rows as CSV whose lines end in ``\n``, cells with any line end in quotes.
+
+    >>> csv_text([("name", "id"), ("a\rb", 1), ("c", None)])
+    'name,id\n"a\rb",1\nc,\n'
+    """
+    lines = _Lines()
+    # Before Python 3.13 a writer quotes, of all line ends, those alone that it writes itself.
+    csv.writer(lines, lineterminator="\r\n").writerows(rows)
+    return "".join(f"{line[:-2]}\n" for line in lines)
+
+
+_LIKE_A_FORMULA = re.compile(r"'*[=+\-@\x00-\x1f\x7f]")
+_NUMBER = re.compile(r"[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet runs as a formula: an apostrophe before it, if need be.
+
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell("'=1"), spreadsheet_cell("-1.5e3"), spreadsheet_cell("a=b")
+    ("'=1+1", "''=1", '-1.5e3', 'a=b')
+    """
+    return f"'{text}" if _LIKE_A_FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """Return the text that `spreadsheet_cell` made a cell of.
+
+    >>> text_of_cell("'=1+1"), text_of_cell("''=1"), text_of_cell("'a'")
+    ('=1+1', "'=1", "'a'")
+    """
+    return cell[1:] if cell.startswith("'") and _LIKE_A_FORMULA.match(cell) else cell
 
 
 def duration_text(duration_ns: float) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from select import select
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from scalemodel.errors import InputError, Place
 
@@ -23,6 +23,9 @@ _HEAD_BYTES = 1 << 16
 _WAITED_SECONDS = 10.0
 # Small enough that what is made of a piece stays near the processor.
 PIECE_BYTES = 1 << 20
+# How many times their size each kind of data may inflate to, and what any may: as `sampling` has it.
+_MOST_TIMES = {"gzip": 200, "xz": 4_000}
+_HARMLESS_BYTES = 256 << 20
 
 
 class InputFile(NamedTuple):
@@ -48,6 +51,33 @@ class InputFile(NamedTuple):
             yield last
 
 
+class _Inflated(io.RawIOBase):
+    """What compressed data inflate to; reading it raises InputError where that has no end."""
+
+    def __init__(self, packed: IO[bytes], path: str, kind: str) -> None:
+        super().__init__()
+        self._packed, self._path, self._kind = packed, path, kind
+        self._stream = gzip.GzipFile(fileobj=packed) if kind == "gzip" else lzma.LZMAFile(packed)  # noqa: SIM115
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._stream.readinto1(memoryview(buffer)[: 1 << 17])
+        most = _MOST_TIMES[self._kind]
+        if self._stream.tell() > max(_HARMLESS_BYTES, most * self._packed.tell()):
+            what = f"inflates without end: to more than {most:,} times the size of its {self._kind} data"
+            remedy = "if that is right, unpack it and give the file itself"
+            raise InputError(what, Place(self._path), remedy=remedy)
+        return size
+
+
 @contextmanager
 def open_file(path: str) -> Iterator[InputFile]:
     """Open one file; "-" is standard input; raise InputError if it does not exist or cannot be read."""
@@ -69,9 +99,9 @@ def open_file(path: str) -> Iterator[InputFile]:
             magic = stream.read(len(_XZ_MAGIC))
             stream.seek(0)
             if magic.startswith(_GZIP_MAGIC):
-                stream = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+                stream = io.BufferedReader(_Inflated(stream, path, "gzip"))
             elif magic.startswith(_XZ_MAGIC):
-                stream = lzma.open(stream)  # noqa: SIM115
+                stream = io.BufferedReader(_Inflated(stream, path, "xz"))
             head = stream.read(_HEAD_BYTES)
             stream.seek(0)
         yield InputFile(path, head, stream)

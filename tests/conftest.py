@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.own_folders import PROJECT, READING, RECORDED
 from tui.terminal.printable import draw_in_ascii
 
 # Tests cluster a few hundred rows: threads would wait for one another longer than they compute.
@@ -29,13 +31,24 @@ settings.register_profile("suite", deadline=None, max_examples=25, print_blob=Tr
 settings.register_profile("long", deadline=None, max_examples=300, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
-PROJECT = Path(__file__).resolve().parent.parent
-
 
 @pytest.fixture(autouse=True, scope="session")
-def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What is kept of large files lies in no user's home."""
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+def folders_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is kept or passing lies in no user's home and in no folder of others."""
+    READING.allow(tmp_path_factory.getbasetemp())
+    for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR"):
+        os.environ[name] = str(tmp_path_factory.mktemp(name))
+    tempfile.tempdir = None
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_read_outside(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that reads what is neither its own nor the project's; see `tests/own_folders.py`."""
+    yield
+    outside, READING.outside = READING.outside, []
+    is_recorded = request.path.is_relative_to(PROJECT / "tests" / "recorded")
+    stray = [path for path in outside if not (is_recorded and path.is_relative_to(RECORDED))]
+    assert not stray, "read outside the tests' own folders"
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +61,7 @@ def any_glyph_again() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real profiles recorded by others; not part of the project."""
-    folder = PROJECT.parent / "shared" / "data"
+    folder = RECORDED / "data"
     if not folder.is_dir():
         pytest.skip("the real profiles (shared/data beside the project) are not here")
     return folder

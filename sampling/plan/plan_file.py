@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -24,7 +25,7 @@ from sampling.parallel import Progress
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
-from sampling.readers.input_file import is_json, open_input
+from sampling.readers.input_file import decoded, is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -273,8 +274,8 @@ def read_json_object(path: str) -> dict[str, Any]:
                 what = "a folder, not a JSON object" if file.is_directory else "not a JSON object"
                 raise PlanFileError(what, path=path, remedy=_REMEDY)
             with file.open() as stream:
-                document = json.loads(stream.read().decode("utf-8"), object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
+                document = decoded(partial(json.loads, object_pairs_hook=_object), stream.read())
+    except ValueError as error:
         raise PlanFileError(f"not a JSON object ({error})", path=path, remedy=_REMEDY) from error
     except ProfileError as error:
         raise PlanFileError(error.reason, path=path, remedy=error.remedy) from error

@@ -60,7 +60,7 @@ class NamedColumn(NamedTuple):
         """Return it as a user writes it."""
         theirs = self.theirs
         is_odd = not theirs or theirs != theirs.strip() or "," in theirs or theirs.startswith('"')
-        if is_odd or (self.ours in TIMES and _ENDS_LIKE_A_UNIT.search(theirs)):
+        if is_odd or _ENDS_LIKE_A_UNIT.search(theirs):
             theirs = '"' + theirs.replace('"', '""') + '"'
         unit = next(unit for unit, length_ns in UNITS_NS.items() if length_ns == self.unit_ns)
         return f"{self.ours}={theirs}" + ("" if self.unit_ns == 1 else f":{unit}")

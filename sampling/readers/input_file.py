@@ -10,8 +10,9 @@ import shutil
 import stat
 import sys
 import tempfile
+import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.readers.inflated import inflated
 from sampling.text import Wording
 
 if TYPE_CHECKING:
@@ -35,16 +37,16 @@ SQLITE = b"SQLite format 3\0"
 PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WINDOW = 31
 # What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
 _STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 # A program that is to write to a pipe has opened it by then.
 _WAITED_SECONDS = 10.0
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
-_PACKED_BYTES = 1 << 16
 _COPY_AGAIN = "copy or record the file again"
 #: What to do about a text that is cut short or damaged.
 WHOLE = Wording(f"{_COPY_AGAIN}, or read what is whole of it with `partial`")
+_DEEPEST_JSON = 64
+_JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +75,12 @@ class InputFile:
     def open(self) -> Iterator[IO[bytes]]:
         """Open the decompressed bytes; where ``partial``, they end where gzip data is cut short or damaged.
 
-        Raises ProfileError: the compressed bytes are cut short or damaged (raised while reading).
+        Raises ProfileError: the compressed bytes are cut short or damaged, or inflate without end (raised
+        while reading).
         """
         with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
-            stream: object = raw
-            if self.compressed:
-                whole = io.BufferedReader(InflatedWhole(raw), _PACKED_BYTES) if self.partial else None
-                stream = whole or gzip.GzipFile(fileobj=raw)
-            yield cast("IO[bytes]", stream)
+            packed = cast("IO[bytes]", raw)
+            yield inflated(packed, self.path, "gzip", whole=self.partial) if self.compressed else packed
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -88,8 +88,12 @@ class InputFile:
         if not self.compressed:
             yield self.location
             return
-        with self.decompressed_copy() as copy:
-            yield Path(copy.name)
+        copy = Path((holder := self.decompressed_copy()).name)
+        try:
+            yield copy
+        finally:
+            copy.unlink()
+            del holder
 
     def decompressed_copy(self) -> IO[bytes]:
         """Return a temporary file with the decompressed bytes, deleted once nothing holds it."""
@@ -123,56 +127,6 @@ class _WatchedFile(io.FileIO):
             total = self._file.location.stat().st_size
             self._file.progress(self.tell(), total, f"reading {self._file.path}")
         return super().readinto(buffer)
-
-
-class InflatedWhole(io.RawIOBase):
-    """The bytes of gzip data up to where it is cut short or damaged, which is no error here."""
-
-    def __init__(self, packed: IO[bytes]) -> None:
-        super().__init__()
-        self.damage: str | None = None  #: what is wrong with the data, once all before it is read
-        self._packed = packed
-        self._inflater = zlib.decompressobj(_GZIP_WINDOW)
-        self._rest = b""
-        self._inflated = memoryview(b"")
-        self._has_ended = False
-
-    def readable(self) -> bool:
-        """Say so."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Put the next bytes into a buffer and return how many; 0 at the end."""
-        while not self._inflated and not self._has_ended:
-            self._inflated = memoryview(self._more())
-        count = min(len(buffer), len(self._inflated))
-        buffer[:count] = self._inflated[:count]
-        self._inflated = self._inflated[count:]
-        return count
-
-    def _more(self) -> bytes:
-        packed = self._rest or self._packed.read(_PACKED_BYTES)
-        if self._inflater.eof:
-            # Zeros may stand behind the data, or more data.
-            packed = packed.lstrip(b"\0")
-            self._inflater = zlib.decompressobj(_GZIP_WINDOW) if packed else self._inflater
-        before = self._inflater.copy()
-        try:
-            inflated = self._inflater.decompress(packed, PIECE_BYTES)
-        except zlib.error as error:
-            self.damage, self._has_ended = str(error), True
-            return b"".join(_before_the_damage(before, packed))
-        self._rest = self._inflater.unconsumed_tail or self._inflater.unused_data
-        if not packed:
-            self._has_ended = True
-            self.damage = None if self._inflater.eof else "it ends before its data do"
-        return inflated
-
-
-def _before_the_damage(inflater: Any, packed: bytes) -> Iterator[bytes]:
-    with suppress(zlib.error):
-        for at in range(len(packed)):
-            yield inflater.decompress(packed[at : at + 1])
 
 
 @contextmanager
@@ -240,11 +194,13 @@ def _begun(pipe: int) -> bytes:
 
 
 def _temporary_copy(stream: IO[bytes], first: bytes = b"") -> IO[bytes]:
-    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - its holder closes it
-    copy.write(first)
-    shutil.copyfileobj(stream, copy, 1 << 20)
-    copy.flush()
-    return copy
+    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-", delete=False)  # noqa: SIM115
+    # Closed at once: of an open file in a cycle of objects Python warns when it collects them.
+    weakref.finalize(copy, Path(copy.name).unlink, missing_ok=True)
+    with copy:
+        copy.write(first)
+        shutil.copyfileobj(stream, copy, 1 << 20)
+    return cast("IO[bytes]", copy)
 
 
 def _with_head(file: InputFile) -> InputFile:
@@ -297,6 +253,32 @@ def is_binary(file: InputFile) -> bool:
 def is_json(file: InputFile) -> bool:
     """Return whether this starts as a JSON object or a JSON list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*[\[{\]\"\d-])", file.head) is not None
+
+
+def decoded(decode: Callable[[Any], Any], text: bytes | memoryview) -> Any:
+    """Return a JSON text as a function decodes it; nothing that is read lies deeper than `_DEEPEST_JSON`.
+
+    How deep a decoder goes differs from Python to Python: what it cannot reach is null in all of them.
+    """
+    try:
+        return decode(text)
+    except RecursionError:
+        return decode(_flattened(text))
+
+
+def _flattened(text: bytes | memoryview) -> bytes:
+    """Return a JSON text with null in place of the lists and objects that lie too deep in it."""
+    kept, start, depth = [], 0, 0
+    for token in _JSON_TOKEN.finditer(text):
+        if token[0] in b"[{":
+            depth += 1
+            if depth == _DEEPEST_JSON + 1:
+                kept += [text[start : token.start()], b"null"]
+        elif token[0] in b"]}":
+            if depth == _DEEPEST_JSON + 1:
+                start = token.end()
+            depth -= 1
+    return b"".join([*kept, text[start:] if depth <= _DEEPEST_JSON else b""])
 
 
 class OpenDatabase(NamedTuple):

@@ -51,7 +51,7 @@ from sampling.readers.columns import (
     NamedColumn,
     matched_columns,
 )
-from sampling.readers.input_file import InputFile, is_binary, is_json
+from sampling.readers.input_file import InputFile, decoded, is_binary, is_json
 from sampling.readers.table import (
     PARQUET,
     Kind,
@@ -70,6 +70,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
+from sampling.text import text_of_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -222,7 +223,7 @@ def _table_in_memory(
         )
         launches.add(
             LaunchColumns(
-                name=rows.names("name", kernels),
+                name=rows.names("name", kernels, text_of_cell),
                 order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
                 grid=grid or None,
                 block=block or None,
@@ -310,7 +311,7 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
 def _facts(metadata: Any) -> RecordingFacts:
     """Return the facts in the metadata; a file without any, or with garbled ones, has none."""
     try:
-        fields = json.loads((metadata.metadata or {}).get(METADATA_KEY) or b"{}")
+        fields = decoded(json.loads, (metadata.metadata or {}).get(METADATA_KEY) or b"{}")
         devices = tuple(Device(**device) for device in fields.pop("devices", ()))
         return RecordingFacts(devices=devices, **fields)
     except (ValueError, TypeError, AttributeError):

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress, cluster
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.readers import cache as kept_files
+from sampling.readers.folders import files_in, matching
 from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
 
@@ -55,8 +56,6 @@ _FORMS = (
 )
 
 
-# In a folder of more files it takes minutes to look for profiles: it was hardly meant.
-_MOST_FILES = 20_000
 # Where the name of a file or of a folder around it says a rank: rank3, rank-3, rank_3, rank[3], worker3.
 _RANK = re.compile(r"(?:rank|worker)[-_\[=]?([0-9]{1,9})(?![0-9])", re.IGNORECASE)
 # The PyTorch profiler's own names, HOST_PID.TIME.pt.trace.json: one process writes a file a cycle.
@@ -127,10 +126,8 @@ def read_profile(
 
 def _found(path: str) -> list[str]:
     """Return what a pattern finds, as a person counts; a path itself, also one of a pattern of nothing."""
-    if not glob.has_magic(path) or Path(path).exists():
-        return [path]
-    found = glob.glob(path, recursive=True)  # noqa: PTH207 - a pattern may be absolute
-    return sorted(found, key=_natural_order) or [path]
+    is_pattern = glob.has_magic(path) and not Path(path).exists()
+    return (is_pattern and matching(path)) or [path]
 
 
 def _rank_pattern(text: str) -> re.Pattern[str]:
@@ -196,14 +193,12 @@ def _profiles_of(
             return [path], []
         # Its recording and the place of its form, by the name of a file; None where it is no profile
         seen: dict[str, tuple[str, int] | None] = {}
-        for entry, is_profile in _entries(folder.location, columns):
+        for entry in files_in(folder.location, _is_whole):
             if progress is not None:
                 progress(len(seen), 0, f"looking into {path}")
             name = str(entry.relative_to(folder.location))
+            is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns)
             seen[name] = _recording_and_form(name) if is_profile else None
-            if len(seen) > _MOST_FILES:
-                what, remedy = f"a folder of more than {_MOST_FILES:,} files", "name the profiles in it"
-                raise ProfileError(what, path=path, remedy=remedy)
         recognised = {name: form for name, form in seen.items() if form is not None}
         if not recognised:
             what = "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
@@ -219,22 +214,9 @@ def _profiles_of(
     return [str(Path(path) / name) for name in kept], [left_out] if others else []
 
 
-def _entries(folder: Path, columns: ColumnMap | None) -> Iterator[tuple[Path, bool]]:
-    """Yield the files of a folder and of those within, as a person counts them; whether each is a profile.
-
-    A folder that is an export counts as a file, and so does one of a simulator's traces: thousands of files,
-    none of which is a profile.
-    """
-    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
-    if any(entry.name.startswith("kernelslist") for entry in entries):
-        yield folder, False
-        return
-    for entry in sorted(entries, key=lambda entry: _natural_order(entry.name)):
-        is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns)
-        if entry.is_dir() and not entry.is_symlink() and not is_profile:
-            yield from _entries(entry, columns)
-        else:
-            yield entry, is_profile
+def _is_whole(folder: Path) -> bool:
+    """Return whether a folder is an export, or of a simulator's traces: thousands of files, no profiles."""
+    return any(folder.glob("kernelslist*")) or _is_profile(folder, None)
 
 
 def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
@@ -243,12 +225,6 @@ def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
         reader = reader_of(file)
         # Any table may lie in the folder: one that is of launches has the columns for it.
         return reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
-
-
-def _natural_order(name: str) -> tuple[Any, ...]:
-    """Return a key by which names stand as a person counts: rank2 before rank10."""
-    pieces = re.split(r"([0-9]+)", name.casefold())
-    return tuple((int(piece), "") if place % 2 else (0, piece) for place, piece in enumerate(pieces)), name
 
 
 def _recording_and_form(name: str) -> tuple[str, int]:

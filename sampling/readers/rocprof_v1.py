@@ -16,7 +16,7 @@ from msgspec import DecodeError, Struct, field, json
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import SQLITE, InputFile, open_database
+from sampling.readers.input_file import SQLITE, InputFile, decoded, open_database
 from sampling.readers.rocm_csv import columns_called, launches_of
 from sampling.readers.table import Layout, Rows
 from sampling.readers.table_launches import Launches
@@ -67,8 +67,8 @@ def _arguments(file: InputFile) -> Mapping[str, Sequence[Any]]:
     with file.open() as stream:
         text = stream.read()
     try:
-        trace = json.decode(text, type=_Trace)
-    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        trace = decoded(json.Decoder(_Trace).decode, text)
+    except (DecodeError, UnicodeDecodeError) as error:
         what = f"a trace of rocprof that cannot be read: {error}"
         raise ProfileError(what, path=file.path, remedy=_AGAIN) from error
     rows = [event.args for event in trace.events if "KernelName" in event.args]

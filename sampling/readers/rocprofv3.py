@@ -34,7 +34,7 @@ from sampling.profile.launch_table import (
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database
+from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, decoded, open_database
 from sampling.readers.launch_calls import LaunchCalls, kind_of_call
 from sampling.readers.rocm_csv import bare_name, work_groups
 
@@ -233,7 +233,7 @@ def _integers(path: str, cursor: sqlite3.Cursor, columns: int) -> IntArray:
 
 def _decoded(details: object) -> dict[str, Any]:
     try:
-        found = json.loads(details) if isinstance(details, str) else None
+        found = decoded(json.loads, details.encode()) if isinstance(details, str) else None
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
@@ -263,8 +263,9 @@ def _json_recordings(file: InputFile, progress: Progress | None) -> Iterator[Rec
         for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
             text += block
     try:
-        document: Any = Decoder(_Document).decode(memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :])
-    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        after_mark = memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :]
+        document: Any = decoded(Decoder(_Document).decode, after_mark)
+    except (DecodeError, UnicodeDecodeError) as error:
         message = f"rocprofv3 JSON that is cut short or damaged ({error})"
         raise ProfileError(message, path=file.path, remedy=_AGAIN) from error
     for process in document.processes:
@@ -323,9 +324,10 @@ def _records(raw: Raw, kind: Any, path: str) -> Iterator[list[Any]]:
     """Yield the records of a list in pieces, so that never all of them are Python objects."""
     decoder, start = Decoder(list[kind]), 0
     try:
-        records = Decoder(list[Raw]).decode(raw)
+        records = decoded(Decoder(list[Raw]).decode, memoryview(raw))
         for start in range(0, len(records), _RECORDS_AT_ONCE):
-            yield decoder.decode(b"[" + b",".join(records[start : start + _RECORDS_AT_ONCE]) + b"]")
+            piece = b"[" + b",".join(records[start : start + _RECORDS_AT_ONCE]) + b"]"
+            yield decoded(decoder.decode, piece)
     except (DecodeError, UnicodeDecodeError) as error:
         message, _, place = str(error).partition(" - at `$[")
         number, _, column = place.rstrip("`").partition("]")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import DecodeError, Struct, json
 
 from sampling.parallel import Progress
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, decoded
 
 _BLOCK_BYTES = 1 << 22
 _PIECE_BYTES = 1 << 20
@@ -43,7 +43,7 @@ _BEGUN_EVENT = re.compile(rb'\}\s*(,\s*(?:\{\s*(?:"[^"]*"?\s*)?)?)\Z')
 # More places where the list of events may end are not looked at, and what is longer is no event.
 _MOST_ENDS = 32
 _LONGEST_EVENT_BYTES = 1 << 22
-_FAILURES = (DecodeError, UnicodeDecodeError, RecursionError)
+_FAILURES = (DecodeError, UnicodeDecodeError)
 
 
 class Unread(NamedTuple):
@@ -139,9 +139,9 @@ class PieceDecoder:
         if _LIST.match(text):
             text = b'{"traceEvents":%b}' % text
         try:
-            return self._document.decode(text)
+            return decoded(self._document.decode, text)
         except (DecodeError, UnicodeDecodeError):
-            return self._document.decode(_mended(text))
+            return decoded(self._document.decode, _mended(text))
 
     def _by_event(self, piece: bytes, reason: str) -> Decoded:
         """Return the events of a piece that is not JSON as a whole, one by one."""
@@ -196,7 +196,7 @@ class PieceDecoder:
         reason = ""
         for mend in _MENDS[: None if len(text) <= _LONGEST_EVENT_BYTES else 1]:
             try:
-                return self._event.decode(mend(text))
+                return decoded(self._event.decode, mend(text))
             except _FAILURES as error:
                 reason = reason or _reason(error)
         return reason

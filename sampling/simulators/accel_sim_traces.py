@@ -8,14 +8,13 @@ that say which kernel it is of.
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
+from sampling.readers.inflated import inflated
 from sampling.readers.input_file import InputFile, check_there, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
@@ -84,9 +84,9 @@ def trace_head(file: Path) -> dict[str, str]:
 
 def opened(file: Path) -> IO[bytes]:
     """Return a trace to be read, unpacked by the ending of its name."""
-    if file.suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(file))
-    return lzma.open(file) if file.suffix == ".xz" else file.open("rb")
+    kind = {".gz": "gzip", ".xz": "xz"}.get(file.suffix)
+    stream = file.open("rb")
+    return stream if kind is None else inflated(stream, file, kind)
 
 
 def _kernel_of(head: Mapping[str, str]) -> SeenKernel:

@@ -15,8 +15,6 @@ cycle falls. What is known of the whole kernel may stand in ``total_cycles``, ``
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -43,7 +41,7 @@ from sampling.simulators.measured_run import (
     MeasuredRun,
     told_caches,
 )
-from sampling.text import nearest
+from sampling.text import csv_text, nearest
 
 _IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
 _LAUNCH_COLUMNS = (*_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
@@ -60,11 +58,9 @@ class _Table(Exporter):
         columns = (*_LAUNCH_COLUMNS, CACHES) if choices.cold_check else _LAUNCH_COLUMNS
         files = []
         for number, shard in enumerate(shards, start=1):
-            text = io.StringIO()
-            writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(row_of(step, "cold") for step in shard)
-            files.append((f"launches{'' if len(shards) == 1 else f'-{number}'}.csv", text.getvalue()))
+            rows = (map(row_of(step, "cold").get, columns) for step in shard)
+            name = f"launches{'' if len(shards) == 1 else f'-{number}'}.csv"
+            files.append((name, csv_text([columns, *rows])))
         return tuple(files)
 
 

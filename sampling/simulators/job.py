@@ -6,7 +6,6 @@ the process has ended.
 
 from __future__ import annotations
 
-import gzip
 import re
 import shlex
 import shutil
@@ -20,6 +19,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.readers.inflated import inflated
 from sampling.readers.input_file import open_input
 from sampling.simulators.measured_run import CACHES, CYCLES, MeasuredRun
 from sampling.simulators.registry import read_results
@@ -102,7 +102,7 @@ class Job:
                 link.symlink_to(source)
             elif packed.exists():
                 part = link.with_name(f"{link.name}.part")
-                with gzip.open(packed) as stream, part.open("wb") as unpacked:
+                with inflated(packed.open("rb"), packed, "gzip") as stream, part.open("wb") as unpacked:
                     shutil.copyfileobj(stream, unpacked)
                 part.replace(link)
             else:

@@ -5,10 +5,8 @@ A row a launch, in the order of each shard; what a launch that runs for the cach
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import PREDECESSORS, Part, Step
 from sampling.simulators.measured_run import CACHES, UNNUMBERED, dimensions_text, told_caches
+from sampling.text import csv_text
 
 _COLUMNS = (
     *("id", "simulator_id", "stratum", "weight", "warm_up", CACHES, "shard", "order"),
@@ -46,9 +45,7 @@ def row_of(step: Step, caches: str) -> dict[str, object]:
 
 def manifest_text(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
     """Return ``manifest.csv`` of a part; simulator ids by ordinal, where they are known."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    rows: list[Iterable[object]] = [_COLUMNS]
     for shard, steps in enumerate(part.shards, start=1):
         for order, step in enumerate(steps, start=1):
             place = {"process": part.process, "device": part.device, "shard": shard, "order": order}
@@ -56,8 +53,8 @@ def manifest_text(part: Part, simulator_ids: Mapping[int, str | int], caches: st
                 "simulator_id": simulator_ids.get(step.ordinal, ""),
                 "warm_up": int(step.launch is None),
             }
-            writer.writerow(row_of(step, caches) | place | called)
-    return text.getvalue()
+            rows.append(map((row_of(step, caches) | place | called).get, _COLUMNS))
+    return csv_text(rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

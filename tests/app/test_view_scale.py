@@ -385,9 +385,10 @@ async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
 
 
 async def what_is_no_file_is_said(app: App, pilot: Running) -> None:
-    for answer in ("", "-", "/"):
+    Path("runs").mkdir()
+    for answer in ("", "-", "runs"):
         await pilot.press("o", *answer, "enter")
-        wanted = "/ has no log" if answer == "/" else "name of a CSV"
+        wanted = "runs has no log" if answer == "runs" else "name of a CSV"
         await shows(app, pilot, wanted)
         assert app.session.scale is None
         await pilot.press("escape")

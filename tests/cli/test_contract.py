@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import re
@@ -13,6 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from sampling.readers.registry import read_profile
 from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import Kernelpoint
 from tests.rendered_markdown import rendered_tables
@@ -148,6 +150,40 @@ ODD = {
     "name": ('k<a|b>, "x"\\', 'k<a|b>, "x"\\'),
     "letters": ("größe", "größe"),
 }
+
+
+FORMULAS = {
+    **{
+        text: f"'{text}"
+        for text in ("=1+1", "+cmd|' /C calc'!A0", "-a", "@SUM(1)", "\tx", "\r=1", "'=1", "=")
+    },
+    **{text: text for text in ("a=b", "'a'", "-1.5", "+2e-3", "a\rb", "a\nb")},
+}
+
+
+def test_in_a_file_no_cell_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"name": text, "bound": -0.5, "grid": [8, 1, 1], "low": -3} for text in FORMULAS]
+    answer = Answer("groups", rows, lambda _: "")
+    path = tmp_path / "rows.csv"
+    for output in (None, str(path)):
+        emit(answer, OutputOptions(format=OutputFormat.CSV, output=output))
+    with path.open(newline="") as file:
+        in_file = list(csv.DictReader(file))
+    assert [row["name"] for row in in_file] == list(FORMULAS.values())
+    assert {(row["bound"], row["grid"], row["low"]) for row in in_file} == {("-0.5", "8x1x1", "-3")}
+    to_read_on = list(csv.DictReader(io.StringIO(capsys.readouterr().out, newline="")))
+    assert [row["name"] for row in to_read_on] == list(FORMULAS), "a script gets what the profile says"
+
+
+def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
+    names = [name for name in FORMULAS if name.strip() == name and "\n" not in name]
+    rows = [{"name": name, "duration_ns": 5} for name in names]
+    path = tmp_path / "launches.csv"
+    answer = Answer("groups", rows, lambda _: "")
+    emit(answer, OutputOptions(format=OutputFormat.CSV, output=str(path)))
+    profile = read_profile([str(path)])
+    read = [profile.kernels.names.full(code) for code in range(len(names))]
+    assert read == names
 
 
 def test_values_that_the_samples_do_not_hold(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,16 +76,11 @@ def test_a_text_column_of_blobs(kernelpoint: Kernelpoint, tmp_path: Path) -> Non
     assert "no kernel name" in kernelpoint("sample", path).failed(3)
 
 
-_EVENT = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}}
-_TRACE = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [_EVENT]})
-_NESTED = "[" * 2000 + "]" * 2000
 _DOTTED = "a." * 100_000 + "a"
 _DIGITS = "9" * 30
 
 # The command with FILE, its text, and what is said of it.
 TEXTS: dict[str, tuple[str, str, str]] = {
-    "deep event": ("info FILE", _TRACE.replace('"device": 0', f'"device": {_NESTED}'), "cannot be"),
-    "deep properties": ("info FILE", _TRACE.replace("[]", _NESTED), "cannot be"),
     "a warp's blocks beyond 64 bits": (
         "sample PROFILE --method first-instructions --features FILE",
         f"Warp ID,Basic Block Counts\nKernel{_DIGITS},1,4,k\n5,\n",
@@ -126,6 +121,16 @@ def test_texts_beyond_all_measure(kernelpoint: Kernelpoint, resnet: Path, tmp_pa
     assert time.process_time() - began < 5
     assert said.replace("FILE", path.name) in error
     assert len(error) < 500
+
+
+@pytest.mark.parametrize("levels", [50, 2_000, 200_000])
+def test_a_plan_with_a_deep_value_that_nobody_reads(
+    kernelpoint: Kernelpoint, plan_file: Path, resnet: Path, tmp_path: Path, levels: int
+) -> None:
+    """It is read by every Python, however deep its decoder goes."""
+    path = tmp_path / "plan.json"
+    path.write_text(plan_file.read_text().replace("{", f'{{"notes": {"[" * levels}{"]" * levels},', 1))
+    assert results(kernelpoint, "judge", path, resnet) == results(kernelpoint, "judge", plan_file, resnet)
 
 
 @pytest.mark.parametrize("words", ["trade-off", "histogram", "compare --scatter", "scale predict", "project"])

@@ -18,6 +18,7 @@ from tui.app.scale import ScaleScreen
 from tui.app.state import Session
 from tui.options.command_line import command_line
 from tui.output.writer import Canvas
+from tui.scale import runs as scale_runs
 from tui.scale.sheet import answer_of, farewell, made_up_tables, read_sheets, tables_of
 from tui.terminal import tty as terminal
 
@@ -530,6 +531,22 @@ def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[
     (folder / "empty").mkdir()
     assert "has no log of a simulator" in kernelpoint("scale", "validate", folder / "empty").failed(2)
     assert "without tables" in kernelpoint("scale", "validate", folder, "--scaling", "weak").failed(2)
+
+
+def test_a_folder_of_too_many_files_is_not_searched_for_runs(
+    kernelpoint: Kernelpoint, printed: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = printed[8].parent
+    deeper = folder / "a" / "b" / "c"
+    deeper.mkdir(parents=True)
+    for name in "pqrs":
+        (deeper / f"{name}.log").touch()
+    before = len([*folder.iterdir()])
+    monkeypatch.setattr(scale_runs, "MOST_ENTRIES", before + 1)
+    assert kernelpoint("scale", "validate", folder).code == 0, "three levels down nothing is looked for"
+    (folder / "a" / "more").touch()
+    said = kernelpoint("scale", "validate", folder, "--quiet").failed(2)
+    assert f"and its folders have more files than {before + 1}" in said
 
 
 def test_view_5_holds_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_launches_are_a_table_by_id(sample_data: Path) -> None:
         *("name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"),
         *("duration_ns", "start_ns", "stream", "process", "device"),
     ]
-    with sqlite3.connect(sample_data / "resnet50-like.sqlite") as file:
+    with closing(sqlite3.connect(sample_data / "resnet50-like.sqlite")) as file:
         rows = file.execute(
             "SELECT s.value, k.gridX, k.blockX, k.end - k.start, k.start, k.streamId "
             "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON k.demangledName = s.id "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -327,6 +328,18 @@ def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path, compress
     numbers = np.random.default_rng(0).integers(0, 2**40, 15_000)
     whole = compress((start + "\n".join(map(str, numbers.tolist()))).encode())
     assert "cut short or damaged" in refusal(tmp_path, whole[: len(whole) // 2]).message
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_a_compressed_file_that_inflates_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compress: Callable[[bytes], bytes]
+) -> None:
+    content = b"0x80\n" + b"\n" * (24 << 20)
+    assert lines_in(tmp_path, compress(content)) == [1], "less than what harms anybody"
+    monkeypatch.setattr(files, "_HARMLESS_BYTES", 1 << 20)
+    assert "inflates without end" in refusal(tmp_path, compress(content)).message
+    regular = "".join(f"{number}\n" for number in range(300_000))
+    assert len(lines_in(tmp_path, compress(regular.encode()))) == 300_000
 
 
 @pytest.mark.parametrize(

@@ -364,7 +364,8 @@ def test_a_pipe_and_a_file_get_what_there_is(hostile: Path, tmp_path: Path, kern
     assert next(csv.DictReader(io.StringIO(rows)))["name"] == NAME
     assert kernelpoint("groups", hostile, "--format", "jsonl").jsonl[0]["name"] == NAME
     kernelpoint("groups", hostile, "--format", "csv", "-o", tmp_path / "rows.csv")
-    assert (tmp_path / "rows.csv").read_text() == rows
+    in_file = (tmp_path / "rows.csv").read_text()
+    assert in_file.replace("'=cmd", "=cmd") == rows, "an apostrophe apart, for spreadsheets"
 
 
 def test_json_for_a_terminal_is_the_same_json() -> None:

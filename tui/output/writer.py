@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -15,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from sampling.text import finite, json_text
+from sampling.text import csv_text, finite, json_text, spreadsheet_cell
 from tui import __version__
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
@@ -100,7 +98,7 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
             new_file(Path(str(options.output))) as path,
             path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream,
         ):
-            stream.write(_text(answer, options, stream))
+            stream.write(_text(answer, options, stream, as_text=spreadsheet_cell))
         return
     screen = sys.stderr if to_stderr else sys.stdout
     text = _text(answer, options, screen)
@@ -109,7 +107,8 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
     screen.flush()
 
 
-def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
+def _text(answer: Answer, options: OutputOptions, stream: TextIO, as_text: Callable[[str], str] = str) -> str:
+    """Return the answer in a format; ``as_text`` says how CSV has a cell of text."""
     if options.format is OutputFormat.JSON:
         envelope = {
             "schema": SCHEMA,
@@ -139,11 +138,10 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
     if options.format is OutputFormat.JSONL:
         return "".join(f"{json_text(row, indent=None)}\n" for row in rows)
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerows(rows[:1])
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
-    return table.getvalue()
+    cells = (
+        [as_text(value) if isinstance(value, str) else _cell(value) for value in row.values()] for row in rows
+    )
+    return csv_text([*rows[:1], *cells])
 
 
 def _cell(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
 from sampling.readers.columns import column_map
+from sampling.readers.folders import MOST_ENTRIES
 from sampling.readers.gpgpu_sim_output import recognise
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
@@ -67,10 +69,14 @@ def _is_log(path: str) -> bool:
 def logs_in(folder: str) -> list[str]:
     """Return what simulators printed among the files named as logs in a folder and its folders, in order.
 
-    Raises OptionError: there is none.
+    Raises OptionError: there is none, or more in it than `MOST_ENTRIES`.
     """
-    files = [path for deep in ("*", "*/*") for path in Path(folder).glob(deep) if _LOG_NAME.search(path.name)]
-    found = sorted(str(path) for path in files if is_run(str(path)))
+    entries = list(islice(chain.from_iterable(map(Path(folder).glob, ("*", "*/*"))), MOST_ENTRIES + 1))
+    if len(entries) > MOST_ENTRIES:
+        what = f"{folder} and its folders have more files than {MOST_ENTRIES:,}"
+        raise OptionError(what, remedy="give the logs, or the folder of a run")
+    named = (str(path) for path in entries if _LOG_NAME.search(path.name))
+    found = sorted(path for path in named if is_run(path))
     if not found:
         what = f"{folder} has no log of a simulator in it, nor have its folders"
         remedy = "give one with what GPGPU-Sim or Accel-Sim printed, as run.log or run.txt"

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
@@ -312,6 +312,7 @@ def maps() -> st.SearchStrategy[ColumnMap]:
 
 
 @given(maps())
+@example(ColumnMap((NamedColumn("name", ":s", 1),)))
 def test_what_is_written_is_read_again(columns: ColumnMap) -> None:
     assert column_map(str(columns)) == columns
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
+import json
 import os
 import random
 import shutil
 import sqlite3
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers.input_file import open_input, pieces
+from sampling.readers import input_file
+from sampling.readers.input_file import decoded, open_input, pieces
 from sampling.readers.registry import read_profile
 from sampling.simulators.measured_run import LinesSoFar
 from tests import small_recordings
@@ -109,6 +117,22 @@ def test_ranges_come_through_a_pipe(
     assert len(list(tmp_path.glob("kernelpoint-*"))) == 1
     del profile
     assert not list(tmp_path.glob("kernelpoint-*"))
+
+
+def test_the_copy_of_a_pipe_in_a_cycle_of_objects_goes_without_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(b"text"))
+    with open_input(str(packed)) as file:
+        held: list[object] = [file.decompressed_copy()]
+    held.append(held)
+    assert len(list(tmp_path.iterdir())) == 2
+    del held
+    with warnings.catch_warnings(record=True, action="always") as said:
+        gc.collect()
+    assert (said, list(tmp_path.iterdir())) == ([], [packed])
 
 
 def test_each_file_names_its_own_devices(sample_data: Path) -> None:
@@ -444,3 +468,34 @@ def test_small_recordings_of_others(tmp_path: Path, written: Callable[[Path], Pa
     error = refused(written(tmp_path))
     assert sentence in error.message
     assert error.remedy
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.text('[]{}"\\a', max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text('[{"\\', max_size=2), inner, max_size=3)
+    ),
+)
+
+
+@given(JSON, st.integers(0, 4))
+def test_json_beyond_the_reach_of_a_decoder_is_null_from_a_depth_on(value: Any, deepest: int) -> None:
+    def cut(value: Any, depth: int = 0) -> Any:
+        if not isinstance(value, list | dict):
+            return value
+        if depth == deepest:
+            return None
+        if isinstance(value, list):
+            return [cut(each, depth + 1) for each in value]
+        return {key: cut(each, depth + 1) for key, each in value.items()}
+
+    texts: list[bytes] = []
+
+    def decode(text: bytes) -> Any:
+        texts.append(text)
+        if len(texts) == 1:
+            raise RecursionError
+        return json.loads(text)
+
+    with patch.object(input_file, "_DEEPEST_JSON", deepest):
+        assert decoded(decode, json.dumps(value).encode()) == cut(value)

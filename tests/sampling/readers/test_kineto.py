@@ -252,6 +252,17 @@ def test_flaws_that_pytorch_writes_do_no_harm(reading: Any, flaw: bytes) -> None
     assert names(profile) == ['a "quoted" \\ name']
 
 
+@pytest.mark.parametrize("levels", [50, 2_000, 200_000])
+@pytest.mark.parametrize("place", ['"stream": 7', '"deviceProperties": []', '"traceName": "t"'])
+def test_how_deep_a_value_lies_does_not_matter(reading: Any, place: str, levels: int) -> None:
+    """Decoders give up at a depth that differs from Python to Python, and nothing that is read lies there."""
+    text = json.dumps(trace(kernel(1), kernel(2)))
+    assert place in text
+    nested = '{"a":' * (levels // 2) + "[" * (levels // 2) + "]" * (levels // 2) + "}" * (levels // 2)
+    profile = reading(text.replace(place, f"{place.partition(':')[0]}: {nested}").encode())
+    assert column(profile, "duration_ns") == [5_000, 5_000]
+
+
 # --- launches that can be none, and calls that launched nothing ---------------------------------------------
 
 

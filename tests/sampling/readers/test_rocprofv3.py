@@ -110,6 +110,14 @@ def test_pieces_of_json_meet_anywhere(
         assert [launch.start_ns for launch in told(read(path))] == [10 * n for n in range(50)]
 
 
+@pytest.mark.parametrize("levels", [50, 2_000, 200_000])
+def test_how_deep_a_value_lies_does_not_matter(tmp_path: Path, levels: int) -> None:
+    path = write_json(tmp_path / "results.json", json_of(DISPATCHES, CALLS))
+    nested = f'"operation":1,"more":{"[" * levels}{"]" * levels}'
+    path.write_text(path.read_text().replace('"operation":1', nested))
+    assert told(read(path)) == [LAUNCHES[stack] for stack in (1, 3, 2)]
+
+
 def test_without_dispatches(written: Written) -> None:
     error = refusal_of(written((), CALLS))
     assert "without a kernel dispatch" in str(error)
