@@ -117,8 +117,9 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     pool_devices: bool
     #: Whether processes and devices were kept apart although all issue the same launches.
     each_rank: bool | UnsetType = UNSET
-    device: tuple[_Label, ...]
-    process: tuple[_Label, ...]
+    #: Numbers, and windows of them as A:B.
+    device: tuple[_Label | str, ...]
+    process: tuple[_Label | str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     launches: str | None

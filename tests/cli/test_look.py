@@ -272,6 +272,8 @@ def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
     assert "gemm rank 7" in labelled
     assert results(kernelpoint, "groups", tmp_path)[0]["key"].endswith(" rank 1 device 0")
     rows = results(kernelpoint, "ranks", tmp_path, "--rank", "0:2,7")
+    selection = kernelpoint("ranks", tmp_path, "--rank", "0:2,7", *JSON).json["selection"]
+    assert selection["filters"]["process"] == ["0:2", 7]
     assert [(row["rank"], row["waiting_ns"]) for row in rows] == [(0, 30), (1, 0), (7, 25)]
     assert kernelpoint("ranks", tmp_path, "--rank", "1:7").out.startswith("Selection: 2 of 6 launches")
     refused = kernelpoint("ranks", tmp_path, "--rank", "1:")
