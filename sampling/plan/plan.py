@@ -221,6 +221,8 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
         min_duration=UNSET if region.min_duration_ns is None else region.min_duration_ns,
         columns=UNSET if profile.named_columns is None else profile.named_columns,
         rank_regex=UNSET if profile.rank_regex is None else profile.rank_regex,
+        partial=profile.partial or UNSET,
+        keep_overlong=profile.keep_overlong or UNSET,
     )
 
 

@@ -307,6 +307,9 @@ class Profile:
     named_columns: str | None = None
     #: Where the paths of its files tell their ranks, as the user said it.
     rank_regex: str | None = None
+    #: Whether it may be a part of a file that is cut short, and overlong launches have what was recorded.
+    partial: bool = False
+    keep_overlong: bool = False
     #: What the user should know of how the files were read.
     notes: tuple[str, ...] = ()
     #: What works where the launches are: None, threads of this process.

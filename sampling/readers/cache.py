@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,13 +26,10 @@ from sampling.parallel import Progress, Workers, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
 from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import InputFile, ReadOptions, open_input
 from sampling.readers.table import PARQUET
 from sampling.reduction.duration_counts import reduced_parts
 from sampling.reduction.timeline import device_times
-
-if TYPE_CHECKING:
-    from sampling.readers.columns import ColumnMap
 
 #: What is smaller is read as fast as it is found; of what is compressed eight bytes come from one.
 LEAST_BYTES = 32 << 20
@@ -60,7 +56,7 @@ def user_cache() -> Path:
 def least_kept(
     paths: Sequence[str],
     read: Callable[..., Profile],
-    columns: ColumnMap | None,
+    options: ReadOptions,
     progress: Progress | None,
 ) -> int:
     """Return of how many bytes on a file is kept: of several that are large together, whatever its size.
@@ -77,8 +73,8 @@ def least_kept(
         return LEAST_BYTES
     together, waiting = 0, {}
     for path in paths:
-        with open_input(path) as opened:
-            file, state = replace(opened, columns=columns), disk_state(opened.location)
+        with open_input(path, options) as file:
+            state = disk_state(file.location)
             together += (size := _bytes_kept(file, state))
             if size and not _place(file, state).exists():
                 waiting[path] = size
@@ -86,7 +82,7 @@ def least_kept(
         return LEAST_BYTES
     processes = processes_for(_MEMORY_OF_A_BYTE * max(waiting.values(), default=0))
     if processes > 1 and sum(waiting.values()) >= TOGETHER_BYTES:
-        are_kept = Workers(processes=processes).map(partial(_keep_one, read, columns), [*waiting])
+        are_kept = Workers(processes=processes).map(partial(_keep_one, read, options), [*waiting])
         with suppress(BrokenExecutor, SamplingError):
             for done, kept in enumerate(are_kept, 1):
                 if not kept:
@@ -96,11 +92,11 @@ def least_kept(
     return 0
 
 
-def _keep_one(read: Callable[..., Profile], columns: ColumnMap | None, path: str) -> bool:
+def _keep_one(read: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
     """Read a file into the cache; return whether it is there then."""
-    read(path, KernelTable(), columns, None, kept_from=0)
-    with open_input(path) as file:
-        return _place(replace(file, columns=columns), disk_state(file.location)).exists()
+    read(path, KernelTable(), options, None, kept_from=0)
+    with open_input(path, options) as file:
+        return _place(file, disk_state(file.location)).exists()
 
 
 def through_cache(
@@ -143,6 +139,7 @@ def _bytes_kept(file: InputFile, state: DiskState) -> int:
 def _place(file: InputFile, state: DiskState) -> Path:
     """Return where a profile is kept."""
     described = [file.path, os.fspath(file.location.absolute()), str(file.columns), *sorted(state)]
+    described += [str(file.partial), str(file.keep_overlong)]
     # Other readers may find something else: their own files stand for the program's version.
     readers = Path(__file__).parent
     for folder in (readers, readers.parent / "profile", readers.parent / "reduction"):
