@@ -39,6 +39,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
+from sampling.profile.times import NO_START
 from sampling.readers.input_file import InputFile
 
 FORMAT = "kineto"
@@ -131,7 +132,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     distributed = trace.distributed if isinstance(trace.distributed, dict) else {}
     rank, world_size = distributed.get("rank"), distributed.get("world_size")
     is_rank = isinstance(rank, int) and 0 <= rank <= _LARGEST_RANK
-    builder = LaunchTableBuilder(file.path, kernels)
+    builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
     builder.append(
         LaunchColumns(
             name=kernels.names.intern(list(seen.names))[name],
@@ -296,7 +297,7 @@ class _Columns:
     def add(self, events: Sequence[_Event]) -> None:
         """Add the events of a piece.
 
-        Raises ProfileError: a kernel has no name, start or duration, or a negative duration.
+        Raises ProfileError: a kernel has no name or duration, or a negative duration.
         """
         of_category = defaultdict[str | None, list[_Event]](list)
         for event in events:
@@ -312,9 +313,9 @@ class _Columns:
         kernels, arguments = chosen(lambda category: category.lower() == "kernel")
         if kernels:
             start_us, duration_us = _numbers(kernels, "ts"), _numbers(kernels, "dur")
+            is_timed = _is_time(start_us)
             for column, is_good in (
                 ("name", np.array([bool(event.name) for event in kernels])),
-                ("ts", _is_time(start_us)),
                 ("dur", _is_time(duration_us) & (duration_us >= 0)),
             ):
                 if not is_good.all():
@@ -329,7 +330,7 @@ class _Columns:
             self.launches.append(
                 (
                     _codes([event.name for event in kernels], self.names),
-                    _nanoseconds(start_us),
+                    np.where(is_timed, _nanoseconds(np.where(is_timed, start_us, 0)), NO_START),
                     _nanoseconds(duration_us),
                     _labels(arguments, "device", kernels, "pid"),
                     _labels(arguments, "stream", kernels, "tid"),

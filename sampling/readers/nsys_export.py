@@ -56,6 +56,8 @@ _TIMES = ("start", "end")
 # Best first: older nsys versions leave mangledName out, and newer ones may leave any of them NULL.
 _NAMES = ("demangledName", "mangledName", "shortName")
 _PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
+# The grid that launched a kernel from the device, as CUPTI calls it.
+_PARENT = "parentGridId"
 _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
 _CALL = ("start", "globalTid", "correlationId")
@@ -150,7 +152,9 @@ def read_export(
     present = tables.columns(KERNEL)
     if not present:
         raise _without_kernels(tables)
-    columns = [column for column in (*_TIMES, *_NAMES, *_PLACE, *_GRID, *_BLOCK) if column in present]
+    columns = [
+        column for column in (*_TIMES, *_NAMES, *_PLACE, *_GRID, *_BLOCK, _PARENT) if column in present
+    ]
     if lacking := [column for column in _TIMES if column not in columns]:
         raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
     done, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(_RUNTIME)
@@ -162,7 +166,8 @@ def read_export(
             progress(min(done, total), total, f"reading {Path(tables.path).name}")
 
     has_ranges = tables.has(_NVTX, "eventType", "globalTid", "start", "end")
-    builder, texts = LaunchTableBuilder(tables.path, kernels), dict[int, str]()
+    builder = LaunchTableBuilder(tables.path, kernels, keep_overlong=file.keep_overlong)
+    texts = dict[int, str]()
     parts, processes = list[_Part](), dict[int, int]()
     for arrays in tables.integers(KERNEL, columns):
         column = dict(zip(columns, arrays, strict=True))
@@ -194,6 +199,7 @@ def read_export(
                 block=block,
                 start_ns=part.start_ns,
                 stream=column.get("streamId"),
+                device_launched=column[_PARENT] > 0 if _PARENT in column else None,
                 api_start_ns=part.api_start_ns if has_ranges else None,
             )
         )
@@ -224,7 +230,7 @@ def read_export(
         ranges=ranges if has_ranges else lambda *_: NO_RANGES,
         captured=partial(_captured, opened, numbers, launches) if present >= {*_NODE_OF_LAUNCH} else None,
     )
-    profile.facts = replace(facts, devices=_devices(tables, profile.sequences))
+    profile.facts = replace(profile.facts, devices=_devices(tables, profile.sequences))
     return profile
 
 

@@ -311,7 +311,7 @@ def _profile_of(
 
     Raises ProfileError: a launch has no kernel name, no GPU or a size below 0; there is none.
     """
-    builder = LaunchTableBuilder(file.path, kernels)
+    builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
     launches = calls_missing = 0
     in_order_of_calls = True
     places: dict[tuple[int, int], Device] = {}

@@ -419,6 +419,27 @@ def test_the_filter_that_leaves_nothing_is_named(
     assert not any(here.iterdir())
 
 
+def test_launches_without_a_start_are_in_the_order_of_calls_and_in_no_time(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path, untimed = tmp_path / "launches.csv", {0: "", 3: "", 7: "", 30: "", 31: ""}
+    rows = [
+        f"{'odd' if row >= 30 else 'k'},100,{untimed.get(row, 10_000 + 1_000 * row)}" for row in range(32)
+    ]
+    path.write_text("\n".join(["name,duration_ns,start_ns", *rows]) + "\n")
+    by_time = results(kernelpoint, "timeline", path, "--by", "time", "--kernel", "#1")["bins"]
+    assert sum(row["launches"] for row in by_time) == 27
+    by_launch = results(kernelpoint, "timeline", path, "--bins", "30", "--kernel", "#1")["bins"]
+    assert [row["start_ns"] for row in by_launch] == [
+        None if row in untimed else 1_000 * (row - 1) for row in range(30)
+    ]
+    for words in ((), ("--by", "time"), ("--format", "markdown")):
+        assert kernelpoint("timeline", path, "--kernel", "#1", *words).code == 0
+    assert "none was recorded" in kernelpoint("timeline", path, "--kernel", "odd", "--by", "time").failed(1)
+    assert results(kernelpoint, "info", path, "--time", "0:5000")["launches"] == 4
+    assert "no-times" in kernelpoint("info", path, *JSON).json["warnings"]
+
+
 @pytest.mark.parametrize("words", [("--range", "ProfilerStep#7"), ("--time", "9000000:30000000")])
 @pytest.mark.parametrize("command", OF_A_PROFILE)
 def test_every_command_that_reads_a_profile_takes_them(

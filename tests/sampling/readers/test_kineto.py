@@ -15,6 +15,7 @@ from kineto_file import Style
 
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
+from sampling.profile.times import NO_START
 from sampling.readers import kineto
 from sampling.readers.input_file import open_input
 from sampling.readers.kineto import trace_pieces
@@ -314,10 +315,7 @@ def test_damage_is_refused_with_its_place(reading: Any, kept: float, changed: by
     ("changes", "column_name"),
     [
         ({"dur": None}, "dur"),
-        ({"ts": None}, "ts"),
         ({"dur": "long"}, "dur"),
-        ({"ts": 1e300}, "ts"),
-        ({"ts": 10**400}, "ts"),
         ({"dur": -1}, "dur"),
         ({"name": ""}, "name"),
         ({"name": None}, "name"),
@@ -330,6 +328,23 @@ def test_an_unusable_kernel_event_is_named(
     with pytest.raises(ProfileError) as refused:
         reading(trace(*events, kernel(7_777, **changes), kernel(7_778)))
     assert (refused.value.row, refused.value.column) == (2 * launches + 1, column_name)
+
+
+@pytest.mark.parametrize("ts", [None, 0, 1e300, 10**400, "soon"])
+def test_a_launch_without_a_start_stands_where_it_was_called_or_written(reading: Any, ts: Any) -> None:
+    times = [1.6e15, 1.6e15 + 20, ts, 1.6e15 + 10]
+    calls = [call(number, 1.6e15 - 10 + number) for number in range(1, 5)]
+    called = reading(trace(*calls, *(kernel(row, ts=each, dur=row) for row, each in enumerate(times, 1))))
+    alone = reading(trace(*(kernel(-1, ts=each, dur=row) for row, each in enumerate(times, 1))))
+    for profile, durations_us, order in (
+        (called, [1, 2, 3, 4], "api-start"),
+        (alone, [1, 4, 2, 3], "gpu-start"),
+    ):
+        told = profile.load(("duration_ns", "start_ns"))
+        assert profile.facts.launch_order == order
+        assert told["duration_ns"].tolist() == [1000 * each for each in durations_us]
+        assert (told["start_ns"] == NO_START).tolist() == [each == 3 for each in durations_us]
+        assert profile.facts.without_start == 1
 
 
 # --- annotations -------------------------------------------------------------------------------------------
