@@ -419,6 +419,14 @@ def test_the_filter_that_leaves_nothing_is_named(
     assert not any(here.iterdir())
 
 
+def test_ranks_that_take_no_time_are_not_off_by_any(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = tmp_path / "zeros.csv"
+    path.write_text("name,duration_ns,process\na,0,0\na,0,1\n")
+    shown = kernelpoint("ranks", path).out
+    assert "2 times its time is +0.0 % from the total" in " ".join(shown.split())
+    assert "100.0 %" not in shown
+
+
 def test_launches_without_a_start_are_in_the_order_of_calls_and_in_no_time(
     kernelpoint: Kernelpoint, tmp_path: Path
 ) -> None:
