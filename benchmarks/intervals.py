@@ -28,6 +28,7 @@ from sampling.estimation.interval import Interval, Moments, interval
 from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
 from sampling.readers.columns import column_map
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
@@ -86,7 +87,7 @@ class Population:
 
 def population(path: Path, group_by: GroupBy, target: Target, columns: str | None = None) -> Population:
     """Plan a profile and return all its launches; strata that last no time are left out."""
-    profile = read_profile([str(path)], columns=column_map(columns) if columns else None)
+    profile = read_profile([str(path)], options=ReadOptions(column_map(columns) if columns else None))
     counts = count_durations(profile, Grouping(group_by))
     design = make_design(counts, "joint", target, 0)
     strata, groups = design.strata, design.groups

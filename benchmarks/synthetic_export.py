@@ -26,7 +26,8 @@ KERNELS = 200
 CLOCK_NS = 32
 ROWS_AT_ONCE = 1 << 20
 _PROCESS = (1 << 48) | (PROCESS << 24)
-_GAP_NS = 4_000
+# With less of it the streams would have ever more to do than they can.
+_GAP_NS = 16_000
 # The ids of the names of calls
 _LAUNCHES, _OTHERS = 3 * KERNELS + 1, 3 * KERNELS + 2
 
@@ -36,7 +37,7 @@ def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
 
     One call in eleven launches nothing. Kernels have durations and grids as in `synthetic_profile`. As nsys
     does, launches stand in the order in which they began on the GPU: neighbours on several streams change
-    places.
+    places. A stream runs one launch after the other.
     """
     rng = np.random.default_rng(seed)
     popularity = rng.lognormal(0, 1.2, KERNELS)
@@ -53,6 +54,7 @@ def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
             database.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_{table} ({', '.join(columns)})")
         database.execute("BEGIN")
         calls = 0
+        free_ns = dict.fromkeys(range(7, 11), 0)
         for first in range(0, launches, ROWS_AT_ONCE):
             rows = min(ROWS_AT_ONCE, launches - first)
             kernel = rng.choice(KERNELS, rows, p=popularity / popularity.sum())
@@ -67,6 +69,12 @@ def write_export(path: Path, launches: int, *, seed: int = 0) -> None:
             other = call[::10] - 1
             calls += rows + len(other)
             start_ns = _GAP_NS * call + 3_000 + rng.integers(0, 1_500, rows) * (stream - 6)
+            for number in free_ns:
+                own = stream == number
+                before_ns = np.cumsum(ticks[own] * CLOCK_NS) - ticks[own] * CLOCK_NS
+                waits_ns = np.maximum(start_ns[own] - before_ns, free_ns[number])
+                start_ns[own] = np.maximum.accumulate(waits_ns) + before_ns
+                free_ns[number] = int(start_ns[own][-1] + ticks[own][-1] * CLOCK_NS)
             order = np.argsort(start_ns, kind="stable")
             launched = {
                 "start": start_ns[order],

@@ -14,6 +14,7 @@ from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.readers import registry
 from sampling.readers.columns import column_map
+from sampling.readers.input_file import ReadOptions
 from sampling.reduction import GroupBy
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
@@ -55,6 +56,8 @@ def read_profile(
     cache: bool = False,
     scheduler: str | None = None,
     rank_regex: str | None = None,
+    partial: bool = False,
+    keep_overlong: bool = False,
 ) -> Profile:
     """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
 
@@ -67,12 +70,13 @@ def read_profile(
     cache : whether what is read of large files is kept in the user's cache folder, and looked for there.
     scheduler : the address of a Dask scheduler, whose workers read the files and look at their launches.
     rank_regex : where the paths of several files tell their ranks, which its first group finds.
+    partial : whether of a file that is cut short what is whole is read.
+    keep_overlong : whether launches that cannot last as long as recorded keep their durations.
     """
     named = None if columns is None else column_map(columns)
+    options = ReadOptions(named, rank_regex, partial, keep_overlong)
     given = [fspath(path) for path in paths]
-    return registry.read_profile(
-        given, columns=named, cache=cache, scheduler=scheduler, rank_regex=rank_regex
-    )
+    return registry.read_profile(given, options=options, cache=cache, scheduler=scheduler)
 
 
 def make_plan(

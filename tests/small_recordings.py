@@ -120,6 +120,7 @@ def kineto_of_operators(path: Path, launches: Issued) -> Path:
         linked = {"correlation": number + 1}
         call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 2, "args": linked}
         events.append({**on_thread, **call, "ts": 10 * number + 1})
-        events.append({**on_thread, "cat": "kernel", "name": kernel, "dur": duration, "args": linked})
+        on_gpu = {"cat": "kernel", "name": kernel, "ts": 1000 * number, "dur": duration, "args": linked}
+        events.append({**on_thread, **on_gpu})
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     return path

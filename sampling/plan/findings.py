@@ -38,7 +38,8 @@ _MISSING_IS_AN_ERROR_FROM = 0.1
 #: What is no note
 _SEVERITIES: dict[str, Severity] = {
     **dict.fromkeys(("graph-level-trace", "communication-kernels", "overlap"), "warning"),
-    **dict.fromkeys(("one-launch-dominates", "missing-kernels", "rows-left-out"), "warning"),
+    **dict.fromkeys(("one-launch-dominates", "missing-kernels", "rows-left-out", "no-times"), "warning"),
+    "overlong": "error",
 }
 
 
@@ -175,6 +176,37 @@ def _rows_left_out(evidence: Evidence) -> _Said | None:
     return f"{counted(rows, 'row')} left out", message, "record or export the profile again to have all"
 
 
+def _overlong(evidence: Evidence) -> _Said | None:
+    facts = evidence.profile.facts
+    if not (number := facts.overlong):
+        return None
+    launches = counted(number, "launch")
+    beyond, it_is = duration_text(facts.overlong_ns), "it is" if number == 1 else "they are"
+    done = f"{it_is} cut at the next start of the stream, which takes {beyond} from every total"
+    remedy = Wording("record again; to have the recorded durations, read with `keep_overlong`")
+    if facts.keeps_overlong:
+        done = f"{it_is} kept, {beyond} more in every total than up to the next start of the stream"
+        remedy = Wording("leave out `keep_overlong`, or record again")
+    first = short_name(facts.first_overlong or "")
+    why = f"other launches of the same stream begin and end meanwhile (the first: {first})"
+    message = f"{launches} cannot last as long as recorded: {why}; {done}."
+    return f"{launches} cannot last so long", message, remedy
+
+
+def _no_times(evidence: Evidence) -> _Said | None:
+    number, launches = evidence.profile.facts.without_start, evidence.profile.launches
+    if not number:
+        return None
+    has, its = ("has", "its") if number == 1 else ("have", "their")
+    message = Wording(
+        f"{counted(number, 'launch')} of {launches:,} ({_percent(number / launches)}) {has} no start in the "
+        f"recording: {its} duration counts, but span, busy and idle time, overlap and `time_ns` are of the "
+        "others."
+    )
+    remedy = "record again if these launches matter"
+    return f"{counted(number, 'launch')} without a time", message, remedy
+
+
 def _api_rows_missing(evidence: Evidence) -> _Said | None:
     facts, launches = evidence.profile.facts, evidence.profile.launches
     missing = facts.api_rows_missing
@@ -249,9 +281,10 @@ def _zero_durations(evidence: Evidence) -> _Said | None:
         return None
     share = _percent(zeros / evidence.counts.launches)
     have, last = ("has", "lasts") if zeros == 1 else ("have", "last")
+    unknown = " or not recorded" if evidence.profile.facts.without_start else ""
     message = (
-        f"{counted(zeros, 'launch')} ({share}) {have} duration 0: shorter than the clock shows, and nothing "
-        "to total, spread or bound."
+        f"{counted(zeros, 'launch')} ({share}) {have} duration 0: shorter than the clock shows{unknown}, and "
+        "nothing to total, spread or bound."
     )
     remedy = "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter"
     return f"{counted(zeros, 'launch')} {last} 0 ns", message, remedy
@@ -462,6 +495,8 @@ _CHECKS = (
         _missing_kernels,
         _merged_ranks,
         _rows_left_out,
+        _overlong,
+        _no_times,
         _api_rows_missing,
         _communication_kernels,
         _overlap,

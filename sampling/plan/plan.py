@@ -28,7 +28,7 @@ from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
-from sampling.reduction.region import as_given
+from sampling.reduction.region import as_given, as_written
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
 from sampling.strata.strata import WHOLE_WORKLOAD
@@ -211,8 +211,8 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
         group_by=grouping.by,
         pool_devices=bool(grouping.pool_devices),
         each_rank=True if study.counts.time_of_alike_ns and not grouping.pool_devices else UNSET,
-        device=region.devices,
-        process=region.processes,
+        device=as_written(region.devices),
+        process=as_written(region.processes),
         include=region.include,
         exclude=region.exclude,
         launches=typed.get("launches") or (as_given(region.launches) if region.launches else None),
@@ -221,6 +221,8 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
         min_duration=UNSET if region.min_duration_ns is None else region.min_duration_ns,
         columns=UNSET if profile.named_columns is None else profile.named_columns,
         rank_regex=UNSET if profile.rank_regex is None else profile.rank_regex,
+        partial=profile.partial or UNSET,
+        keep_overlong=profile.keep_overlong or UNSET,
     )
 
 

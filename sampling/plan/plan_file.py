@@ -24,8 +24,8 @@ from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
-from sampling.readers.columns import ColumnMap, column_map
-from sampling.readers.input_file import decoded, is_json, open_input
+from sampling.readers.columns import column_map
+from sampling.readers.input_file import ReadOptions, decoded, is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -120,8 +120,9 @@ class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     pool_devices: bool
     #: Whether processes and devices were kept apart although all issue the same launches.
     each_rank: bool | UnsetType = UNSET
-    device: tuple[_Label, ...]
-    process: tuple[_Label, ...]
+    #: Numbers, and windows of them as A:B.
+    device: tuple[_Label | str, ...]
+    process: tuple[_Label | str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     launches: str | None
@@ -130,6 +131,8 @@ class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     min_duration: _Count | UnsetType = UNSET
     columns: str | UnsetType = UNSET
     rank_regex: str | UnsetType = UNSET
+    partial: bool | UnsetType = UNSET
+    keep_overlong: bool | UnsetType = UNSET
 
     @property
     def target(self) -> Target:
@@ -158,14 +161,18 @@ class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     @property
-    def column_map(self) -> ColumnMap | None:
-        """Which columns of the profile's tables hold what; None where nobody said it."""
-        return None if self.columns is UNSET else column_map(self.columns)
+    def read_options(self) -> ReadOptions:
+        """How the profile was read."""
+        return ReadOptions(
+            columns=None if self.columns is UNSET else column_map(self.columns),
+            rank_regex=None if self.rank_regex is UNSET else self.rank_regex,
+            partial=self.partial is True,
+            keep_overlong=self.keep_overlong is True,
+        )
 
     def read(self, paths: Sequence[str], progress: Progress | None = None) -> Profile:
         """Read the profile as it was read for the plan; raises as `read_profile`."""
-        known = None if self.rank_regex is UNSET else self.rank_regex
-        return read_profile(paths, progress, self.column_map, needs_table=False, rank_regex=known)
+        return read_profile(paths, progress, self.read_options, needs_table=False)
 
 
 class Override(Struct, frozen=True):
@@ -308,7 +315,7 @@ def read_plan(path: str) -> PlanFile:
     try:
         # What options mean is wrong or right here, before anything else is read.
         asked = plan.options
-        _ = method_named(asked.method), asked.target, asked.region, asked.column_map
+        _ = method_named(asked.method), asked.target, asked.region, asked.read_options
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
     _decisions(plan.overrides, path)

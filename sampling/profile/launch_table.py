@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray, joined
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, joined
 from sampling.errors import ProfileError
 from sampling.parallel import Lock, ordered_map
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, operators_of
@@ -29,6 +29,7 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
+from sampling.profile.times import NO_START, overlong_launches, starts_of
 
 PART_LAUNCHES = 1 << 20
 # Of a few rows that can be no launch the others are read; many say that the file is not what it seems.
@@ -39,6 +40,7 @@ NO_NAME = "(no name)"
 FoundOperators = tuple[Sequence[str], AnyIntArray]
 # Fewer kernels follow each other in the same way by chance.
 _FEWEST_REPEATED = 10
+_NOT_STORED = ("start_step_ns", "device_launched", "api_start_ns")
 #: Stands for the API start of a launch whose call was not recorded.
 NO_CALL = int(np.iinfo(np.int64).max)
 #: Stands for the end of a range that was still open when the recording ended.
@@ -65,8 +67,13 @@ class LaunchColumns:
     #: X, y, z; zeros where unknown.
     grid: Sequence[AnyIntArray] | None = None
     block: Sequence[AnyIntArray] | None = None
+    #: `NO_START` where not recorded.
     start_ns: AnyIntArray | None = None
+    #: Nanoseconds to which starts were rounded when they were written; None: they are as the clock had them.
+    start_step_ns: AnyIntArray | None = None
     stream: AnyIntArray | None = None
+    #: Whether a kernel launched it, in which it then lies; None: the host launched all.
+    device_launched: BoolArray | None = None
     #: When the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
     api_start_ns: AnyIntArray | None = None
 
@@ -123,9 +130,10 @@ class LaunchTableBuilder:
     A part's grid and block become a signature code at once, so the parsed part can be dropped.
     """
 
-    def __init__(self, path: str, kernels: KernelTable) -> None:
+    def __init__(self, path: str, kernels: KernelTable, *, keep_overlong: bool = False) -> None:
         self.left_out = RowsLeftOut(path)
         self._path = path
+        self._keep_overlong = keep_overlong
         self._kernels = kernels
         self._parts: list[dict[str, AnyIntArray | None]] = []
         self._rows = 0
@@ -141,7 +149,7 @@ class LaunchTableBuilder:
                 row=self._rows + worst + 1,
                 remedy="record or export the profile again",
             )
-        kept = {name: getattr(part, name) for name in ("order", "process", "start_ns", "api_start_ns")}
+        kept = {name: getattr(part, name) for name in ("order", "process", "start_ns", *_NOT_STORED)}
         for name in ("device", "stream"):
             values = getattr(part, name)
             kept[name] = None if values is None else joined([values.astype(np.int32)])
@@ -174,21 +182,27 @@ class LaunchTableBuilder:
         stacked = ordered_map(lambda name: _stacked([part.pop(name) for part in self._parts]), names)
         columns = dict(zip(names, stacked, strict=True))
         self._parts.clear()
+        by_time: Sequence[AnyIntArray | None] = [columns.pop("order"), None]
+        if (start_ns := columns["start_ns"]) is not None:
+            starts = starts_of(start_ns, columns["duration_ns"], by_time[0])
+            columns |= {"start_ns": starts.start_ns, "duration_ns": starts.duration_ns}
+            by_time, facts = starts.keys, replace(facts, without_start=starts.missing)
         order, sequences = in_sequences(
-            self._rows,
-            process=columns.pop("process"),
-            device=columns.pop("device"),
-            by_time=[columns.pop("order"), columns["start_ns"]],
+            self._rows, process=columns.pop("process"), device=columns.pop("device"), by_time=by_time
         )
 
         def placed(values: NDArray[Any]) -> NDArray[Any]:
             return values if order is None else values[order]
 
-        begun = columns.pop("api_start_ns")
+        step_ns, apart, begun = (
+            None if (each := columns.pop(name)) is None else placed(each) for name in _NOT_STORED
+        )
+        is_apart = None if apart is None else apart.astype(np.bool_)
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
         kept = {name: placed(each) for name in stored if (each := columns.pop(name)) is not None}
+        kept["duration_ns"], facts = self._cut(kept, sequences, step_ns, is_apart, facts)
         known = {name: placed(values) for name, values in (metrics or {}).items()}
-        found = None if ranges is None else ranges(sequences, None if begun is None else placed(begun))
+        found = None if ranges is None else ranges(sequences, begun)
         operator: OperatorColumn | None = None
         if operators is not None:
             operator = OperatorColumn(self._kernels, kept["signature"], operators, order, sequences)
@@ -207,6 +221,63 @@ class LaunchTableBuilder:
             metric_names=tuple(known),
             ranges=found,
         )
+
+    def _cut(
+        self,
+        kept: Table,
+        sequences: Sequence[LaunchSequence],
+        step_ns: AnyIntArray | None,
+        apart: BoolArray | None,
+        facts: RecordingFacts,
+    ) -> tuple[AnyIntArray, RecordingFacts]:
+        """Return the durations, of overlong launches up to the next start of their stream, and the facts.
+
+        Where these are kept they are as recorded.
+        """
+        duration_ns = kept["duration_ns"]
+        if not kept.keys() >= {"start_ns", "stream"}:
+            return duration_ns, facts
+        columns = kept["start_ns"], duration_ns, kept["stream"]
+        if facts.without_start:
+            untimed = columns[0] == NO_START
+            apart = untimed if apart is None else apart | untimed
+
+        def overlong(sequence: LaunchSequence) -> tuple[IntArray, IntArray]:
+            rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
+            start_ns, lasts_ns, stream = (each[rows] for each in columns)
+            places, limits_ns = overlong_launches(
+                start_ns,
+                lasts_ns,
+                stream,
+                step_ns=None if step_ns is None else step_ns[rows],
+                apart=None if apart is None else apart[rows],
+            )
+            return places + sequence.first_id, limits_ns
+
+        ids, limits_ns = map(np.concatenate, zip(*ordered_map(overlong, sequences), strict=True))
+        if not len(ids):
+            return duration_ns, facts
+        name = self._kernels.signature(int(kept["signature"][ids[0]])).name
+        facts = with_overlong(
+            facts, duration_ns[ids] - limits_ns, self._kernels.names.full(name), are_kept=self._keep_overlong
+        )
+        if not self._keep_overlong:
+            duration_ns = duration_ns.copy()
+            duration_ns[ids] = limits_ns
+        return duration_ns, facts
+
+
+def with_overlong(
+    facts: RecordingFacts, beyond_ns: IntArray, first: str, *, are_kept: bool
+) -> RecordingFacts:
+    """Return the facts of a recording with overlong launches: how much is beyond the limit of each (k,)."""
+    return replace(
+        facts,
+        overlong=facts.overlong + len(beyond_ns),
+        overlong_ns=facts.overlong_ns + int(beyond_ns.sum()),
+        first_overlong=facts.first_overlong or first,
+        keeps_overlong=are_kept,
+    )
 
 
 def _of_capture(

@@ -22,6 +22,7 @@ from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_
 from sampling.parallel import Lock, Mapper, ordered_map
 from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
 from sampling.profile.names import NameTable, is_of_rocm
+from sampling.profile.times import NO_START
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +117,14 @@ class RecordingFacts:
     #: Rows of launches that can be none, and which is the first of them and why.
     rows_left_out: int = 0
     first_left_out: str | None = None
+    #: Launches whose start was not recorded.
+    without_start: int = 0
+    #: Launches that contain others of their stream, how much longer that makes them, and what the first is
+    #: called; whether they have what was recorded, and are not cut at the next start of their stream.
+    overlong: int = 0
+    overlong_ns: int = 0
+    first_overlong: str | None = None
+    keeps_overlong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +337,9 @@ class Profile:
     named_columns: str | None = None
     #: Where the paths of its files tell their ranks, as the user said it.
     rank_regex: str | None = None
+    #: Whether it may be a part of a file that is cut short, and overlong launches have what was recorded.
+    partial: bool = False
+    keep_overlong: bool = False
     #: What the user should know of how the files were read.
     notes: tuple[str, ...] = ()
     #: What works where the launches are: None, threads of this process.
@@ -406,6 +418,8 @@ class Profile:
         table.insert(0, "name", pd.Series(np.array(names, dtype=object)[rows[:, 0]], dtype="category"))
         for column in plain:
             table[column] = loaded[column]
+            if column == "start_ns" and self.facts.without_start:
+                table[column] = table[column].astype("Int64").mask(loaded[column] == NO_START)
         launches = [sequence.launches for sequence in self.sequences]
         for number in ("process", "device"):
             table[number] = np.repeat([getattr(each, number) for each in self.sequences], launches)
@@ -480,6 +494,11 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             calls_without_kernel=sum(each.calls_without_kernel for each in facts),
             rows_left_out=sum(each.rows_left_out for each in facts),
             first_left_out=next((each.first_left_out for each in facts if each.first_left_out), None),
+            without_start=sum(each.without_start for each in facts),
+            overlong=sum(each.overlong for each in facts),
+            overlong_ns=sum(each.overlong_ns for each in facts),
+            first_overlong=next((each.first_overlong for each in facts if each.first_overlong), None),
+            keeps_overlong=any(each.keeps_overlong for each in facts),
             product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
             world_size=max((each.world_size or 0 for each in facts), default=0) or None,
         ),
@@ -521,9 +540,14 @@ def _first_and_last_start(profile: Profile) -> tuple[int, int]:
 
 
 def first_and_last_start(part: Part) -> tuple[int, int]:
-    """Return when the first and the last launch of a part start, nanoseconds."""
+    """Return when the first and the last launch of a part start, nanoseconds.
+
+    Of a part in which none has a start the first is later than any time.
+    """
     start_ns = part.load(("start_ns",))["start_ns"]
-    return int(start_ns.min()), int(start_ns.max())
+    if start_ns.min() == NO_START:
+        start_ns = start_ns[start_ns != NO_START]
+    return int(start_ns.min(initial=np.iinfo(np.int64).max)), int(start_ns.max(initial=NO_START))
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.

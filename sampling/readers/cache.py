@@ -22,7 +22,6 @@ from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import MsgspecError
@@ -32,7 +31,7 @@ from sampling.parallel import Progress, Workers, ordered_map, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
 from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import InputFile, ReadOptions, open_input
 from sampling.readers.kept_profile import (
     DEVICE_TIMES,
     REDUCTION,
@@ -44,9 +43,6 @@ from sampling.readers.kept_profile import (
 from sampling.readers.table import PARQUET
 from sampling.reduction.duration_counts import reduced_parts
 from sampling.reduction.timeline import device_times
-
-if TYPE_CHECKING:
-    from sampling.readers.columns import ColumnMap
 
 #: What is smaller is read as fast as it is found; of what is compressed eight bytes come from one.
 LEAST_BYTES = 32 << 20
@@ -78,7 +74,7 @@ def user_cache() -> Path:
 def least_kept(
     paths: Sequence[str],
     read: Callable[..., Profile],
-    columns: ColumnMap | None,
+    options: ReadOptions,
     progress: Progress | None,
 ) -> int:
     """Return of how many bytes on a file is kept: of several that are large together, whatever its size.
@@ -95,8 +91,8 @@ def least_kept(
         return LEAST_BYTES
     together, waiting = 0, {}
     for path in paths:
-        with open_input(path) as opened:
-            file, state = replace(opened, columns=columns), disk_state(opened.location)
+        with open_input(path, options) as file:
+            state = disk_state(file.location)
             together += (size := _bytes_kept(file, state))
             if size and not _is_kept(_name(file, state)):
                 waiting[path] = size
@@ -104,7 +100,7 @@ def least_kept(
         return LEAST_BYTES
     processes = processes_for(_MEMORY_OF_A_BYTE * max(waiting.values(), default=0))
     if processes > 1 and sum(waiting.values()) >= TOGETHER_BYTES:
-        are_kept = Workers(processes=processes).map(partial(_keep_one, read, columns), [*waiting])
+        are_kept = Workers(processes=processes).map(partial(_keep_one, read, options), [*waiting])
         with suppress(BrokenExecutor, SamplingError):
             for done, kept in enumerate(are_kept, 1):
                 if not kept:
@@ -114,11 +110,11 @@ def least_kept(
     return 0
 
 
-def _keep_one(read: Callable[..., Profile], columns: ColumnMap | None, path: str) -> bool:
+def _keep_one(read: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
     """Read a file into the cache; return whether it is there then."""
-    read(path, KernelTable(), columns, None, kept_from=0)
-    with open_input(path) as file:
-        return _is_kept(_name(replace(file, columns=columns), disk_state(file.location)))
+    read(path, KernelTable(), options, None, kept_from=0)
+    with open_input(path, options) as file:
+        return _is_kept(_name(file, disk_state(file.location)))
 
 
 def through_cache(
@@ -161,6 +157,7 @@ def _bytes_kept(file: InputFile, state: DiskState) -> int:
 def _name(file: InputFile, state: DiskState) -> str:
     """Return what a profile is kept under."""
     described = [file.path, os.fspath(file.location.resolve()), str(file.columns), *sorted(state)]
+    described += [str(file.partial), str(file.keep_overlong)]
     # Other readers may find something else: their own files stand for the program's version.
     readers = Path(__file__).parent
     for folder in (readers, readers.parent / "profile", readers.parent / "reduction"):

@@ -19,7 +19,7 @@ from sampling.parallel import Mapper, Progress
 from sampling.profile.identity import content_sha256, refuse_changed
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns
 from sampling.profile.profile import Column, KernelTable, Profile, ProfileFile, Table
-from sampling.readers.columns import ColumnMap
+from sampling.readers.input_file import ReadOptions
 from sampling.text import Wording
 
 _FILES_HELD = 2
@@ -31,7 +31,7 @@ class _File:
     """What is read, and how."""
 
     path: str
-    columns: ColumnMap | None
+    options: ReadOptions
     cache: bool
     #: `registry.read_file`
     reader: Callable[..., Profile]
@@ -87,7 +87,7 @@ def read_elsewhere(
     paths: Sequence[str],
     reader: Callable[..., Profile],
     kernels: KernelTable,
-    columns: ColumnMap | None,
+    options: ReadOptions,
     mapper: Mapper,
     progress: Progress | None,
     *,
@@ -97,7 +97,7 @@ def read_elsewhere(
 
     Raises ProfileError: as `read_profile`.
     """
-    files = [_File(str(Path(path).absolute()), columns, cache, reader) for path in paths]
+    files = [_File(str(Path(path).absolute()), options, cache, reader) for path in paths]
     profiles = []
     for path, file, profile in zip(paths, files, mapper(_without_launches, files), strict=True):
         name, signature = kernels.names.add(profile.kernels.names), kernels.add(profile.kernels)
@@ -116,7 +116,7 @@ def read_elsewhere(
 @lru_cache(maxsize=_FILES_HELD)
 def _opened(file: _File) -> Profile:
     # Whatever its size: any worker finds what one of them has read.
-    profile = file.reader(file.path, KernelTable(), file.columns, None, kept_from=0 if file.cache else None)
+    profile = file.reader(file.path, KernelTable(), file.options, None, kept_from=0 if file.cache else None)
     # Of our Parquet kernels get their codes when they are loaded: in the order of the file, in every process.
     for part in profile.parts if not len(profile.kernels) else ():
         part.load(("signature",))

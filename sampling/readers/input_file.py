@@ -50,6 +50,17 @@ _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How profiles are read, as the user said it: a plan has it, so that its profile is read so again."""
+
+    columns: ColumnMap | None = None  #: which columns of tables hold what
+    #: its first group finds the ranks of several files in their paths; None: where their own names tell
+    rank_regex: str | None = None
+    partial: bool = False  #: whether of a file that is cut short what is whole is read
+    keep_overlong: bool = False  #: whether launches that cannot last as long as recorded keep their durations
+
+
+@dataclass(frozen=True, slots=True)
 class InputFile:
     """A file or folder to be recognised and read."""
 
@@ -60,8 +71,10 @@ class InputFile:
     lasting: bool = True  #: whether the location still exists after reading; the copy of a pipe does not
     #: the temporary file with a pipe's bytes, which exists as long as this object
     copy: object = field(default=None, repr=False, compare=False)
-    columns: ColumnMap | None = None  #: which columns of a table hold what, as the user said it
-    partial: bool = False  #: whether what is whole is read of a file that is cut short or damaged
+    # as in `ReadOptions`
+    columns: ColumnMap | None = None
+    partial: bool = False
+    keep_overlong: bool = False
     is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
@@ -129,8 +142,11 @@ class _WatchedFile(io.FileIO):
         return super().readinto(buffer)
 
 
+_PLAIN = ReadOptions()
+
+
 @contextmanager
-def open_input(path: str) -> Iterator[InputFile]:
+def open_input(path: str, options: ReadOptions = _PLAIN) -> Iterator[InputFile]:
     """Open one path of the command line; "-" is standard input.
 
     Standard input and pipes, which can be read only once, are copied to a temporary file.
@@ -138,7 +154,15 @@ def open_input(path: str) -> Iterator[InputFile]:
     Raises ProfileError: it does not exist, is a device, a pipe that nobody writes to, or cannot be read.
     """
     location = Path(path)
-    bare = InputFile(path, location, b"", compressed=False)
+    bare = InputFile(
+        path,
+        location,
+        b"",
+        compressed=False,
+        columns=options.columns,
+        partial=options.partial,
+        keep_overlong=options.keep_overlong,
+    )
     check_there(path)
     if path != "-" and (location.is_file() or location.is_dir()):
         yield bare if location.is_dir() else _with_head(bare)

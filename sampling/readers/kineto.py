@@ -105,7 +105,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Raises ProfileError: the JSON is damaged, too many kernel events are not usable, or there is none.
     """
-    builder = LaunchTableBuilder(file.path, kernels)
+    builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
     seen = EventColumns(builder.left_out)
     trace, notes = _events_read(file, seen, progress)
     if not seen.launches:

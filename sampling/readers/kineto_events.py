@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.profile.launch_table import NO_CALL, NO_NAME, RowsLeftOut
+from sampling.profile.times import NO_START
 from sampling.readers.trace_text import Unread
 from sampling.text import counted
 
@@ -109,20 +110,12 @@ class EventColumns:
         if not kernels:
             return
         start_us, duration_us = numbers(kernels, "ts"), numbers(kernels, "dur")
-        has_start, has_duration = is_time(start_us), is_time(duration_us) & (duration_us >= 0)
-        if not has_start.all():
-            # One without a time is a launch all the same.
-            lacks_start = np.array([event.ts is None for event in kernels])
-            start_us[lacks_start] = 0
-            has_start |= lacks_start
-        for column, is_good in (("ts", has_start), ("dur", has_duration | ~has_start)):
-            if not is_good.all():
-                wrong = kernels[int(np.argmin(is_good))]
-                row = self.events + 1 + next(at for at, event in enumerate(events) if event is wrong)
-                message = f"a kernel event has no usable {column!r}"
-                self._left_out.add(int(np.count_nonzero(~is_good)), message, row=row, column=column)
-        good = has_start & has_duration
+        good = is_time(duration_us) & (duration_us >= 0)
         if not good.all():
+            wrong = kernels[int(np.argmin(good))]
+            row = self.events + 1 + next(at for at, event in enumerate(events) if event is wrong)
+            message = "a kernel event has no usable 'dur'"
+            self._left_out.add(int(np.count_nonzero(~good)), message, row=row, column="dur")
             bad = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if not is_good]
             number = self._numbered([event.args or _NO_ARGUMENTS for event in bad])[0]
             process = codes([event.pid for event in bad], self.processes)
@@ -131,10 +124,11 @@ class EventColumns:
             start_us, duration_us = start_us[good], duration_us[good]
         if kernels:
             arguments = [event.args or _NO_ARGUMENTS for event in kernels]
+            has_start = is_time(start_us)
             self.launches.append(
                 (
                     codes([event.name or NO_NAME for event in kernels], self.names),
-                    nanoseconds(start_us),
+                    np.where(has_start, nanoseconds(np.where(has_start, start_us, 0)), NO_START),
                     nanoseconds(duration_us),
                     _labels(arguments, "device", kernels, "pid"),
                     _labels(arguments, "stream", kernels, "tid"),

@@ -28,7 +28,7 @@ from sampling.arrays import (
 )
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.launch_table import LaunchColumns, with_overlong
 from sampling.profile.profile import (
     Column,
     Device,
@@ -40,6 +40,7 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
+from sampling.profile.times import NO_START
 from sampling.readers.cells import float_values
 from sampling.readers.columns import (
     BLOCK,
@@ -52,6 +53,7 @@ from sampling.readers.columns import (
     matched_columns,
 )
 from sampling.readers.input_file import InputFile, decoded, is_binary, is_json
+from sampling.readers.parquet_times import Mended, look_at_times
 from sampling.readers.table import (
     PARQUET,
     Kind,
@@ -162,9 +164,13 @@ def _launch_layout(
 def _launch_integers(rows: Rows, ours: str, unit_ns: int) -> AnyIntArray:
     """Return (n,) the times of a column, or its integers, of which an empty one is 0.
 
-    Raises ProfileError: a time has no value or does not fit, or a number is negative that cannot be.
+    Raises ProfileError: a duration has no value, a time does not fit, or a number is negative that cannot be.
     """
-    numbers: AnyIntArray = rows.times(ours, unit_ns) if ours in TIMES else rows.numbers(ours, empty=0)
+    numbers: AnyIntArray
+    if ours in TIMES:
+        numbers = rows.times(ours, unit_ns, empty=NO_START if ours == "start_ns" else None)
+    else:
+        numbers = rows.numbers(ours, empty=0)
     if ours not in _MAY_BE_NEGATIVE and len(numbers) and numbers.min() < 0:
         rows.refuse(numbers < 0, ours, lambda row: f"{numbers[row]} is negative")
     return numbers
@@ -221,13 +227,14 @@ def _table_in_memory(
             rows.sizes(what) if what in matched else [numbers[axis] for axis in axes if axis in numbers]
             for what, axes in DIMENSIONS.items()
         )
+        plain: dict[str, Any] = {ours: numbers[ours] for ours in _PLAIN & numbers.keys()}
         launches.add(
             LaunchColumns(
                 name=rows.names("name", kernels, text_of_cell),
                 order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
                 grid=grid or None,
                 block=block or None,
-                **{ours: numbers[ours] for ours in _PLAIN & numbers.keys()},
+                **plain,
             )
         )
     known = {name: np.concatenate(parts) for name, parts in values.items() if parts}
@@ -288,14 +295,20 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
         starts=tuple(starts),
         copy=copy,
     )
+    facts, are_looked_at = _facts(metadata, keep_overlong=file.keep_overlong)
     runs = source.runs()
     if source.lacks_durations() or any(one[:2] >= other[:2] for one, other in pairwise(runs)):
         # Only in memory can interleaved processes or devices be put in order, and rows be left out.
-        described = _PARQUET_FORMAT, _facts(metadata)
+        described = _PARQUET_FORMAT, facts
         return _table_in_memory(file, kernels, layout, columns, metrics, described, progress)
     firsts = np.cumsum([0, *(launches for _, _, launches in runs)]).tolist()
     sequences = [LaunchSequence(*run, first) for run, first in zip(runs, firsts, strict=False)]
     optional = cast("set[Column]", {"start_ns", "stream"} & columns.keys())
+    if "start_ns" in optional:
+        source, facts = _mended(
+            source, sequences, facts, are_looked_at=are_looked_at, keep_overlong=file.keep_overlong
+        )
+        optional -= {"start_ns"} if facts.without_start == starts[-1] else set()
     return Profile(
         format=_PARQUET_FORMAT,
         files=(ProfileFile(file.path, location, starts[-1]),),
@@ -303,19 +316,50 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
         sequences=tuple(sequences),
         parts=source.parts(sequences),
         columns=frozenset({"name", "signature", "duration_ns", *optional}),
-        facts=_facts(metadata),
+        facts=facts,
         metric_names=metrics,
     )
 
 
-def _facts(metadata: Any) -> RecordingFacts:
-    """Return the facts in the metadata; a file without any, or with garbled ones, has none."""
+def _mended(
+    source: _LaunchParquet,
+    sequences: Sequence[LaunchSequence],
+    facts: RecordingFacts,
+    *,
+    are_looked_at: bool,
+    keep_overlong: bool,
+) -> tuple[_LaunchParquet, RecordingFacts]:
+    """Return a file with starts, its times mended, and the facts of them; they are read where need be."""
+    without_start, are_above = source.starts_told()
+    has_stream = "stream" in source.layout.columns
+    if are_looked_at:
+        without_start = facts.without_start if without_start is None else without_start
+    elif without_start is None or not are_above or has_stream:
+        looked = look_at_times(source.parts(sequences), has_stream=has_stream)
+        without_start, mended = looked.without_start, dict(looked.mended)
+        if len(looked.beyond_ns):
+            first = source.name(looked.first_overlong)
+            facts = with_overlong(facts, looked.beyond_ns, first, are_kept=keep_overlong)
+        if keep_overlong:
+            del mended["duration_ns"]
+        source = replace(source, mended=mended, local=threading.local())
+    return source, replace(facts, without_start=without_start)
+
+
+def _facts(metadata: Any, *, keep_overlong: bool) -> tuple[RecordingFacts, bool]:
+    """Return the facts in the metadata, and whether they are of the times as they are to be read.
+
+    A file without any, or with garbled ones, has none.
+    """
     try:
-        fields = decoded(json.loads, (metadata.metadata or {}).get(METADATA_KEY) or b"{}")
+        fields = decoded(json.loads, (metadata.metadata or {})[METADATA_KEY])
         devices = tuple(Device(**device) for device in fields.pop("devices", ()))
-        return RecordingFacts(devices=devices, **fields)
-    except (ValueError, TypeError, AttributeError):
-        return RecordingFacts()
+        facts = RecordingFacts(devices=devices, **fields)
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return RecordingFacts(), False
+    if facts.keeps_overlong and not keep_overlong:
+        return replace(facts, overlong=0, overlong_ns=0, first_overlong=None, keeps_overlong=False), False
+    return facts, True
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,6 +376,7 @@ class _LaunchParquet:
     places: Mapping[str, int]  #: the index of each column in the metadata
     starts: tuple[int, ...]  #: (row groups + 1,) the row at which each begins
     copy: object  #: the temporary file at ``location``, if it is one: it is deleted once nothing holds it
+    mended: Mapping[Column, Mended] = field(default_factory=dict)  #: values in place of those in the file
     local: threading.local = field(default_factory=threading.local)
 
     def load(self, rows: slice, columns: Sequence[Column]) -> Table:
@@ -389,6 +434,23 @@ class _LaunchParquet:
             for one in told
         )
 
+    def starts_told(self) -> tuple[int | None, bool]:
+        """Return how many launches have no start (None: statistics do not tell), and if all are above 0."""
+        place = self.places.get(self.layout.header[self.layout.columns["start_ns"][0]])
+        groups = range(self.metadata.num_row_groups if place is not None else 0)
+        told = [self.metadata.row_group(group).column(place).statistics for group in groups]
+        if not told or any(each is None or not each.has_null_count for each in told):
+            return None, False
+        lowest = [each.min if each.has_min_max else None for each in told]
+        is_above = all(isinstance(each, int | float) and each > 0 for each in lowest)
+        return sum(each.null_count for each in told), is_above
+
+    def name(self, row: int) -> str:
+        """Return the kernel name of a launch."""
+        kernels, (row_group, inside) = KernelTable(), self._place(slice(row, row + 1))
+        code = self._rows(row_group, ["name"]).names("name", kernels)[inside]
+        return kernels.names.full(int(code[0]))
+
     def _place(self, rows: slice) -> tuple[int, slice]:
         """Return the row group of some rows, and where they are in it."""
         row_group = bisect_right(self.starts, rows.start) - 1
@@ -399,6 +461,12 @@ class _LaunchParquet:
         """Return (rows of the row group,) values for each column."""
         plain = [column for column in columns if column not in {"name", "signature"}]
         values: dict[Column, AnyIntArray] = dict(zip(plain, self._integers(row_group, plain), strict=True))
+        for column in self.mended.keys() & values.keys():
+            rows, instead = self.mended[column]
+            first, stop = np.searchsorted(rows, self.starts[row_group : row_group + 2])
+            if first < stop:
+                values[column] = values[column].copy()
+                values[column][rows[first:stop] - self.starts[row_group]] = instead[first:stop]
         if len(plain) == len(columns):
             return values
         name = self._rows(row_group, ["name"]).names("name", self.kernels)
@@ -468,7 +536,8 @@ def write_launch_parquet(
 ) -> DurationCounts:
     """Write the selected launches and return what they come to, by name.
 
-    Launch ids do not change: where the process numbers of several files are not in ascending order, processes
+    Times are as the profile has them: what was mended is not looked at again when the file is read. Launch
+    ids do not change: where the process numbers of several files are not in ascending order, processes
     are renumbered 0, 1, 2... Names and shapes are dictionary-encoded, so a profile shrinks to some bytes a
     launch. Columns the profile does not have are left out; grid and block that it does not know are 0. Its
     own metrics stay, as numbers with fractions.
@@ -523,6 +592,14 @@ def _written_columns(
         whole += [np.full(part.launches, each) for each in (process, device)]
         yield [
             pa.DictionaryArray.from_arrays(to_arrow(code[name]), texts),
-            *(to_arrow(column.astype(np.int64, copy=False)) for column in whole),
+            *(_arrow_integers(column) for column in whole),
             *(to_arrow(metrics[column]) for column in profile.metric_names),
         ]
+
+
+def _arrow_integers(values: AnyIntArray) -> pa.Array:
+    """Return (n,) integers, a start that was not recorded as null."""
+    import pyarrow as pa
+
+    whole = values.astype(np.int64, copy=False)
+    return to_arrow(whole) if whole.min() > NO_START else pa.array(whole, mask=whole == NO_START)

@@ -63,6 +63,7 @@ from sampling.readers.nsys_tables import (
     NVTX,
     OLD_GPU,
     OLD_GPUS,
+    PARENT,
     PLACE,
     RANGE,
     RUNTIME,
@@ -121,7 +122,7 @@ def read_export(
             progress(min(done, total), total, f"reading {Path(tables.path).name}")
 
     has_ranges = tables.has(NVTX, "eventType", "globalTid", "start", "end")
-    builder = LaunchTableBuilder(tables.path, kernels)
+    builder = LaunchTableBuilder(tables.path, kernels, keep_overlong=file.keep_overlong)
     parts, processes, left_out, keys_left_out = _read_launches(
         tables, builder, kernels, advance, has_ranges=has_ranges
     )
@@ -168,7 +169,7 @@ def _read_launches(
     present = tables.columns(KERNEL)
     if not present:
         raise without_kernels(tables)
-    columns = [column for column in (*TIMES, *NAMES, *PLACE, *GRID, *BLOCK) if column in present]
+    columns = [column for column in (*TIMES, *NAMES, *PLACE, *GRID, *BLOCK, PARENT) if column in present]
     if lacking := [column for column in TIMES if column not in columns]:
         raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
     texts, found, rows = dict[int, str](), _Launches([], {}, [], []), 0
@@ -248,6 +249,7 @@ def _launches(
         block=block,
         start_ns=part.start_ns,
         stream=column.get("streamId"),
+        device_launched=column[PARENT] > 0 if PARENT in column else None,
         api_start_ns=part.api_start_ns if has_ranges else None,
     )
 

@@ -28,6 +28,8 @@ TIMES = ("start", "end")
 #: Best first: older nsys versions leave mangledName out, and newer ones may leave any of them NULL.
 NAMES = ("demangledName", "mangledName", "shortName")
 PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
+#: The grid that launched a kernel from the device, as CUPTI calls it
+PARENT = "parentGridId"
 GRID = ("gridX", "gridY", "gridZ")
 BLOCK = ("blockX", "blockY", "blockZ")
 CALL = ("start", "globalTid", "correlationId")
@@ -47,7 +49,21 @@ _SPELLING = {
     name.casefold(): name
     for name in (
         *(KERNEL, RUNTIME, GRAPH_TRACE, STRINGS, NVTX, *NODES, CAPTURE, DIAGNOSTICS, SYSTEM, *EXPORTERS),
-        *(OLD_GPUS, GPUS, GPU_NUMBERS, *TIMES, *NAMES, *PLACE, *GRID, *BLOCK, *CALL, *CALLED, *RANGE, *NODE),
+        *(
+            PARENT,
+            OLD_GPUS,
+            GPUS,
+            GPU_NUMBERS,
+            *TIMES,
+            *NAMES,
+            *PLACE,
+            *GRID,
+            *BLOCK,
+            *CALL,
+            *CALLED,
+            *RANGE,
+            *NODE,
+        ),
         *(*NODE_OF_LAUNCH, *SETTING, *TEXT, *DIAGNOSTIC, *OLD_GPU, *GPU, *GPU_NUMBER),
     )
 }

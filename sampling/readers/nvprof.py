@@ -28,6 +28,8 @@ FORMAT = "nvprof"
 
 # How many nanoseconds one unit of time is. nvprof chooses one for every cell, or one for a column of CSV.
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+# A number of six digits stands for any within a hundred thousandth of it, or a tenth of that.
+_OF_SIX_DIGITS = 100_000
 _GRID, _BLOCK = ("Grid X", "Grid Y", "Grid Z"), ("Block X", "Block Y", "Block Z")
 _TIMES = ("Start", "Duration")
 _CSV_KINDS: dict[str, Kind] = {
@@ -123,6 +125,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
                 grid=grid,
                 block=block,
                 start_ns=start_ns,
+                start_step_ns=start_ns // _OF_SIX_DIGITS,
                 stream=rows.if_complete("Stream"),
             )
         )

@@ -13,11 +13,11 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress, cluster
@@ -25,11 +25,8 @@ from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.readers import cache as kept_files
 from sampling.readers.folders import files_in, matching
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import InputFile, ReadOptions, open_input
 from sampling.text import Wording, counted, listed
-
-if TYPE_CHECKING:
-    from sampling.readers.columns import ColumnMap
 
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
@@ -57,6 +54,7 @@ _FORMS = (
 
 
 # Where the name of a file or of a folder around it says a rank: rank3, rank-3, rank_3, rank[3], worker3.
+_PLAIN = ReadOptions()
 _RANK = re.compile(r"(?:rank|worker)[-_\[=]?([0-9]{1,9})(?![0-9])", re.IGNORECASE)
 # The PyTorch profiler's own names, HOST_PID.TIME.pt.trace.json: one process writes a file a cycle.
 _WORKER = re.compile(r"(.+_[0-9]+)\.[0-9]+\.pt\.trace\.json(?:\.gz)?")
@@ -70,25 +68,24 @@ def reader_of(file: InputFile) -> ModuleType | None:
 def read_profile(
     paths: Sequence[str],
     progress: Progress | None = None,
-    columns: ColumnMap | None = None,
+    options: ReadOptions = _PLAIN,
     *,
     needs_table: bool = True,
     cache: bool = False,
     scheduler: str | None = None,
-    rank_regex: str | None = None,
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
     A folder that is no export is the profiles in it, and a pattern such as ``run/**/rank*.json`` what it
     finds, where no file has that name. Columns are of the files that are tables. With ``cache``,
     what is read of large files is kept in the user's cache folder for the next time. With a scheduler, the
-    address of Dask's, its workers read the files, at the same paths, and look at the launches. The first
-    group of ``rank_regex`` finds the rank of each file in its path, where its own names do not tell.
+    address of Dask's, its workers read the files, at the same paths, and look at the launches.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
     there are columns and no file is a table, where that is needed, there is no such scheduler, or
     ``rank_regex`` finds no rank in a path.
     """
+    rank_regex = options.rank_regex
     pattern = None if rank_regex is None else _rank_pattern(rank_regex)
     kernels = KernelTable()
     files: list[str] = []
@@ -96,17 +93,17 @@ def read_profile(
     for path in chain.from_iterable(map(_found, paths)):
         several = [path]
         if Path(path).is_dir():
-            several, left_out = _profiles_of(path, columns, progress)
+            several, left_out = _profiles_of(path, options, progress)
             notes += left_out
         files += several
     if scheduler is not None:
         from sampling.readers.elsewhere import read_elsewhere
 
         mapper = cluster(scheduler).map
-        profiles = read_elsewhere(files, read_file, kernels, columns, mapper, progress, cache=cache)
+        profiles = read_elsewhere(files, read_file, kernels, options, mapper, progress, cache=cache)
     else:
-        least = kept_files.least_kept(files, read_file, columns, progress) if cache else None
-        profiles = [read_file(each, kernels, columns, progress, kept_from=least) for each in files]
+        least = kept_files.least_kept(files, read_file, options, progress) if cache else None
+        profiles = [read_file(each, kernels, options, progress, kept_from=least) for each in files]
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0]
     if len(profiles) > 1:
@@ -119,7 +116,8 @@ def read_profile(
     profile.notes, profile.mapper = tuple(notes), profiles[0].mapper
     profile.rank_regex = rank_regex if len(profiles) > 1 else None
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
-    if columns is not None and needs_table:
+    profile.partial, profile.keep_overlong = options.partial, options.keep_overlong
+    if options.columns is not None and needs_table:
         refuse_unused_columns([profile])
     return profile
 
@@ -179,9 +177,7 @@ def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
         )
 
 
-def _profiles_of(
-    path: str, columns: ColumnMap | None, progress: Progress | None
-) -> tuple[list[str], list[str]]:
+def _profiles_of(path: str, options: ReadOptions, progress: Progress | None) -> tuple[list[str], list[str]]:
     """Return a folder itself if it is an export, else the profiles in it and a note on what is left out.
 
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
@@ -193,11 +189,11 @@ def _profiles_of(
             return [path], []
         # Its recording and the place of its form, by the name of a file; None where it is no profile
         seen: dict[str, tuple[str, int] | None] = {}
-        for entry in files_in(folder.location, _is_whole):
+        for entry in files_in(folder.location, partial(_is_whole, options)):
             if progress is not None:
                 progress(len(seen), 0, f"looking into {path}")
             name = str(entry.relative_to(folder.location))
-            is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns)
+            is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, options)
             seen[name] = _recording_and_form(name) if is_profile else None
         recognised = {name: form for name, form in seen.items() if form is not None}
         if not recognised:
@@ -214,14 +210,13 @@ def _profiles_of(
     return [str(Path(path) / name) for name in kept], [left_out] if others else []
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_whole(options: ReadOptions, folder: Path) -> bool:
     """Return whether a folder is an export, or of a simulator's traces: thousands of files, no profiles."""
-    return any(folder.glob("kernelslist*")) or _is_profile(folder, None)
+    return any(folder.glob("kernelslist*")) or _is_profile(folder, options)
 
 
-def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
-    with open_input(str(entry)) as opened, opened.damage_reported():
-        file = replace(opened, columns=columns)
+def _is_profile(entry: Path, options: ReadOptions) -> bool:
+    with open_input(str(entry), options) as file, file.damage_reported():
         reader = reader_of(file)
         # Any table may lie in the folder: one that is of launches has the columns for it.
         return reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
@@ -239,7 +234,7 @@ def _recording_and_form(name: str) -> tuple[str, int]:
 def read_file(
     path: str,
     kernels: KernelTable,
-    columns: ColumnMap | None,
+    options: ReadOptions,
     progress: Progress | None,
     *,
     kept_from: int | None,
@@ -257,12 +252,11 @@ def read_file(
             from sampling.readers.not_a_profile import file_error
 
             raise file_error(file)
-        if columns is not None and hasattr(reader, "has_columns"):
-            profile.named_columns = str(columns)
+        if options.columns is not None and hasattr(reader, "has_columns"):
+            profile.named_columns = str(options.columns)
         return profile
 
-    with open_input(path) as opened:
-        file = replace(opened, columns=columns)
+    with open_input(path, options) as file:
         # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
         if kept_from is None:

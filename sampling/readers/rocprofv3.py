@@ -347,7 +347,7 @@ def _profile_of(
 
     Raises ProfileError: there is none, too many rows can be none, or none has a name.
     """
-    builder = LaunchTableBuilder(file.path, kernels)
+    builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
     rows, launches, names = 0, 0, set[str]()
     facts = RecordingFacts(launch_order="api-start", product="rocprofv3")
     places: dict[tuple[int, int], Device] = {}

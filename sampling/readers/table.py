@@ -210,16 +210,20 @@ class Rows:
             return None
         return self.narrow(column)
 
-    def times(self, column: str, unit_ns: int = 1) -> IntArray:
-        """Return (n,) nanoseconds of a column in some unit, rounded."""
-        raw = self.numbers(column)
+    def times(self, column: str, unit_ns: int = 1, *, empty: int | None = None) -> IntArray:
+        """Return (n,) nanoseconds of a column in some unit, rounded; an empty cell as in `numbers`."""
+        raw = self.numbers(column, empty=None if empty is None else 0)
         most = MOST_NS // unit_ns
         if len(raw) and not -most < raw.min() <= raw.max() < most:
             self.refuse(~((raw > -most) & (raw < most)), column, lambda row: f"{raw[row]} is too long a time")
         if raw.dtype.kind == "f":
-            return np.asarray(np.rint(raw * unit_ns).astype(np.int64))
-        whole = raw.astype(np.int64, copy=False)
-        return whole if unit_ns == 1 else whole * unit_ns
+            time_ns = np.asarray(np.rint(raw * unit_ns).astype(np.int64))
+        else:
+            whole = raw.astype(np.int64, copy=False)
+            time_ns = whole if unit_ns == 1 else whole * unit_ns
+        if empty is None or not self.table.column(column).null_count:
+            return time_ns
+        return np.where(self.has_value(column), time_ns, empty)
 
     def sizes(self, column: str) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""

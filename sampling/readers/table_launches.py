@@ -23,7 +23,7 @@ class Launches:
     def __init__(self, file: InputFile, kernels: KernelTable) -> None:
         self.count = 0  #: how many there are so far
         self._file = file
-        self._builder = LaunchTableBuilder(file.path, kernels)
+        self._builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
         self.left_out = self._builder.left_out
         self._waiting: list[LaunchColumns] = []
 

@@ -140,8 +140,8 @@ def _errors(counts: DurationCounts, rank_of: IntArray, ranks: int) -> FloatArray
     # A kernel that a rank does not have is off by all of it, one that it has by what its time says.
     has_ns = np.bincount(rank_of, of_kernel_ns[kernel_of], ranks)
     off_ns = np.bincount(rank_of, np.abs(len(present) * time_ns - of_kernel_ns[kernel_of]), ranks)
-    total_ns = max(float(time_ns.sum()), 1.0)
-    return np.stack([len(present) * own_ns - total_ns, off_ns + total_ns - has_ns]) / total_ns
+    total_ns = float(time_ns.sum())
+    return np.stack([len(present) * own_ns - total_ns, off_ns + total_ns - has_ns]) / max(total_ns, 1.0)
 
 
 def _waiting(

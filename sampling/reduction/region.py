@@ -18,9 +18,9 @@ from sampling.text import Wording
 
 COMMUNICATION = "communication"
 Window = tuple[int | None, int | None]
+#: Single numbers, and windows of them.
+Numbers = tuple[int | range, ...]
 _NAMES_SHOWN = 5
-# No rank or device has a number so high; a window of numbers ends here.
-_HIGHEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Region:
     """The filters of a run; an empty one keeps everything. All that are given must hold."""
 
     #: Keep only these numbers.
-    devices: tuple[int, ...] = ()
-    processes: tuple[int, ...] = ()
+    devices: Numbers = ()
+    processes: Numbers = ()
     #: Keep kernels whose full name one of these regular expressions finds something in.
     include: tuple[str, ...] = ()
     #: Drop those one of these finds something in; "communication" stands for collective kernels.
@@ -92,15 +92,18 @@ def written_region(
     `OptionError` for what is no number, or no `Region`.
     """
 
-    def numbers(parameter: str, texts: tuple[str, ...]) -> tuple[int, ...]:
-        chosen: list[int] = []
+    def numbers(parameter: str, texts: tuple[str, ...]) -> Numbers:
+        chosen: list[int | range] = []
         for part in (part for text in texts for part in text.split(",")):
             first, colon, stop = part.partition(":")
             try:
-                chosen += range(int(first), min(int(stop), _HIGHEST) if colon else int(first) + 1)
+                chosen.append(range(int(first), int(stop)) if colon else int(first))
             except ValueError as error:
                 wording = f"`{parameter}={{}}`: numbers are meant, or A:B for A up to, not with, B"
                 raise OptionError(Wording(wording, " ".join(texts))) from error
+            if chosen[-1] == range(0):
+                wording = f"`{parameter}={{}}` holds no number: {{}} is from A up to, not with, B"
+                raise OptionError(Wording(wording, " ".join(texts), part), remedy="give A:B, A below B")
         return tuple(chosen)
 
     return Region(
@@ -116,11 +119,11 @@ def written_region(
 
 
 def written_window(parameter: str, text: str, what: str = "ids") -> Window:
-    """Return the ends of a window, None where it is open; `OptionError` where it ends before it begins."""
+    """Return the ends of a window, None where it is open; `OptionError` where nothing lies between them."""
     found = re.fullmatch(r"(\d*):(\d*)", text, re.ASCII)
     low, high = (int(part) if part else None for part in found.groups()) if found else (1, 0)
-    if high is not None and (low or 0) > high:
-        meant = f"{what} as A:B, A: or :B are meant, counted from 0, A not above B"
+    if high is not None and (low or 0) >= high:
+        meant = f"{what} as A:B, A: or :B are meant, counted from 0, A below B"
         raise OptionError(Wording(f"`{parameter}={{}}`: {meant}", text))
     return low, high
 
@@ -128,6 +131,15 @@ def written_window(parameter: str, text: str, what: str = "ids") -> Window:
 def as_given(bounds: Window | None) -> str:
     """Return a window as people write it: its first and its last bound, a colon between."""
     return ":".join("" if bound is None else str(bound) for bound in bounds or (None, None))
+
+
+def as_written(numbers: Numbers) -> tuple[int | str, ...]:
+    """Return numbers as a plan file has them: windows as people write them."""
+    return tuple(as_given((each.start, each.stop)) if isinstance(each, range) else each for each in numbers)
+
+
+def _is_among(number: int, wanted: Numbers) -> bool:
+    return any(number in each if isinstance(each, range) else number == each for each in wanted)
 
 
 def nothing_left(parameter: str, value: object, remedy: str) -> EmptySelectionError:
@@ -147,9 +159,10 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
         ("devices", [each.device for each in profile.sequences], region.devices),
     ):
         there = ", ".join(map(str, sorted({numbers[index] for index in left})))
-        left = [index for index in left if not wanted or numbers[index] in wanted]
+        left = [index for index in left if not wanted or _is_among(numbers[index], wanted)]
         if not left:
-            raise nothing_left(parameter, ",".join(map(str, wanted)), f"the numbers here are {there}")
+            texts = ",".join(map(str, as_written(wanted)))
+            raise nothing_left(parameter, texts, f"the numbers here are {there}")
     low, high = region.launches or (None, None)
     kept, low, high = set(left), low or 0, profile.launches if high is None else high
     cut = (part.between(low, high) for part in profile.parts if part.sequence in kept)

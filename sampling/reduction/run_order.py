@@ -233,7 +233,8 @@ def find_loop(ids: IntArray, sequence: IntArray, label: IntArray, duration_ns: I
     An iteration has two launches or more, comes three times or more, and all of them are most of the
     launches, as for `single-iteration`. All (n,) in id order.
     """
-    number = int(np.argmax(np.bincount(sequence, weights=duration_ns)))
+    # Of those that have launches: all of them may last 0 ns.
+    number = int(sequence[np.argmax(np.bincount(sequence, weights=duration_ns)[sequence])])
     first, stop = np.searchsorted(sequence, (number, number + 1))
     ids, labels = ids[first:stop], label[first:stop]
     begin = max(len(labels) - _LOOKED_AT, 0) // 2

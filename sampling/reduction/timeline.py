@@ -8,9 +8,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.parallel import Progress, in_turn, ordered_map
 from sampling.profile.profile import Column, LaunchSequence, Part, Profile
+from sampling.profile.times import NO_START
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
 
@@ -58,6 +59,7 @@ def device_times(
 ) -> tuple[DeviceTime, ...]:
     """Return the busy time of every sequence's selected launches; () where starts are not recorded.
 
+    Launches without a start count in none of it.
     Exact while no launch of a later part starts before the latest end so far in an idle gap that an earlier
     part left open; such a launch counts as hidden there. Parts have about a million launches.
     """
@@ -66,6 +68,7 @@ def device_times(
     known: tuple[DeviceTime, ...] | None = profile.known("device times", chosen)
     if known is not None:
         return known
+    chosen = _with_starts(profile, chosen)
     times: dict[int, DeviceTime] = {}
     swept = in_turn(profile.mapper, chosen, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
     for done, (part, time) in enumerate(zip(chosen, swept, strict=True)):
@@ -137,6 +140,17 @@ def _swept(part: Part, by_start: _ByStart, before: _LastEnd) -> _Swept:
     return _Swept(kernel_ns, busy_ns, first_ns, int(ended[-1]), tuple(gaps), last_before(len(end)))
 
 
+def _with_starts(profile: Profile, parts: Sequence[Part]) -> Sequence[Part]:
+    """Return those launches of parts whose start was recorded."""
+    if not profile.facts.without_start:
+        return parts
+    return [part for part in profile.map(_with_start, parts) if part is not None]
+
+
+def _with_start(part: Part) -> Part | None:
+    return part.narrowed(part.load(("start_ns",))["start_ns"] != NO_START)
+
+
 def _by_start(part: Part) -> _ByStart:
     """Return a part's rows, ascending by their starts, and their starts and ends."""
     table = part.load(("start_ns", "duration_ns"))
@@ -189,6 +203,8 @@ def idle_gaps(
         for part in profile.parts
         if of.device in {None, places[part.sequence][0].device} and places[part.sequence][1] in clocks
     ]
+    if not (parts := [*_with_starts(profile, parts)]):
+        return None
     longest_ns = max(last - first for first, last in ranges.values())
     # Ends are not among the starts, but what is left out is a small share in any case.
     least_ns = max(int(longest_ns * _LEAST_SHARE), 1)
@@ -223,7 +239,8 @@ class GroupLaunches:
     #: Index in the whole profile.
     id: IntArray
     duration_ns: AnyIntArray
-    #: When it started, nanoseconds after the first launch of its file; None where it is not known.
+    #: When it started, nanoseconds after the first launch of its file, `NO_START` where that was not
+    #: recorded; None where it was of none.
     start_ns: IntArray | None
 
     def __len__(self) -> int:
@@ -234,9 +251,8 @@ class GroupLaunches:
         place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
         return np.unique(place[self.id[place] == ids])
 
-    def part(self, first: int, stop: int) -> GroupLaunches:
-        """Return the launches from the place ``first`` up to, not with, ``stop``."""
-        rows = slice(first, stop)
+    def part(self, rows: slice | BoolArray) -> GroupLaunches:
+        """Return some of the launches, by their places or as (n,) which of them."""
         start_ns = None if self.start_ns is None else self.start_ns[rows]
         return GroupLaunches(self.id[rows], self.duration_ns[rows], start_ns)
 
@@ -248,7 +264,8 @@ class TimelineBins:
     #: Ids of its first and last launch; -1 where it has none.
     first: IntArray
     last: IntArray
-    #: Where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
+    #: Where it begins: when its first launch started, `NO_START` if that was not recorded, or the edge of a
+    #: bin of time; None if unknown.
     start_ns: IntArray | None
     #: How many, and how many of them a plan draws.
     launches: IntArray
@@ -270,10 +287,13 @@ def launches_of_group(
     for part, group_of, table in counted_launches(profile, counts, columns, progress):
         rows = np.flatnonzero(group_of == group)
         origin_ns, _ = clocks.get(profile.clocks[part.sequence], (0, 0))
-        start_ns = table["start_ns"][rows] - origin_ns if has_starts else rows
+        start_ns = table["start_ns"][rows] if has_starts else rows
+        if has_starts:
+            start_ns = np.where(start_ns == NO_START, NO_START, start_ns - origin_ns)
         found.append((part.ids(rows), table["duration_ns"][rows], start_ns))
     ids, duration_ns, starts = map(np.concatenate, zip(*found, strict=True))
-    return GroupLaunches(ids, duration_ns, starts if has_starts else None)
+    are_told = has_starts and bool((starts != NO_START).any())
+    return GroupLaunches(ids, duration_ns, starts if are_told else None)
 
 
 def timeline_bins(
@@ -281,7 +301,8 @@ def timeline_bins(
 ) -> TimelineBins:
     """Return the launches in bins: of as many launches each, as near as may be, or of the same time each.
 
-    By launch there are no more bins than launches. ``drawn_ids`` are of this group and others.
+    By launch there are no more bins than launches; by time each of them has a start. ``drawn_ids`` are of
+    this group and others.
     """
     order, begin_ns = np.arange(len(launches)), launches.start_ns
     if by == "time":

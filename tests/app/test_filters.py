@@ -151,7 +151,7 @@ async def test_ranges_are_stepped_through(tmp_path: Path) -> None:
 WRONG = (
     ("exclude", "'gemm", 'exclude: "\'gemm" has a quotation mark without a second one; write it as "\'"'),
     ("device", "x", "device x: numbers are meant, or A:B for A up to, not with, B"),
-    ("launches", "9:2", "launches 9:2: ids as A:B, A: or :B are meant, counted from 0, A not above B"),
+    ("launches", "9:2", "launches 9:2: ids as A:B, A: or :B are meant, counted from 0, A below B"),
     ("min_duration", "5us", "min-duration: '5us' is no whole number; give nanoseconds, as 5000"),
     ("min_duration", "0", "min-duration 0: nanoseconds from 1 on are meant"),
     ("features", "none.csv", "features: 'none.csv' is no file that is there"),

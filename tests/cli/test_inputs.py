@@ -159,6 +159,38 @@ def test_a_plan_records_the_columns_and_is_judged_and_topped_up_by_them(
     assert len(drawn_of(plan)) < len(drawn_of(more))
 
 
+@pytest.fixture(scope="module")
+def overlong(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of 60 launches in one stream, the third of which outlasts the next ten."""
+    path = tmp_path_factory.mktemp("tables") / "overlong.csv"
+    rows = [(f"k{row % 2}", 10_100 if row == 2 else 100 + row, 1_000 * row, 7) for row in range(60)]
+    lines = ["name,duration_ns,start_ns,stream", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("words", "third_ns"), [((), 1_000), (("--keep-overlong", "--partial"), 10_100)])
+def test_how_a_profile_was_read_is_in_its_plan_and_it_is_read_so_again(
+    kernelpoint: Kernelpoint, overlong: Path, tmp_path: Path, words: tuple[str, ...], third_ns: int
+) -> None:
+    total_ns = sum(100 + row for row in range(60)) - 102 + third_ns
+    plan, more = tmp_path / "plan.json", tmp_path / "more.json"
+    assert kernelpoint("sample", overlong, *words, "-e", "0.2", "--judge", "0", "-o", plan).code == 0
+    document = json.loads(plan.read_text())
+    asked = {name: document["options"].get(name) for name in ("keep_overlong", "partial")}
+    assert asked == dict.fromkeys(("keep_overlong", "partial"), True if words else None)
+    assert [each["severity"] for each in document["findings"] if each["code"] == "overlong"] == ["error"]
+    assert document["profile"]["total_duration_ns"] == total_ns
+    for command in (("judge", plan, overlong), ("open", plan), ("summary", overlong, *words)):
+        assert results(kernelpoint, *command)["total_duration_ns"] == total_ns
+    table = cycles_of(plan, tmp_path / "cycles.csv", spread=20)
+    assert kernelpoint("estimate", plan, table, "--target", "0.001", "--top-up", more).code == 4
+    topped_up = json.loads(more.read_text())
+    assert (topped_up["options"], topped_up["profile"]) == (document["options"], document["profile"])
+    refused = kernelpoint("open", plan, "--keep-overlong").failed(2)
+    assert "--keep-overlong is said by the plan" in refused
+
+
 @pytest.mark.parametrize("profile", ["resnet", "resnet_csv", "gpt2", "theirs"])
 def test_convert_keeps_what_was_read(
     kernelpoint: Kernelpoint, request: pytest.FixtureRequest, profile: str, tmp_path: Path

@@ -275,6 +275,8 @@ def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
     assert "gemm rank 7" in labelled
     assert results(kernelpoint, "groups", tmp_path)[0]["key"].endswith(" rank 1 device 0")
     rows = results(kernelpoint, "ranks", tmp_path, "--rank", "0:2,7")
+    selection = kernelpoint("ranks", tmp_path, "--rank", "0:2,7", *JSON).json["selection"]
+    assert selection["filters"]["process"] == ["0:2", 7]
     assert [(row["rank"], row["waiting_ns"]) for row in rows] == [(0, 30), (1, 0), (7, 25)]
     assert kernelpoint("ranks", tmp_path, "--rank", "1:7").out.startswith("Selection: 2 of 6 launches")
     refused = kernelpoint("ranks", tmp_path, "--rank", "1:")
@@ -418,6 +420,35 @@ def test_the_filter_that_leaves_nothing_is_named(
     assert f"{flag} " in said
     assert "leaves no launch" in said
     assert not any(here.iterdir())
+
+
+def test_ranks_that_take_no_time_are_not_off_by_any(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = tmp_path / "zeros.csv"
+    path.write_text("name,duration_ns,process\na,0,0\na,0,1\n")
+    shown = kernelpoint("ranks", path).out
+    assert "2 times its time is +0.0 % from the total" in " ".join(shown.split())
+    assert "100.0 %" not in shown
+
+
+def test_launches_without_a_start_are_in_the_order_of_calls_and_in_no_time(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path, untimed = tmp_path / "launches.csv", {0: "", 3: "", 7: "", 30: "", 31: ""}
+    rows = [
+        f"{'odd' if row >= 30 else 'k'},100,{untimed.get(row, 10_000 + 1_000 * row)}" for row in range(32)
+    ]
+    path.write_text("\n".join(["name,duration_ns,start_ns", *rows]) + "\n")
+    by_time = results(kernelpoint, "timeline", path, "--by", "time", "--kernel", "#1")["bins"]
+    assert sum(row["launches"] for row in by_time) == 27
+    by_launch = results(kernelpoint, "timeline", path, "--bins", "30", "--kernel", "#1")["bins"]
+    assert [row["start_ns"] for row in by_launch] == [
+        None if row in untimed else 1_000 * (row - 1) for row in range(30)
+    ]
+    for words in ((), ("--by", "time"), ("--format", "markdown")):
+        assert kernelpoint("timeline", path, "--kernel", "#1", *words).code == 0
+    assert "none was recorded" in kernelpoint("timeline", path, "--kernel", "odd", "--by", "time").failed(1)
+    assert results(kernelpoint, "info", path, "--time", "0:5000")["launches"] == 4
+    assert "no-times" in kernelpoint("info", path, *JSON).json["warnings"]
 
 
 @pytest.mark.parametrize("words", [("--range", "ProfilerStep#7"), ("--time", "9000000:30000000")])

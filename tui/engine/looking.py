@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sampling.arrays import IntArray
+from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.methods.registry import DEFAULT_METHOD
 from sampling.parallel import Progress
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
+from sampling.profile.times import NO_START
 from sampling.readers.registry import refuse_unused_columns
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
@@ -48,9 +49,19 @@ class GroupTimeline:
     cluster: npt.NDArray[np.integer] | None = None
 
     def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:
-        """Return the launches from the place ``first`` up to, not with, ``stop``, by what is wanted."""
-        cluster = None if self.cluster is None else self.cluster[first:stop]
-        return replace(self, launches=self.launches.part(first, stop), cluster=cluster, by=by or self.by)
+        """Return the launches from the place `first` up to, not with, `stop`, by what is wanted.
+
+        By time it is of those whose start was recorded; where that is none, by launch.
+        """
+        rows: slice | BoolArray = slice(first, stop)
+        by = by or self.by
+        if by == "time":
+            starts = self.launches.start_ns
+            is_timed = np.zeros(len(self.launches), dtype=np.bool_)
+            is_timed[rows] = False if starts is None else starts[rows] != NO_START
+            rows, by = (is_timed, by) if is_timed.any() else (rows, "launch")
+        cluster = None if self.cluster is None else self.cluster[rows]
+        return replace(self, launches=self.launches.part(rows), cluster=cluster, by=by)
 
 
 def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
@@ -67,16 +78,17 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     group = studies.chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     with studies.progress_of(options) as progress:
         found = timeline_of_group(study, group, options.seed, progress)
-    found = replace(found, by=options.by.value)
-    if options.window is None:
-        return found
     ids = found.launches.id
-    low, high = written_window("window", options.window)
+    low, high = (None, None) if options.window is None else written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
     if first == stop:
         what = f"--window {options.window} holds no launch of the group"
         raise EmptySelectionError(what, remedy=f"its launches have ids from {ids[0]} to {ids[-1]}")
-    return found.part(int(first), int(stop))
+    shown = found.part(int(first), int(stop), options.by.value)
+    if shown.by != options.by:
+        message = "--by time needs the start of a launch, and none was recorded of these"
+        raise NotApplicableError(message, remedy="leave it out: launches stand in the order of their calls")
+    return shown
 
 
 def timeline_of_group(

@@ -119,6 +119,7 @@ _NOT_OF_THE_PLAN = {
 _COPIED = (
     *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices", "each_rank"),
     *("include", "exclude", "launches", "time", "range", "min_duration", "columns", "rank_regex"),
+    *("partial", "keep_overlong"),
 )
 _OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
 

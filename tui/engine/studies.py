@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-
 from sampling.errors import OptionError
 from sampling.methods import registry
 from sampling.methods.registry import method_named, splits_groups
@@ -20,6 +18,7 @@ from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.identity import hash_beside
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping, choose_kernel
@@ -216,25 +215,29 @@ def open_profile(
     needs_table: bool = True,
     quiet: bool = False,
 ) -> Profile:
-    """Read the workload as the options say; columns and ranks that they do not name are a plan's.
+    """Read the workload as the options say; of how to read it what they do not say is a plan's.
 
     `needs_table`: whether columns are refused where no file is a table. `quiet`: whether nothing is said on
     stderr of how the files were read, also where the options allow that.
     """
     check_standard_input(*paths)
-    columns, rank_regex = columns_of(options), options.rank_regex
+    asked = ReadOptions(columns_of(options), options.rank_regex, options.partial, options.keep_overlong)
     if recorded is not None:
-        known = recorded.column_map
-        columns = columns or (None if known is None else replace(known, where_present=True))
-        rank_regex = rank_regex or (None if recorded.rank_regex is UNSET else recorded.rank_regex)
+        of_plan = recorded.read_options
+        known = None if of_plan.columns is None else replace(of_plan.columns, where_present=True)
+        asked = ReadOptions(
+            columns=asked.columns or known,
+            rank_regex=asked.rank_regex or of_plan.rank_regex,
+            partial=asked.partial or of_plan.partial,
+            keep_overlong=asked.keep_overlong or of_plan.keep_overlong,
+        )
     found = read_profile(
         paths,
         progress,
-        columns,
+        asked,
         needs_table=needs_table,
         cache=not options.no_cache,
         scheduler=options.scheduler,
-        rank_regex=rank_regex,
     )
     notes(found.notes, quiet=quiet or options.quiet)
     return found

@@ -66,6 +66,8 @@ class JudgeOptions(OutputOptions):
     )
     columns: str | None = shared.COLUMNS
     rank_regex: str | None = shared.RANK_REGEX
+    partial: bool = shared.PARTIAL
+    keep_overlong: bool = shared.KEEP_OVERLONG
     no_cache: bool = shared.NO_CACHE
     scheduler: str | None = shared.SCHEDULER
     repeats: int = option("Draws.", default=100, metavar="R", least=1)

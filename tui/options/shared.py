@@ -27,6 +27,10 @@ RANK_REGEX = option(
     panel=_REGION,
     metavar="REGEX",
 )
+PARTIAL = option("Of a trace that is cut short, read what is whole.", panel=_REGION)
+KEEP_OVERLONG = option(
+    "Keep recorded durations in which other launches of the same stream begin and end.", panel=_REGION
+)
 NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=_REGION)
 SCHEDULER = option(
     "A Dask scheduler, whose workers read the files, at the same paths, and look at their launches.",
@@ -100,6 +104,8 @@ class RegionOptions(OutputOptions, panel=_REGION):
     )
     columns: str | None = COLUMNS
     rank_regex: str | None = RANK_REGEX
+    partial: bool = PARTIAL
+    keep_overlong: bool = KEEP_OVERLONG
     no_cache: bool = NO_CACHE
     scheduler: str | None = SCHEDULER
 

@@ -18,7 +18,7 @@ from sampling.profile.names import short_name
 from sampling.readers.columns import column_map
 from sampling.readers.folders import MOST_ENTRIES
 from sampling.readers.gpgpu_sim_output import recognise
-from sampling.readers.input_file import open_input
+from sampling.readers.input_file import ReadOptions, open_input
 from sampling.readers.registry import read_profile
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
@@ -131,7 +131,7 @@ def _whole_run(path: str, printed: Printed, *, is_log: bool) -> Run:
         named = {"name": ("name", "kernel"), "duration_ns": (_CYCLES,), "grid": ("grid",)}
         words = [f"{ours}={name}" for ours, those in named.items() for name in those if name in found]
         columns = column_map(",".join(words)) if _CYCLES in found else None
-    profile = read_profile([path], columns=columns)
+    profile = read_profile([path], options=ReadOptions(columns))
     launches = profile.load(("duration_ns", "signature"))
     signature, shapes = launches["signature"], profile.kernels.signature_rows()
     kernel = np.array([profile.kernels.names.full(name) for name in shapes[:, 0].tolist()])

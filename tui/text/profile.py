@@ -17,7 +17,7 @@ from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import MOST, DurationCounts
-from sampling.reduction.region import LeftOut, Region, as_given
+from sampling.reduction.region import LeftOut, Region, as_given, as_written
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.output.blocks import Pairs, Phrase, Tone, Words, joined, without_tones
@@ -213,8 +213,8 @@ class Part:
         """The filters that are set, by their options' names, and what they are set to."""
         of = self.region
         every = {
-            "device": list(of.devices),
-            "process": list(of.processes),
+            "device": [*as_written(of.devices)],
+            "process": [*as_written(of.processes)],
             "include": list(of.include),
             "exclude": list(of.exclude),
             "launches": None if of.launches is None else as_given(of.launches),

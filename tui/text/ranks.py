@@ -104,7 +104,7 @@ def _stands(found: RankTimes) -> str:
 
 
 def _table(found: RankTimes) -> Listing:
-    ranks, median_ns = found.ranks, found.median_compute_ns or 1.0
+    ranks, median_ns = found.ranks, found.median_compute_ns
     communicates = any(rank.communication_ns for rank in ranks)
     of_talk = [
         Column("communicates", [share(rank.communication_ns / max(rank.kernel_ns, 1)) for rank in ranks]),
@@ -114,7 +114,9 @@ def _table(found: RankTimes) -> Listing:
     figures = [
         Column("time", [duration(rank.kernel_ns) for rank in ranks]),
         Column("computes", [duration(rank.compute_ns) for rank in ranks]),
-        Column("to middle", [_signed(rank.compute_ns / median_ns - 1) for rank in ranks]),
+        Column(
+            "to middle", [_signed(rank.compute_ns / median_ns - 1) if median_ns else "-" for rank in ranks]
+        ),
         *(of_talk if communicates else ()),
         Column("busy", [share(rank.busy_share) for rank in ranks]),
         Column("for all", [_signed(rank.error) for rank in ranks]),

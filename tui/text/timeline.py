@@ -11,6 +11,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.profile.profile import Profile
+from sampling.profile.times import NO_START
 from sampling.reduction.range_list import RangeList
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
@@ -126,9 +127,13 @@ def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Said]:
         Column("drawn", [count(row["drawn"]) for row in rows]),
     ]
     if bins.start_ns is not None:
-        columns.insert(0, Column("start", [duration(row["start_ns"]) for row in rows]))
+        columns.insert(0, Column("start", [_start_text(row["start_ns"]) for row in rows]))
     key = timeline.study.counts.groups[timeline.group].key
     return [group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
+
+
+def _start_text(start_ns: int | None) -> str:
+    return "-" if start_ns is None else duration(start_ns)
 
 
 def course_forms(timeline: GroupTimeline) -> list[str]:
@@ -166,6 +171,8 @@ def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
     columns = (unknown if each is None else each.tolist() for each in named(bins, *names).values())
     rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
     for row in rows:
+        if row["start_ns"] == NO_START:
+            row["start_ns"] = None
         if not row["launches"]:
             row.update(dict.fromkeys(("first", "last", "mean_ns", "min_ns", "max_ns")))
     return rows

@@ -72,6 +72,12 @@ _FEW_MISSING = RecordingFacts(launch_calls=110, calls_without_kernel=10)
 _MANY_MISSING = RecordingFacts(launch_calls=125, calls_without_kernel=25)
 _MERGED = RecordingFacts(merged_ranks=2)
 _LEFT_OUT = RecordingFacts(rows_left_out=1, first_left_out="row 6, column dur: it ends before it starts")
+_CUT = RecordingFacts(overlong=1, overlong_ns=3_400_000_000, first_overlong="void elementwise<int>(int)")
+_KEPT = replace(_CUT, overlong=1_200, keeps_overlong=True)
+# 4 of 20 launches were not timed, which is also why two of them last 0 ns.
+_TIMES_ARE_MISSING = kernels(
+    [10_001, 0, 10_008, 10_005] * 5, start_ns=[10**18 + 100_000 * row if row % 5 else 0 for row in range(20)]
+)
 _MISSING = RecordingFacts(api_rows_missing=25, launch_order="gpu-start")
 
 #: A small profile, the code that is found in it, its severity and few words, and parts of what is said.
@@ -98,6 +104,22 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
     (
         *("rows-left-out", "warning", "1 row left out", kernels(SPREAD, facts=_LEFT_OUT)),
         "1 row is no usable launch and was left out; the first: row 6, column dur: it ends before",
+    ),
+    (
+        *("overlong", "error", "1 launch cannot last so long", kernels(SPREAD, facts=_CUT)),
+        "begin and end meanwhile (the first: elementwise); it is cut ... 3.40 s ... with `keep_overlong`",
+    ),
+    (
+        *("overlong", "error", "1,200 launches cannot last so long", kernels(SPREAD, facts=_KEPT)),
+        "they are kept, 3.40 s more in every total than up to the next ... leave out `keep_overlong`",
+    ),
+    (
+        *("no-times", "warning", "4 launches without a time", _TIMES_ARE_MISSING),
+        "4 launches of 20 (20.0 %) have no start ... their duration counts, but span, busy",
+    ),
+    (
+        *("zero-durations", "note", "5 launches last 0 ns", _TIMES_ARE_MISSING),
+        "shorter than the clock shows or not recorded",
     ),
     (
         *("api-rows-missing", "note", "25 launches without API call", kernels(SPREAD, facts=_MISSING)),

@@ -83,7 +83,7 @@ def test_every_column_moves_with_its_launch(
         device=device,
         order=order,
         start_ns=start,
-        stream=device,
+        stream=range(len(rows)),
         grid_x=[1 + row % 3 for row in range(len(rows))],
     )
     for part in table.parts:
@@ -93,7 +93,7 @@ def test_every_column_moves_with_its_launch(
             assert table.kernels.names.full(int(batch["name"][at])) == names[row]
             assert table.kernels.names.full(signature.name) == names[row]
             assert signature.grid == (1 + row % 3, 1, 1)
-            assert (batch["start_ns"][at], batch["stream"][at]) == (start[row], device[row])
+            assert (batch["start_ns"][at], batch["stream"][at]) == (start[row], row)
             assert table.sequences[part.sequence].process == process[row]
 
 

@@ -24,6 +24,7 @@ from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
 from sampling.readers.cells import NumberLocale, numbers_of, sizes_of
 from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from tests.sampling.readers.launches_told import Told, told
 
@@ -40,7 +41,7 @@ COLUMNS = (
 
 
 def read(path: Path, columns: str | None = None) -> Profile:
-    return read_profile([str(path)], columns=None if columns is None else column_map(columns))
+    return read_profile([str(path)], options=ReadOptions(None if columns is None else column_map(columns)))
 
 
 def written(folder: Path, text: str, name: str = "table.csv") -> Path:
@@ -111,7 +112,6 @@ class TestMetrics:
         ('k,"1,500",1,1,1', "t", "'1,500' is not a number"),
         ("k,1e30,1,1,1", "t", "'1e30' is not a number"),
         ("k,9000000000000000000,1,1,1", "t", "too long a time"),
-        ("k,5,,1,1", "s", "no value"),
         ("k,5,1,8x,1", "g", "'8x' is not one to three whole numbers"),
         ("k,5,1,1,9999999999", "q", "too large"),
         ("k,5,1,1,a", "q", "'a' is not a number"),

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers import input_file
-from sampling.readers.input_file import decoded, open_input, pieces
+from sampling.readers.input_file import ReadOptions, decoded, open_input, pieces
 from sampling.readers.registry import read_profile
 from sampling.simulators.measured_run import LinesSoFar
 from tests import small_recordings
@@ -238,7 +238,7 @@ def test_ranks_in_paths_of_another_form_are_found_as_the_user_says(tmp_path: Pat
     for rank, start in ((7, 50), (12, 60), (7, 10)):
         path = tmp_path / f"job9_report_{rank}.{start}.csv"
         path.write_text(f"name,duration_ns,start_ns\nk,5,{start}\n")
-    profile = read_profile([str(tmp_path)], rank_regex=r"report_(\d+)")
+    profile = read_profile([str(tmp_path)], options=ReadOptions(rank_regex=r"report_(\d+)"))
     assert [(each.place, each.launches) for each in profile.sequences] == [
         ("rank 7 device 0", 2),
         ("rank 12 device 0", 1),
@@ -261,7 +261,7 @@ def test_ranks_in_paths_of_another_form_are_found_as_the_user_says(tmp_path: Pat
 def test_a_rank_that_is_not_found_is_refused(tmp_path: Path, rank_regex: str, message: str) -> None:
     files = [str(table(tmp_path, name)) for name in ("report_1.csv", "other.csv")]
     with pytest.raises(OptionError, match=message):
-        read_profile(files, rank_regex=rank_regex)
+        read_profile(files, options=ReadOptions(rank_regex=rank_regex))
 
 
 def test_ranks_that_a_run_has_and_nobody_gave_are_told(sample_data: Path) -> None:

@@ -15,6 +15,7 @@ from kineto_file import Style
 
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
+from sampling.profile.times import NO_START
 from sampling.readers import kineto, trace_text
 from sampling.readers.input_file import open_input
 from sampling.readers.trace_text import trace_pieces
@@ -273,9 +274,6 @@ def test_how_deep_a_value_lies_does_not_matter(reading: Any, place: str, levels:
         ({"dur": None}, "dur"),
         ({"dur": "long"}, "dur"),
         ({"dur": -1}, "dur"),
-        ({"dur": -1615, "ts": "now"}, "ts"),
-        ({"ts": 1e300}, "ts"),
-        ({"ts": 10**400}, "ts"),
     ],
 )
 def test_a_kernel_event_that_can_be_no_launch_is_left_out(
@@ -336,6 +334,23 @@ def test_calls_that_launch_a_kernel_and_have_none_are_counted(reading: Any, name
     # A kernel without a number may be any call's.
     unnumbered = [kernel(correlation=None) for _ in range(2)]  # type: ignore[arg-type]
     assert reading(trace(kernel(1), *calls, *unnumbered)).facts.calls_without_kernel == 2
+
+
+@pytest.mark.parametrize("ts", [None, 0, 1e300, 10**400, "soon"])
+def test_a_launch_without_a_start_stands_where_it_was_called_or_written(reading: Any, ts: Any) -> None:
+    times = [1.6e15, 1.6e15 + 20, ts, 1.6e15 + 10]
+    calls = [call(number, 1.6e15 - 10 + number) for number in range(1, 5)]
+    called = reading(trace(*calls, *(kernel(row, ts=each, dur=row) for row, each in enumerate(times, 1))))
+    alone = reading(trace(*(kernel(-1, ts=each, dur=row) for row, each in enumerate(times, 1))))
+    for profile, durations_us, order in (
+        (called, [1, 2, 3, 4], "api-start"),
+        (alone, [1, 4, 2, 3], "gpu-start"),
+    ):
+        told = profile.load(("duration_ns", "start_ns"))
+        assert profile.facts.launch_order == order
+        assert told["duration_ns"].tolist() == [1000 * each for each in durations_us]
+        assert (told["start_ns"] == NO_START).tolist() == [each == 3 for each in durations_us]
+        assert profile.facts.without_start == 1
 
 
 # --- annotations -------------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import Profile
+from sampling.profile.profile import Profile, RecordingFacts
+from sampling.profile.times import NO_START
+from sampling.readers import launch_tables
 from sampling.readers.columns import column_map
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -108,7 +113,7 @@ def test_durations_of_every_number_type_are_read(type_: pa.DataType, tmp_path: P
     columns = {"name": ["a"] * 4, "duration_ns": pa.array([4, 0, 100, 7]).cast(type_)}
     path = written(tmp_path, columns)
     assert [row[2] for row in rows_of(read(path))] == [4, 0, 100, 7]
-    in_seconds = read_profile([str(path)], columns=column_map("duration_ns=duration_ns:s"))
+    in_seconds = read_profile([str(path)], options=ReadOptions(column_map("duration_ns=duration_ns:s")))
     assert [row[2] for row in rows_of(in_seconds)] == [4 * 10**9, 0, 10**11, 7 * 10**9]
 
 
@@ -189,3 +194,72 @@ def test_only_the_region_is_written(region: Region, ids: list[int], table: Profi
     path = tmp_path / "out.parquet"
     assert write_launch_parquet(table, region, path).launches == len(ids)
     assert [row[2] for row in rows_of(read(path))] == ids
+
+
+# --- times that cannot be, of others and as written here ---------------------------------------------------
+
+# The second launch of stream 7 contains the others of it, of other row groups too; one has no start.
+STARTS = [100, 200, 210, None, 230, 250, 280, 600]
+STREAMS = [7, 7, 8, 7, 7, 7, 7, 7]
+RECORDED = [50, 300, 300, 5, 10, 10, 10, 10]
+CUT = [50, 30, 300, 5, 10, 10, 10, 10]
+
+
+def with_times(folder: Path, *, row_group: int = 2, **more: Any) -> Path:
+    columns = {"name": [*"abcdefgh"], "duration_ns": RECORDED, "start_ns": STARTS, "stream": STREAMS}
+    return written(folder, columns | more, row_group=row_group)
+
+
+def durations_of(profile: Profile) -> list[int]:
+    return [int(each) for each in profile.load(["duration_ns"])["duration_ns"]]
+
+
+@pytest.mark.parametrize("row_group", [1, 2, 3, 8])
+def test_overlong_launches_of_others_are_cut_piece_by_piece(tmp_path: Path, row_group: int) -> None:
+    path = with_times(tmp_path, row_group=row_group)
+    profile = read(path)
+    assert durations_of(profile) == CUT
+    facts = RecordingFacts(without_start=1, overlong=1, overlong_ns=270, first_overlong="b")
+    assert profile.facts == facts
+    assert profile.load(["start_ns"])["start_ns"][3] == NO_START
+    kept = read_profile([str(path)], options=ReadOptions(keep_overlong=True))
+    assert durations_of(kept) == RECORDED
+    assert kept.facts == replace(facts, keeps_overlong=True)
+    # Interleaved processes are put in order in memory.
+    several = read(with_times(tmp_path, row_group=row_group, process=[0, 1, 1, 1, 1, 1, 1, 0]))
+    assert sorted(durations_of(several)) == sorted(CUT)
+    assert several.facts == facts
+
+
+def test_a_start_of_0_far_before_the_others_is_none_and_a_true_one_stays(tmp_path: Path) -> None:
+    dates = [10**18, 0, 10**18 + 100, 10**18 + 200, 0, 10**18 + 300, 10**18 + 400, 10**18 + 500]
+    for statistics in (True, False):
+        columns = {"name": ["k"] * 8, "duration_ns": [5] * 8, "start_ns": dates}
+        profile = read(written(tmp_path, columns, write_statistics=statistics))
+        assert np.flatnonzero(profile.load(["start_ns"])["start_ns"] == NO_START).tolist() == [1, 4]
+        assert profile.facts.without_start == 2
+        columns["start_ns"] = [max(each - 10**18, 0) for each in dates]
+        assert read(written(tmp_path, columns, write_statistics=statistics)).facts.without_start == 0
+    columns["start_ns"] = pa.nulls(8, pa.int64())
+    assert "start_ns" not in read(written(tmp_path, columns)).columns
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_was_converted_is_as_it_was_read_and_not_looked_at_again(
+    tmp_path: Path, keep: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = read_profile([str(with_times(tmp_path))], options=ReadOptions(keep_overlong=keep))
+    path = tmp_path / "converted.parquet"
+    write_launch_parquet(whole, Region(), path)
+    assert pq.read_table(path)["start_ns"].to_pylist() == STARTS
+    with monkeypatch.context() as patch:
+        patch.setattr(launch_tables, "look_at_times", None)
+        again = read_profile([str(path)], options=ReadOptions(keep_overlong=keep))
+        assert (durations_of(again), again.facts) == (RECORDED if keep else CUT, whole.facts)
+        # What is cut cannot be had back, and it is said.
+        cut = read_profile([str(path)], options=ReadOptions(keep_overlong=True))
+        assert cut.facts == whole.facts
+    assert durations_of(read(path)) == CUT
+    assert read(path).facts == replace(whole.facts, keeps_overlong=False)
+    write_launch_parquet(whole, Region(launches=(0, 3)), path)
+    assert read(path).facts.without_start == 0

@@ -167,7 +167,7 @@ class TestSurroundings:
         assert self.as_expected(write(tmp_path, text))
 
     def test_pieces_meet_anywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows = [f"{i},{i % 7},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}" for i in range(200)]
+        rows = [f"{10 * i},{i % 7},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}" for i in range(200)]
         summary = f"{HEADER_SUMMARY}\n99.0,480,3,160,96,64,320,1.5,{SCALE}\n\n"
         text = summary + text_of(HEADER_2023, rows) + CHATTER + summary
         whole = told(read(write(tmp_path, text)))
@@ -263,7 +263,7 @@ def test_every_name_comes_back_whole(
     writer.writerow(HEADER_2023.split(","))
     for number, (name, duration, grid, block) in enumerate(launched):
         writer.writerow(
-            [number, duration, number, *grid, *block, 32, 0, 0, "", "", "", "", "A (0)", 1, "", 7, name]
+            [number, duration, number, *grid, *block, 32, 0, 0, "", "", "", "", "A (0)", 1, "", number, name]
         )
     path = write(tmp_path_factory.mktemp("names"), out.getvalue())
     with pytest.MonkeyPatch.context() as patch:

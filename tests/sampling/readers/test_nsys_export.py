@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -340,7 +342,8 @@ rows = st.lists(
         st.sampled_from([100, 200]),
         st.sampled_from([0, 1]),
         st.none() | st.sampled_from([1, 2, 3, 70_000, 2**32 - 1]) | st.integers(1, 40),
-        st.integers(-50, 50),
+        # 0 may stand for a start that was not recorded.
+        st.integers(-50, -1) | st.integers(1, 50),
     ),
     min_size=1,
     max_size=30,
@@ -356,7 +359,7 @@ call_rows = st.lists(
 @given(rows=rows, call_rows=call_rows)
 def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any) -> None:
     """Within each process: API start if all have one, else correlation, else GPU start; ties by GPU start."""
-    launches = [exports.Launch(s, s + n, c, pid=p, device=d) for n, (p, d, c, s) in enumerate(rows)]
+    launches = [exports.Launch(s, s + n, c, p, d, stream=n) for n, (p, d, c, s) in enumerate(rows)]
     export = exports.export("2026.2", launches, [exports.Call(s, c, pid=p) for p, c, s in call_rows])
     starts: dict[tuple[int, int | None], int] = {}
     for process, correlation, start in call_rows:
@@ -469,3 +472,17 @@ def test_nodes_of_graphs_that_cannot_be_read(read: Read) -> None:
     assert profile.kernels.operators()[0] == []
     assert len(column(profile, "operator")) == 1
     assert profile.kernels.operators()[0] == [""]
+
+
+def test_what_a_kernel_launches_from_the_device_lies_in_it_rightly(tmp_path: Path) -> None:
+    launches = [exports.Launch(100, 900, 1), exports.Launch(200, 300, 1), exports.Launch(400, 500, 1)]
+    path = exports.export("2026.2", [*launches, exports.Launch(1000, 1100, 2)]).sqlite(tmp_path / "x.sqlite")
+    profile = read_path(path)
+    assert (column(profile, "duration_ns"), profile.facts.overlong) == ([100, 100, 100, 100], 1)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN parentGridId INTEGER")
+        database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET parentGridId = 9 WHERE start IN (200, 400)")
+        database.commit()
+    profile = read_path(path)
+    assert column(profile, "duration_ns") == [800, 100, 100, 100]
+    assert profile.facts.overlong == 0

@@ -104,6 +104,12 @@ def test_a_rank_in_the_place_of_all_is_off_by_what_its_kernels_say(launch_table:
     assert found.best is found.ranks[1]
 
 
+def test_where_all_last_nothing_no_rank_is_off(launch_table: Build) -> None:
+    profile = recorded(launch_table, [[("gemm", 0, 0)], [("gemm", 0, 0), ("relu", 5, 0)]])
+    ranks = rank_times(profile, Region()).ranks
+    assert [(rank.error, rank.error_by_kernel) for rank in ranks] == [(0, 0), (0, 0)]
+
+
 def test_a_region_is_of_its_launches_alone(launch_table: Build) -> None:
     ranks = [[("a", 0, 10), (REDUCE, 10, 9)], [("b", 0, 20), (REDUCE, 20, 5)]]
 

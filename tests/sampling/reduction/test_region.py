@@ -19,7 +19,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.region import LeftOut, Region, selected_parts
+from sampling.reduction.region import LeftOut, Region, as_written, selected_parts, written_region
 from sampling.strata.draw import Draw
 from tests.sampling.conftest import profile_with_ranges
 
@@ -47,6 +47,8 @@ def profile(launch_table: Callable[..., Profile]) -> Profile:
     ("region", "ids"),
     [
         (Region(devices=(1,)), [3, 4, 5, 9, 10, 11]),
+        (Region(devices=(range(1, 1 << 40),)), [3, 4, 5, 9, 10, 11]),
+        (Region(processes=(range(-5, 1), 7)), [0, 1, 2, 3, 4, 5]),
         (Region(processes=(1,), devices=(0,)), [6, 7, 8]),
         (Region(include=("^gemm", "relu")), [0, 1, 3, 4, 6, 7, 9, 10]),
         (Region(include=("GEMM",), exclude=()), []),
@@ -71,6 +73,7 @@ def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile
     [
         (Region(devices=(5,)), r"`devices=5` leaves no launch; the numbers here are 0, 1"),
         (Region(processes=(3, 4)), r"`processes=3,4` leaves no launch; the numbers here are 0, 1"),
+        (Region(devices=(range(2_000_000, 3_000_000),)), r"`devices=2000000:3000000` leaves no launch"),
         (Region(launches=(12, 20)), r"`launches=12:20` leaves no launch; ids run from 0 to 11"),
         (Region(include=("conv",)), r"`include='conv'` leaves no launch"),
         (Region(include=("^relu",), exclude=("nccl", "relu")), r"`exclude='relu'` leaves no launch"),
@@ -94,6 +97,34 @@ def test_the_filter_that_leaves_nothing_is_named(region: Region, message: str, p
 def test_filters_that_can_mean_nothing_are_refused(filters: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Region(**filters)
+
+
+NO_FILTER: dict[str, Any] = {
+    **dict.fromkeys(("device", "process", "include", "exclude"), ()),
+    **dict.fromkeys(("launches", "time", "named_range"), None),
+}
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"device": ("3:3",)}, "`devices=3:3` holds no number: 3:3 is from A up to, not with, B"),
+        ({"process": ("0,2:1",)}, "`processes=0,2:1` holds no number: 2:1"),
+        ({"launches": "3:3"}, "`launches=3:3`: ids as .* A below B"),
+        ({"launches": ":0"}, "`launches=:0`"),
+        ({"time": "7:7"}, "`time_ns=7:7`: nanoseconds"),
+    ],
+)
+def test_a_window_in_which_nothing_can_lie_is_refused(filters: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        written_region(**NO_FILTER | filters)
+
+
+def test_windows_of_numbers_stay_windows() -> None:
+    region = written_region(**NO_FILTER | {"device": ("0,2:3000000",), "process": ("-4:-1", "5")})
+    assert region.devices == (0, range(2, 3_000_000))
+    assert as_written(region.devices) == (0, "2:3000000")
+    assert as_written(region.processes) == ("-4:-1", 5)
 
 
 # --- time and ranges: the launches that are left need not follow each other --------------------------------

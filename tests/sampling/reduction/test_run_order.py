@@ -125,6 +125,13 @@ def test_the_loop_of_the_device_with_the_most_time(look: Look) -> None:
     assert loop.share == pytest.approx(500 / 503)
 
 
+def test_the_loop_is_looked_for_among_launches_that_count_though_none_takes_time(look: Look) -> None:
+    step = ["a", "b", "c"]
+    loop = look(["z"] * 4, step * 9, times=[0, 0], region=Region(devices=(1,))).loop
+    assert loop is not None
+    assert (loop.sequence, loop.launches, loop.iterations) == (1, 3, 9)
+
+
 def test_a_long_loop_is_followed_from_the_middle_to_its_ends(
     look: Look, monkeypatch: pytest.MonkeyPatch
 ) -> None:

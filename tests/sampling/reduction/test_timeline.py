@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.profile import Profile
+from sampling.profile.times import NO_START
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -149,6 +150,61 @@ def test_busy_time_is_the_union_of_the_launches(
         assert time.last_end_ns == max(map(sum, here))
         expected = 1 - len(busy) / time.kernel_ns if time.kernel_ns else 0
         assert time.overlap_share == pytest.approx(expected)
+
+
+# Starts of a real clock; None: it was not recorded.
+TIMED = st.lists(
+    st.tuples(
+        *(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 20)),
+        st.none() | st.integers(10**15, 10**15 + 99),
+    ),
+    min_size=1,
+    max_size=12,
+).filter(lambda rows: any(row[3] for row in rows))
+
+
+@given(launches=TIMED, span=st.sampled_from([3, 1000]))
+def test_launches_without_a_start_have_no_part_in_any_time(
+    launches: list[tuple[str, int, int, int | None]], span: int, launch_table: Build
+) -> None:
+    """All that goes by time is that of the profile without them; their durations count."""
+    # Starts ascend, as busy time over several parts is exact then.
+    starts = iter(sorted(row[3] for row in launches if row[3] is not None))
+    launches = sorted(launches, key=lambda row: row[1])
+    launches = [(*row[:3], None if row[3] is None else next(starts)) for row in launches]
+    timed = [row for row in launches if row[3] is not None]
+
+    def recorded(rows: list[tuple[str, int, int, int | None]]) -> Profile:
+        names, device, duration, start = map(list, zip(*rows, strict=True))
+        start_ns = [each or NO_START for each in start]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(launch_table_module, "PART_LAUNCHES", span)
+            return launch_table(names, duration, device=device, start_ns=start_ns, order=range(len(rows)))
+
+    whole, known = recorded(launches), recorded(timed)
+    assert whole.facts.without_start == len(launches) - len(timed)
+    window = Region(time_ns=(0, 50))
+    for region in (Region(), window):
+        parts = [selected_parts(each, region) for each in (whole, known)]
+        times = [device_times(each, part) for each, part in zip((whole, known), parts, strict=True)]
+        busy = [[(time.sequence.device, time.busy_ns, time.span_ns) for time in of] for of in times]
+        assert busy[0] == busy[1]
+    assert sum(part.launches for part in selected_parts(whole, window)) == sum(
+        part.launches for part in selected_parts(known, window)
+    )
+    counts = count_durations(whole, Grouping(GroupBy.NAME))
+    assert counts.total_duration_ns == sum(row[2] for row in launches)
+    origin_ns = min(row[3] for row in timed if row[3] is not None)
+    for group, of in enumerate(counts.groups):
+        own = [(row[2], row[3]) for row in launches if row[:2] == (of.name, of.device)]
+        found = launches_of_group(whole, counts, group)
+        assert found.duration_ns.tolist() == [duration for duration, _ in own]
+        assert (found.start_ns is None) == (not any(start for _, start in own))
+        if found.start_ns is not None:
+            wanted = [NO_START if start is None else start - origin_ns for _, start in own]
+            assert found.start_ns.tolist() == wanted
+        gaps = idle_gaps(whole, counts, group)
+        assert (gaps is None) == all(row[3] is None for row in launches if row[1] == of.device)
 
 
 def test_long_starts_do_not_overflow(launch_table: Build) -> None:

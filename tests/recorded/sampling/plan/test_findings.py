@@ -8,10 +8,12 @@ import pytest
 
 from sampling.plan.findings import Finding
 from sampling.plan.study import study
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
+from sampling.reduction.timeline import device_times
 from sampling.strata.target import Target
 
 
@@ -44,3 +46,34 @@ def test_six_steps_of_training(shared_data: Path) -> None:
     codes = found(shared_data / "kineto/v100-resnet50-training.json.gz")
     assert "the same 1,467 launches come 6 times" in codes["iterations"].message
     assert not {"drift", "identical-ranks"} & set(codes)
+
+
+def test_real_recordings_have_no_times_that_cannot_be(shared_data: Path) -> None:
+    """Not even nvprof's, whose starts of six digits put launches into others."""
+    folders = ("kineto", "nsys-sqlite", "nsys-csv", "rocm", "nvprof", "turn4/files")
+    paths = [path for folder in folders for path in sorted((shared_data / folder).iterdir())]
+    told = {}
+    for path in [*paths, shared_data / "nsys-parquetdir"]:
+        facts = read_profile([str(path)]).facts
+        told[path.name] = facts.overlong, facts.without_start
+    assert len(told) > 30
+    assert {name: each for name, each in told.items() if each != (0, 0)} == {}
+
+
+def test_a_duration_of_seconds_over_29_launches_is_cut(shared_data: Path) -> None:
+    path = shared_data / "turn4/cases/impossible-durations.json"
+    profile = read_profile([str(path)])
+    duration_ns = profile.load(("duration_ns",))["duration_ns"]
+    assert (duration_ns[10], duration_ns.sum()) == (100_000, 1_890_000)
+    assert (found(path)["overlong"].severity, profile.facts.overlong) == ("error", 1)
+    kept = read_profile([str(path)], options=ReadOptions(keep_overlong=True))
+    assert kept.load(("duration_ns",))["duration_ns"].max() == 3_400_000_000
+
+
+def test_two_launches_with_ts_0_have_no_part_in_the_span(shared_data: Path) -> None:
+    path = shared_data / "turn4/cases/ts0.json"
+    profile = read_profile([str(path)])
+    assert (profile.launches, profile.facts.without_start) == (20, 2)
+    (time,) = device_times(profile, profile.parts)
+    assert (time.span_ns, time.kernel_ns) == (1_950_000, 900_000)
+    assert found(path)["no-times"].severity == "warning"
