@@ -49,22 +49,8 @@ _SPELLING = {
     name.casefold(): name
     for name in (
         *(KERNEL, RUNTIME, GRAPH_TRACE, STRINGS, NVTX, *NODES, CAPTURE, DIAGNOSTICS, SYSTEM, *EXPORTERS),
-        *(
-            PARENT,
-            OLD_GPUS,
-            GPUS,
-            GPU_NUMBERS,
-            *TIMES,
-            *NAMES,
-            *PLACE,
-            *GRID,
-            *BLOCK,
-            *CALL,
-            *CALLED,
-            *RANGE,
-            *NODE,
-        ),
-        *(*NODE_OF_LAUNCH, *SETTING, *TEXT, *DIAGNOSTIC, *OLD_GPU, *GPU, *GPU_NUMBER),
+        *(OLD_GPUS, GPUS, GPU_NUMBERS, *TIMES, *NAMES, *PLACE, *GRID, *BLOCK, *CALL, *CALLED, *RANGE, *NODE),
+        *(PARENT, *NODE_OF_LAUNCH, *SETTING, *TEXT, *DIAGNOSTIC, *OLD_GPU, *GPU, *GPU_NUMBER),
     )
 }
 

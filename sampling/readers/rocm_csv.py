@@ -194,7 +194,7 @@ class _Dispatches:
             return np.ones(len(rows), dtype=np.bool_)
         nowhere = np.zeros(len(rows), dtype=np.int64)
         place = [nowhere if column is None else column for column in (process, device)]
-        codes, first = dense_codes(place)
+        codes, first = dense_codes([np.unique(column, return_inverse=True)[1] for column in place])
         distinct = zip(*(column[first].tolist() for column in place), strict=True)
         places = [self._places.setdefault(pair, len(self._places)) for pair in distinct]
         key = np.array(places, dtype=np.int64)[codes] << _DISPATCH_BITS | number

@@ -191,10 +191,12 @@ async def test_a_large_workload_is_compared_when_asked_for(
 async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_stays(
     resnet: str, tmp_path: Path
 ) -> None:
-    options = OpenOptions(features=("missing.csv",))
+    features = tmp_path / "features.csv"
+    features.write_text("no features\n")
+    options = OpenOptions(features=(str(features),))
     async with opened(resnet, view="Compare", options=options) as (app, pilot):
         await wait_for(pilot, lambda: "failed after 5 of 13, [r] anew" in screen_text(app), "that it failed")
-        assert words_of(app).startswith("missing.csv: ")
+        assert words_of(app).startswith(f"{features}: ")
         assert words_of(app)[:40] in screen_text(app)
         assert set(table_of(app).keys) == RUN - {"single-iteration"}
         text, command = await copied(app, pilot)

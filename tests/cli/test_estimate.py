@@ -305,7 +305,7 @@ def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
     run = kernelpoint(*words, "--target", "0.03")
     assert run.code == 4
     first, _, others = " ".join(run.out.split()).partition(" GIVEN UP: dead, 33.4 % of the time: ")
-    assert re.fullmatch(r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches", first)
+    assert re.fullmatch(r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches by .*", first)
     assert others.startswith("3 launches failed (exit code 5) and none ran; left out of the total")
     assert "kernelpoint: dead is given up: 3 launches failed and none ran; " in run.err
     assert "the simulator never ran 1 kernel, 33.4 % of the time; --assume-like KERNEL takes" in run.err

@@ -26,6 +26,7 @@ from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import Column, Device, KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.readers import cache, kept_profile, nsys_export, registry
 from sampling.readers.columns import column_map
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
@@ -76,8 +77,8 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def read(*paths: Path, columns: str | None = None) -> Profile:
-    named = None if columns is None else column_map(columns)
-    return read_profile([str(path) for path in paths], columns=named, needs_table=False, cache=True)
+    options = ReadOptions(None if columns is None else column_map(columns))
+    return read_profile([str(path) for path in paths], options=options, needs_table=False, cache=True)
 
 
 def reduced(profile: Profile) -> list[object]:
@@ -164,7 +165,9 @@ def test_what_is_kept_is_what_was_read(
     columns = test_csv_table.COLUMNS if path.name == "table.csv" else None
     kept = read(path, columns=columns)
     fresh = read_profile(
-        [str(path)], columns=None if columns is None else column_map(columns), needs_table=False
+        [str(path)],
+        options=ReadOptions(None if columns is None else column_map(columns)),
+        needs_table=False,
     )
     looked, first, files = reduced(fresh), told(fresh)[1:], kept.files
     assert files[0].sha256 == sha256_as_read(fresh.files[0])
