@@ -103,6 +103,11 @@ def masked(values: NDArray[Any], is_null: BoolArray) -> Any:
     return compute.if_else(valid, array, pa.nulls(1, array.type)[0]) if is_null.any() else array
 
 
+def is_size(cell: str) -> bool:
+    """Return whether `sizes_of` reads a cell."""
+    return cell.strip() in NULLS or _SIZE.fullmatch(cell) is not None
+
+
 def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
     """Return (n, 3) x, y and z of some cells, and the index of the first cell that is none, -1 if all are.
 
@@ -112,7 +117,7 @@ def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
     for place, cell in enumerate(cells):
         if cell.strip() in NULLS:
             continue
-        if not _SIZE.fullmatch(cell):
+        if not is_size(cell):
             return sizes, place
         sizes[place] = [*map(int, re.findall("[0-9]+", cell)), 1, 1][:3]
     return sizes, -1

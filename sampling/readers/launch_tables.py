@@ -213,7 +213,8 @@ def _table_in_memory(
     layout.columns.update({name: (layout.header.index(name), "any") for name in metrics})
     launches = Launches(file, kernels)
     for read in read_rows(file, layout, progress, launches.left_out):
-        rows, duration_ns = launches.lasting(read, "duration_ns", matched["duration_ns"].unit_ns)
+        rows = launches.sized(read, *(what for what in DIMENSIONS if what in matched))
+        rows, duration_ns = launches.lasting(rows, "duration_ns", matched["duration_ns"].unit_ns)
         for name in [*values]:
             found, is_text = floats(rows, name, None)
             values[name].append(np.where(np.isinf(found), np.nan, found))

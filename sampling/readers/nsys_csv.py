@@ -18,6 +18,7 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
+from sampling.profile.times import NO_START
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
     Kind,
@@ -214,6 +215,8 @@ class _Trace:
         if len(rows) == 0:
             return
         *_, start, duration = _TIMES[self.kind]
+        if not is_gpu:
+            rows = self.launches.sized(rows, *(cells for cells in ("GridXYZ", "BlockXYZ") if cells in rows))
         rows, duration_ns = self.launches.lasting(rows, duration, self._units[duration])
         order = rows.if_complete("CorrId") if is_gpu else rows.times("API Start", self._units["API Start"])
         if order is None:
@@ -232,7 +235,7 @@ class _Trace:
                 device=self._devices(rows) if is_gpu else rows.narrow("DevId") if "DevId" in rows else None,
                 grid=grid,
                 block=block,
-                start_ns=rows.times(start, self._units[start]),
+                start_ns=rows.times(start, self._units[start], empty=NO_START),
                 stream=rows.if_complete("Strm"),
             )
         )

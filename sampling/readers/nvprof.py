@@ -15,11 +15,12 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import IntArray, first_true, to_arrow, to_numpy
+from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, RowsLeftOut
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
+from sampling.profile.times import NO_START
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, lines_before, parse
 from sampling.readers.table_launches import Launches
@@ -28,6 +29,7 @@ FORMAT = "nvprof"
 
 # How many nanoseconds one unit of time is. nvprof chooses one for every cell, or one for a column of CSV.
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_TIME = r"^\d{1,10}(\.\d*)?(" + "|".join(_UNITS) + ")$"
 # A number of six digits stands for any within a hundred thousandth of it, or a tenth of that.
 _OF_SIX_DIGITS = 100_000
 _GRID, _BLOCK = ("Grid X", "Grid Y", "Grid Z"), ("Block X", "Block Y", "Block Z")
@@ -86,8 +88,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         has_header = True
         if part is None:
             continue
-        distinct, codes = part.codes("Name")
         is_csv = bool(units)
+        if not is_csv:
+            part = launches.sized(part, "Grid Size", "Block Size")  # noqa: PLW2901
+        distinct, codes = part.codes("Name")
         has_grid = part.has_value("Grid X") if is_csv else part.sizes("Grid Size")[0] > 0
         rows = part.where(has_grid & ~to_numpy(compute.starts_with(distinct, "[CUDA mem"))[codes])
         if not len(rows):
@@ -95,9 +99,11 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         if is_csv:
             start, duration = _TIMES
             rows, duration_ns = launches.lasting(rows, duration, units[duration])
-            start_ns = rows.times(start, units[start])
+            start_ns = rows.times(start, units[start], empty=NO_START)
             grid, block = ([rows.numbers(axis) for axis in axes] for axes in (_GRID, _BLOCK))
         else:
+            for title in _TIMES:
+                rows = launches.usable(rows, *_no_times(rows, title))
             start_ns, duration_ns = (_times_with_units(rows, title) for title in _TIMES)
             grid, block = rows.sizes("Grid Size"), rows.sizes("Block Size")
             rows.refuse(block[0] == 0, "Block Size", "a kernel without blocks")
@@ -105,23 +111,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         correlation = rows.if_complete("Correlation_ID")
         if number is None and correlation is None:
             order = "gpu-start"
-        device = None
-        if "Device" in rows:
-            texts, codes = rows.texts("Device")
-            for text in texts:
-                # Printed in columns a name may lack its number: each is a GPU then.
-                found = _DEVICE.fullmatch(text)
-                place = device_numbers.setdefault(
-                    text, int(found["number"]) if found else len(device_numbers)
-                )
-                devices[place] = Device(place, found["name"] if found else text.strip())
-            device = np.array([device_numbers[text] for text in texts], dtype=np.int32)[codes]
         launches.add(
             LaunchColumns(
                 name=name,
                 duration_ns=duration_ns,
                 order=number if correlation is None else correlation,
-                device=device,
+                device=_device(rows, device_numbers, devices),
                 grid=grid,
                 block=block,
                 start_ns=start_ns,
@@ -134,6 +129,19 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     described = tuple(devices[number] for number in sorted(devices))
     facts = RecordingFacts(devices=described, launch_order=order, product="nvprof")
     return launches.finish(FORMAT, facts, _NOTHING)
+
+
+def _device(rows: Rows, numbers: dict[str, int], devices: dict[int, Device]) -> NDArray[np.int32] | None:
+    """Return (n,) the numbers of the GPUs; new ones are added to ``numbers`` by text, and to ``devices``."""
+    if "Device" not in rows:
+        return None
+    texts, codes = rows.texts("Device")
+    for text in texts:
+        # Printed in columns a name may lack its number: each is a GPU then.
+        found = _DEVICE.fullmatch(text)
+        place = numbers.setdefault(text, int(found["number"]) if found else len(numbers))
+        devices[place] = Device(place, found["name"] if found else text.strip())
+    return np.array([numbers[text] for text in texts], dtype=np.int32)[codes]
 
 
 def _tables(
@@ -199,17 +207,22 @@ def _marked(text: bytes) -> bytes:
     return lines.replace(b"\n" + _BETWEEN_CELLS.encode(), b"\n").replace(b"\n ", b"\n")[1:]
 
 
+def _no_times(rows: Rows, title: str) -> tuple[BoolArray, str, str]:
+    """Return (n,) which cells of a column are no times with a unit, the column, and what the first is."""
+    from pyarrow import compute
+
+    distinct, codes = rows.codes(title)
+    wrong = to_numpy(compute.invert(compute.match_substring_regex(distinct, _TIME)))[codes]
+    first = distinct[int(codes[np.argmax(wrong)])].as_py() if wrong.any() else b""
+    return wrong, title, f"{first.decode('utf-8', 'replace')!r} is not a time with a unit that is known"
+
+
 def _times_with_units(rows: Rows, title: str) -> IntArray:
     """Return (n,) nanoseconds of a column whose cells have a unit each."""
     import pyarrow as pa
     from pyarrow import compute
 
     distinct, codes = rows.codes(title)
-    known = r"^\d{1,10}(\.\d*)?(" + "|".join(_UNITS) + ")$"
-    bad = first_true(compute.invert(compute.match_substring_regex(distinct, known)))
-    if bad >= 0:
-        shown = distinct[bad].as_py().decode("utf-8", "replace")
-        rows.refuse(codes == bad, title, f"{shown!r} is not a time with a unit that is known")
     cells = distinct.cast(pa.string())
     units = compute.ascii_ltrim(cells, string.digits + ".").to_pylist()
     numbers = to_numpy(compute.ascii_rtrim(cells, string.ascii_letters).cast(pa.float64()))

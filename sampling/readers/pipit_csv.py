@@ -41,7 +41,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     columns = {name: (header.index(name), kind) for name, kind in _KINDS.items() if name in header}
     launches = Launches(file, kernels)
     for rows in read_rows(
-        file, Layout(header, columns, remedy="record the program again, to its end"), progress
+        file,
+        Layout(header, columns, remedy="record the program again, to its end"),
+        progress,
+        launches.left_out,
     ):
         for column, wanted in (("type", "kernel"), ("Event Type", "Enter")):
             texts, codes = rows.texts(column)

@@ -8,6 +8,7 @@ distinct texts and a code for every row, so that each text is looked at once.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,6 +52,7 @@ MOST_NS = 1 << 62
 
 _LARGEST_NUMBER, _ROUNDED_FROM = 2.0**62, 2.0**53
 _NEWLINE, _RETURN = 10, 13
+_OTHER_NUMBER = re.compile(rb"[+-]?\d[\d.,' ]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,18 @@ class Rows:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise self.error(row, message if isinstance(message, str) else message(row), column)
+
+    def without(
+        self, wrong: BoolArray, column: str, message: Callable[[int], str] | str, left_out: RowsLeftOut
+    ) -> Rows:
+        """Return the rows that are not wrong, (n,); the others are counted, the first as a message says."""
+        if not wrong.any():
+            return self
+        first, lines = int(np.argmax(wrong)), self.lines
+        message = message if isinstance(message, str) else message(first)
+        line = int(lines[first]) if first < len(lines) else None
+        left_out.add(int(np.count_nonzero(wrong)), message, row=line, column=self.title(column))
+        return self.where(~wrong)
 
     def codes(self, column: str) -> tuple[Any, NDArray[np.int32]]:
         """Return the distinct texts of a column, an Arrow binary array, and (n,) the index of each row's."""
@@ -321,9 +335,11 @@ def parse(
     """Return the rows of whole lines; numbers may have thousands separators and fractions.
 
     ``offset`` is that of the text in the decompressed file, ``line`` that of its first line if it is known.
-    A line whose cells do not fit the header is counted among those that are left out, where there are such.
+    A line whose cells do not fit the header, or that has a text in place of a number, is counted among those
+    that are left out, where there are such.
 
-    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
+    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else, in all
+    rows or where none is left out.
     """
     rows = parse_plain(file, layout, offset, text, line)
     if rows is not None:
@@ -339,14 +355,14 @@ def parse(
     if rows is None:
         message = "the rows from here on do not parse"
         raise ProfileError(message, path=file.path, row=line, remedy=layout.remedy)
-    table, rows = rows.table, replace(rows, layout=layout)
-    for place, (name, (position, kind)) in enumerate(list(layout.columns.items())):
+    rows = replace(rows, layout=layout)
+    for name, (position, kind) in list(layout.columns.items()):
         if kind == "any" and numbers_of(rows.codes(name)[0], None)[1].any():
             # A column that is not of plain numbers is not tried as one again.
             layout.columns[name] = position, "text"
         elif kind in {"integer", "number"}:
-            table = table.set_column(place, name, _numbers(rows, name, kind))
-    return replace(rows, table=table)
+            rows = _with_numbers(rows, name, kind, left_out)
+    return rows
 
 
 def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
@@ -419,22 +435,38 @@ def _fitting_lines(
     return b"\n".join(lines)
 
 
-def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
-    """Return the numbers of a column of texts, as Arrow would have read them."""
+def _with_numbers(rows: Rows, column: str, kind: Kind, left_out: RowsLeftOut | None) -> Rows:
+    """Return the rows with a column of texts as the numbers that Arrow would have read.
+
+    Those with another text in it are left out and counted.
+
+    Raises ProfileError: there is one, and nothing that counts it; all of several are so; one is the title.
+    """
     from decimal import Decimal
 
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, rows.layout.locale)
     wrong = is_text | np.isinf(numbers) | ((kind == "integer") & (np.abs(numbers) > _LARGEST_NUMBER))
-    if wrong.any():
-        cell = distinct[int(codes[np.argmax(wrong[codes])])].as_py().decode("utf-8", "replace")
-        rows.refuse(wrong[codes], column, f"{cell.strip()!r} is not a number that fits here")
+
+    def message(row: int) -> str:
+        cell = distinct[int(codes[row])].as_py().decode("utf-8", "replace")
+        return f"{cell.strip()!r} is not a number that fits here"
+
+    # A line alone may be odd. Where all are, the column is another. Rows below a second header are another
+    # table's, and of numbers that are written in another way the large ones would be missing.
+    is_odd = left_out is not None and (len(rows) == 1 or not wrong.all())
+    cells = [(distinct[place].as_py() or b"").strip() for place in np.flatnonzero(wrong).tolist()]
+    if not is_odd or rows.title(column).encode() in cells or any(map(_OTHER_NUMBER.fullmatch, cells)):
+        rows.refuse(wrong[codes], column, message)
+    values = numbers
     if kind == "integer":
-        whole = np.rint(np.nan_to_num(numbers)).astype(np.int64)
-        for place in np.flatnonzero(np.abs(numbers) >= _ROUNDED_FROM).tolist():
-            whole[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
-        return masked(whole[codes], np.isnan(numbers)[codes])
-    return masked(numbers[codes], np.isnan(numbers)[codes])
+        values = np.rint(np.where(wrong, 0, np.nan_to_num(numbers))).astype(np.int64)
+        for place in np.flatnonzero(~wrong & (np.abs(numbers) >= _ROUNDED_FROM)).tolist():
+            values[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
+    place = rows.table.column_names.index(column)
+    written = rows.table.set_column(place, column, masked(values[codes], np.isnan(numbers)[codes]))
+    made = replace(rows, table=written)
+    return made if left_out is None else made.without(wrong[codes], column, message, left_out)
 
 
 def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatArray, BoolArray]:

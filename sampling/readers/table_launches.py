@@ -10,6 +10,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.readers.cells import WRITTEN, is_size
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Rows
 
@@ -36,14 +37,7 @@ class Launches:
 
     def usable(self, rows: Rows, wrong: BoolArray, column: str, message: Callable[[int], str] | str) -> Rows:
         """Return the rows that are not wrong, (n,); the others are left out, the first as a message says."""
-        if not wrong.any():
-            return rows
-        first = int(np.argmax(wrong))
-        message = message if isinstance(message, str) else message(first)
-        lines = rows.lines
-        line = int(lines[first]) if first < len(lines) else None
-        self.left_out.add(int(np.count_nonzero(wrong)), message, row=line, column=rows.title(column))
-        return rows.where(~wrong)
+        return rows.without(wrong, column, message, self.left_out)
 
     def lasting(self, rows: Rows, duration: str, unit_ns: int = 1) -> tuple[Rows, IntArray]:
         """Return the rows whose duration, in some unit, is one, and (n,) these in nanoseconds."""
@@ -61,6 +55,15 @@ class Launches:
         wrong = end_ns < start_ns
         rows = self.usable(rows, wrong, end, "a launch ends before it starts")
         return rows, start_ns[~wrong], (end_ns - start_ns)[~wrong]
+
+    def sized(self, rows: Rows, *columns: str) -> Rows:
+        """Return the rows that have a grid or block, or nothing, in each column of such cells."""
+        for column in columns:
+            cells, codes = rows.texts(column)
+            wrong = np.array([not is_size(cell) for cell in cells], dtype=np.bool_)[codes]
+            message = "" if not wrong.any() else f"{cells[codes[np.argmax(wrong)]]!r} is not {WRITTEN}"
+            rows = self.usable(rows, wrong, column, message)
+        return rows
 
     def _put_in(self) -> None:
         self._builder.append(joined_columns(self._waiting))

@@ -107,14 +107,10 @@ class TestMetrics:
 @pytest.mark.parametrize(
     ("row", "column", "message"),
     [
-        ("k,x,1,1,1", "t", "'x' is not a number"),
-        ("k,inf,1,1,1", "t", "'inf' is not a number"),
         ('k,"1,500",1,1,1', "t", "'1,500' is not a number"),
-        ("k,1e30,1,1,1", "t", "'1e30' is not a number"),
         ("k,9000000000000000000,1,1,1", "t", "too long a time"),
-        ("k,5,1,8x,1", "g", "'8x' is not one to three whole numbers"),
         ("k,5,1,1,9999999999", "q", "too large"),
-        ("k,5,1,1,a", "q", "'a' is not a number"),
+        ("k,t,s,g,q", "t", "'t' is not a number"),
     ],
 )
 def test_a_wrong_cell_is_pointed_at(tmp_path: Path, row: str, column: str | None, message: str) -> None:
@@ -130,6 +126,14 @@ def test_a_wrong_cell_is_pointed_at(tmp_path: Path, row: str, column: str | None
     [
         ("k,,1,1,1", "row 4, column t: a launch has no duration"),
         ("k,nan,1,1,1", "row 4, column t: a launch has no duration"),
+        ("k,x,1,1,1", "row 4, column t: 'x' is not a number that fits here"),
+        ("k,inf,1,1,1", "row 4, column t: 'inf' is not a number that fits here"),
+        ("k,1e30,1,1,1", "row 4, column t: '1e30' is not a number that fits here"),
+        ("k,5,1,1,a", "row 4, column q: 'a' is not a number that fits here"),
+        (
+            "k,5,1,8x,1",
+            "row 4, column g: '8x' is not one to three whole numbers, such as 8, 8x1 or (8, 1, 1)",
+        ),
         ("k,-1,1,1,1", "row 4, column t: a launch lasts -1 ns"),
         ("k,5,1", "row 4, column g: 3 cells where the header names 5"),
         ("k,5,1,1,1,1", "row 4: 6 cells where the header names 5"),
@@ -256,7 +260,6 @@ def test_parquet_is_the_same_as_csv(tmp_path: Path, rank: list[int]) -> None:
         ({"Kernel": [1] * 5}, OF_PARQUET, None, "Kernel", "holds int64, not text"),
         ({"Kernel": [b"a"] * 5}, OF_PARQUET, None, "Kernel", "holds binary, not text"),
         ({"Kernel": [["a"]] * 5}, OF_PARQUET, None, "Kernel", "not text"),
-        ({"Grid": ["8", "8", "8", "8", "a"]}, OF_PARQUET, 5, "Grid", "'a' is not one to three whole numbers"),
         ({"Grid": [["8"]] * 5}, OF_PARQUET, None, "Grid", "not text"),
         ({"bx": [1, 1, -1, 1, 1]}, OF_PARQUET, 3, "bx", "-1 is negative"),
         ({}, "name=Kernel,duration_ns=Duration", None, None, "no column 'Duration', which `columns` gives"),

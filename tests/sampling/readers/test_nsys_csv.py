@@ -214,9 +214,22 @@ class TestDamage:
         error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS[2:4])))
         assert "lists no kernel launch" in str(error)
 
-    @pytest.mark.parametrize("start", ["soon", "", "x,y", "(1)"])
-    def test_a_row_that_begins_oddly_is_refused_not_dropped(self, tmp_path: Path, start: str) -> None:
-        assert self.damaged(tmp_path, 1, GPU_ROWS[1].replace("2000", start)).row in {4, 5}
+    @pytest.mark.parametrize("start", ["soon", "(1)"])
+    def test_a_row_that_begins_oddly_is_left_out_and_counted(self, tmp_path: Path, start: str) -> None:
+        rows = [GPU_ROWS[0], GPU_ROWS[1].replace("2000", start), *GPU_ROWS[2:]]
+        whole = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS)))
+        profile = read(write(tmp_path, text_of(HEADER_2023, rows)))
+        assert (profile.launches, profile.facts.rows_left_out) == (whole.launches - 1, 1)
+        assert (profile.facts.first_left_out or "").startswith("row 4")
+
+    def test_a_row_that_begins_oddly_and_has_other_cells_is_refused(self, tmp_path: Path) -> None:
+        assert self.damaged(tmp_path, 1, GPU_ROWS[1].replace("2000", "x,y")).row == 5
+
+    def test_a_launch_without_a_start_is_kept(self, tmp_path: Path) -> None:
+        rows = [GPU_ROWS[0], GPU_ROWS[1].replace("2000", ""), *GPU_ROWS[2:]]
+        whole = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS)))
+        profile = read(write(tmp_path, text_of(HEADER_2023, rows)))
+        assert (profile.launches, profile.facts.without_start) == (whole.launches, 1)
 
     @pytest.mark.parametrize("end", ["", "\n"])
     def test_cut_short_within_a_quoted_name(self, tmp_path: Path, end: str) -> None:
@@ -225,8 +238,16 @@ class TestDamage:
         assert (error.row, error.column) == (8, "Name")
         assert "quote" in str(error)
 
-    @pytest.mark.parametrize("cell", ["fast", "12ns", "1,5", "0b1", "1 2", "--"])
+    @pytest.mark.parametrize("cell", ["fast", "12ns", "0b1", "--"])
     def test_a_duration_that_is_no_number(self, tmp_path: Path, cell: str) -> None:
+        rows = [*GPU_ROWS[:4], GPU_ROWS[4].replace("3000,64", f'3000,"{cell}"'), *GPU_ROWS[5:]]
+        profile = read(write(tmp_path, text_of(HEADER_2023, rows)))
+        assert profile.facts.first_left_out == (
+            f"row 7, column Duration (ns): {cell!r} is not a number that fits here"
+        )
+
+    @pytest.mark.parametrize("cell", ["1,5", "1 2", "1'000", "1.234.567"])
+    def test_numbers_written_in_another_way_are_refused(self, tmp_path: Path, cell: str) -> None:
         error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", f'3000,"{cell}"'))
         assert (error.row, error.column) == (7, "Duration (ns)")
         assert repr(cell) in str(error)

@@ -135,11 +135,7 @@ def test_odd_names(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("place", "find", "put", "column", "said"),
     [
-        (1, "3.9040us", "3.9040ly", "Duration", "unit"),
-        (1, "3.18776s", "3.18776", "Start", "unit"),
-        (1, "3.18776s", "3.187.76s", "Start", "'3.187.76s' is not a time"),
         (1, "(64 1 1)", "       -", "Block Size", "without blocks"),
-        (1, "       7  ", "      x7  ", "Stream", "'x7' is not a number"),
     ],
 )
 def test_what_is_wrong_in_columns_is_told_with_its_place(
@@ -153,10 +149,40 @@ def test_what_is_wrong_in_columns_is_told_with_its_place(
 
 
 @pytest.mark.parametrize(
+    ("find", "put", "first"),
+    [
+        ("3.9040us", "3.9040ly", "column Duration: '3.9040ly' is not a time with a unit that is known"),
+        ("3.9040us", "-3.904us", "column Duration: '-3.904us' is not a time with a unit that is known"),
+        ("3.18776s", "3.18776", "column Start: '3.18776' is not a time with a unit that is known"),
+        ("(64 1 1)", "(64 1 x)", "column Block Size: '(64 1 x)' is not one to three whole numbers"),
+        ("       7  ", "      x7  ", "column Stream: 'x7' is not a number that fits here"),
+    ],
+)
+def test_a_row_in_columns_that_is_no_launch_is_left_out(
+    tmp_path: Path, find: str, put: str, first: str
+) -> None:
+    rows = list(ROWS)
+    rows[1] = rows[1].replace(find, put)
+    whole = read(written(tmp_path, BANNER, [HEADER], ROWS))
+    profile = read(written(tmp_path, BANNER, [HEADER], rows))
+    assert (profile.launches, profile.facts.rows_left_out) == (whole.launches - 1, 1)
+    assert (profile.facts.first_left_out or "").startswith(f"row 7, {first}")
+
+
+def test_a_launch_of_csv_without_a_start_is_kept(tmp_path: Path) -> None:
+    rows = list(CSV_ROWS)
+    start = rows[2].split(",")[0]
+    rows[2] = rows[2].removeprefix(start)
+    profile = read(written(tmp_path, BANNER, [CSV_HEADER], rows))
+    assert profile.launches == read(written(tmp_path, BANNER, [CSV_HEADER], CSV_ROWS)).launches
+    assert profile.facts.without_start == 1
+
+
+@pytest.mark.parametrize(
     ("place", "find", "put", "column", "said"),
     [
         (0, "s,us,", "s,,", None, "unit of time"),
-        (2, "3.904000", "soon", "Duration", "'soon'"),
+        (2, "3.904000", "3.904.000", "Duration", "'3.904.000'"),
     ],
 )
 def test_what_is_wrong_in_csv_is_told_with_its_place(
@@ -173,6 +199,7 @@ def test_what_is_wrong_in_csv_is_told_with_its_place(
     ("find", "put", "first"),
     [
         ("3.904000", "-3.904000", "column Duration: a launch lasts -3,904 ns"),
+        ("3.904000", "soon", "column Duration: 'soon' is not a number that fits here"),
         ("3.904000,1,1,1,", "3.904000,1,1,", "column Name: 18 cells where the header names 19"),
     ],
 )

@@ -195,7 +195,6 @@ def test_merged_databases_are_processes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("find", "put", "column", "said"),
     [
-        ("5900", "soon", "End_Timestamp", "'soon'"),
         ("Agent 2", "somewhere", "Agent_Id", "'somewhere' does not say which GPU"),
         (",512,128,1", ",-512,128,1", "Grid_Size_X", "-512 is no size"),
     ],
@@ -216,6 +215,7 @@ def test_what_is_wrong_is_told_with_its_place(
         ("5900", "4999", "row 2, column End_Timestamp: a launch ends before it starts"),
         ("5900", "0", "row 2, column End_Timestamp: a launch ends before it starts"),
         ("5900", "", "row 2, column End_Timestamp: a launch has no End_Timestamp"),
+        ("5900", "soon", "row 2, column End_Timestamp: 'soon' is not a number that fits here"),
         (",512,128,1", ",512,128", "cells where the header names"),
         ("void add<float, 4>", 'void add<"x>', "a quote is not closed"),
     ],
