@@ -16,8 +16,8 @@ from sampling.arrays import AnyIntArray, BoolArray, IntArray
 #: Stands for a start that was not recorded.
 NO_START = int(np.iinfo(np.int64).min)
 
-# CUPTI writes 0 for a time that it could not collect. A clock may truly begin at 0, but then other launches
-# follow within so many times as long as they all take together; more, if the first one takes time.
+# CUPTI writes 0 for a time that it could not collect, others -1. A clock may truly begin so, but then other
+# launches follow within so many times as long as they all take; more, if the first one takes time.
 _FAR, _FAR_FOR_A_DURATION = 10, 1000
 _LEAST_SPAN_NS = 1_000_000
 # Of so few numbers of streams each is looked for: that is faster than sorting.
@@ -53,25 +53,26 @@ def starts_of(start_ns: AnyIntArray, duration_ns: AnyIntArray, order: AnyIntArra
     before = known[np.maximum(np.searchsorted(known, np.arange(len(missing)), side="right") - 1, 0)]
     if order is not None:
         order = np.where(missing & (order == start_ns), order[before], order)
-    duration_ns = np.where(missing & (start_ns == 0) & (duration_ns >= start_ns[known].min()), 0, duration_ns)
+    is_end = missing & (start_ns != NO_START) & (duration_ns >= start_ns[known].min())
+    duration_ns = np.where(is_end, 0, duration_ns)
     marked = np.where(missing, NO_START, start_ns)
     return Starts(marked, duration_ns, (order, start_ns[before]), number)
 
 
 def _without_start(start_ns: AnyIntArray, duration_ns: AnyIntArray) -> BoolArray | None:
-    """Return (n,) which launches have no start: `NO_START`, or 0 far before all others; None: none is so."""
+    """Return (n,) which launches have no start: `NO_START`, or 0 or less, far before all others; or None."""
     if start_ns.min() > 0:
         return None
-    is_zero, missing = start_ns == 0, start_ns == NO_START
-    others = ~(is_zero | missing)
-    if is_zero.any() and others.any():
+    missing, others = start_ns == NO_START, start_ns > 0
+    is_low = ~(missing | others)
+    if is_low.any() and others.any():
         first_ns, end_ns = int(start_ns[others].min()), int((start_ns[others] + duration_ns[others]).max())
-        missing[is_zero] = zero_is_no_start(duration_ns[is_zero], first_ns, end_ns)
+        missing[is_low] = low_is_no_start(duration_ns[is_low], first_ns, end_ns)
     return missing if missing.any() else None
 
 
-def zero_is_no_start(duration_ns: AnyIntArray, first_ns: int, end_ns: int) -> BoolArray:
-    """Return (k,) which launches that start at 0 have no start, where the others run in such a time."""
+def low_is_no_start(duration_ns: AnyIntArray, first_ns: int, end_ns: int) -> BoolArray:
+    """Return (k,) which launches that start at 0 or before have no start, where the others run in a time."""
     span_ns = max(end_ns - first_ns, _LEAST_SPAN_NS)
     if first_ns > _FAR_FOR_A_DURATION * span_ns:
         return np.ones(len(duration_ns), dtype=np.bool_)

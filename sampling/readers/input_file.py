@@ -42,9 +42,9 @@ _STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 # A program that is to write to a pipe has opened it by then.
 _WAITED_SECONDS = 10.0
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
-_COPY_AGAIN = "copy or record the file again"
-#: What to do about a text that is cut short or damaged.
-WHOLE = Wording(f"{_COPY_AGAIN}, or read what is whole of it with `partial`")
+#: What to do about a file that is cut short or damaged, and where it is a text.
+COPY_AGAIN = "copy or record the file again"
+WHOLE = Wording(f"{COPY_AGAIN}, or read what is whole of it with `partial`")
 _DEEPEST_JSON = 64
 _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
@@ -120,7 +120,7 @@ class InputFile:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = f"the gzip data is cut short or damaged ({error})"
-            remedy = WHOLE if self.is_profile and not is_binary(self) else _COPY_AGAIN
+            remedy = WHOLE if self.is_profile and not is_binary(self) else COPY_AGAIN
             raise ProfileError(what, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
@@ -143,6 +143,11 @@ class _WatchedFile(io.FileIO):
 
 
 _PLAIN = ReadOptions()
+
+
+def note_of_damage(file: InputFile, what: str, number: int) -> str:
+    """Return what to say of a file of which only what is whole was read, up to this one of what it holds."""
+    return f"{file.path}: cut short or damaged, read up to its {what} {number:,}"
 
 
 @contextmanager
@@ -267,6 +272,21 @@ def _next_piece(stream: IO[bytes], path: str) -> bytes:
         message = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
         raise ProfileError(message, path=path, remedy="write the report again")
     return start + rest
+
+
+def damage_of_lines(file: InputFile) -> str | None:
+    """Return the note on a text, of which only what is whole was read, where that is not all; None: it is.
+
+    It reads the file again, and JSON is not looked at: who decodes it says that.
+    """
+    if file.is_directory or is_binary(file) or is_json(file):
+        return None
+    lines, ends = 0, True
+    with file.open() as stream:
+        while block := stream.read(PIECE_BYTES):
+            lines, ends = lines + block.count(b"\n"), block.endswith(b"\n")
+        damage = stream.raw.damage  # type: ignore[attr-defined]
+    return None if ends and damage is None else note_of_damage(file, "line", lines)
 
 
 def is_binary(file: InputFile) -> bool:

@@ -30,10 +30,11 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import WHOLE, InputFile
+from sampling.readers.input_file import WHOLE, InputFile, note_of_damage
 from sampling.readers.kineto_events import Event, EventColumns, places_of, size_of
 from sampling.readers.kineto_operators import find_operators
 from sampling.readers.kineto_ranks import Activities, Ranks, merged_ranks
+from sampling.readers.launch_calls import LAUNCHES, kind_of_call
 from sampling.readers.other_traces import is_of_another_tool, is_trace
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 from sampling.text import joined_texts
@@ -50,8 +51,6 @@ _KINETO = re.compile(
 )
 # These take the grid in work-items, every other call takes blocks; the profiler records what it was given.
 _CALLS_IN_WORK_ITEMS = ("hipExtModule", "hipHccModule")
-# Calls of which each launches a kernel, of runtimes and drivers of any age; a graph may hold many, or none.
-_LAUNCH_CALL = re.compile(r"(?!\w*Graph)(?:cuda|cu|hip)\w*Launch(?:\w*Kernel|Grid|ByPtr|_v[0-9]|\Z)")
 
 
 def recognise(file: InputFile) -> bool:
@@ -189,7 +188,7 @@ def _events_read(
     if damage is not None:
         if not file.partial:
             raise _not_read_beyond(file, seen.events, damage)
-        notes.append(f"{file.path}: cut short or damaged, read up to its event {seen.events:,}")
+        notes.append(note_of_damage(file, "event", seen.events))
     unread = seen.note(file.path)
     return trace, tuple(notes if unread is None else [*notes, unread])
 
@@ -219,7 +218,7 @@ def _that_launch(seen: EventColumns, calls: _Calls) -> tuple[BoolArray, BoolArra
     """Return which calls launch a graph, and which a kernel."""
     names = list(seen.call_names)
     is_graph = np.array(["GraphLaunch" in name for name in names])
-    is_launch = np.array([_LAUNCH_CALL.match(name) is not None for name in names])
+    is_launch = np.array([kind_of_call(name) == LAUNCHES for name in names])
     return is_graph[calls.name], is_launch[calls.name]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Column, Part
-from sampling.profile.times import NO_START, OverlongInTurn, zero_is_no_start
+from sampling.profile.times import NO_START, OverlongInTurn, low_is_no_start
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 #: Rows (k,), ascending, and what their values are in place of those in the file.
@@ -34,9 +34,9 @@ def look_at_times(parts: Sequence[Part], *, has_stream: bool) -> LookedAt:
     Overlong launches are found as by `OverlongInTurn`.
     """
     columns: tuple[Column, ...] = ("start_ns", "duration_ns", *(("stream",) if has_stream else ()))
-    zeros, missing = [_NOTHING], 0
+    low, missing = [_NOTHING], 0
     overlong: list[tuple[IntArray, IntArray, IntArray]] = [(_NOTHING,) * 3]
-    zero_ns = [_NOTHING]
+    low_ns = [_NOTHING]
     first_ns, end_ns = np.iinfo(np.int64).max, NO_START
     turn, sequence = OverlongInTurn(), 0
     for part, table in zip(parts, ordered_map(lambda part: part.load(columns), parts), strict=True):
@@ -49,16 +49,18 @@ def look_at_times(parts: Sequence[Part], *, has_stream: bool) -> LookedAt:
         if has_stream:
             kept = slice(None) if is_timed.all() else is_timed
             overlong.append(turn.add(rows[kept], *(table[column][kept] for column in columns)))
-        is_zero = start_ns == 0
-        zeros.append(rows[is_zero])
-        zero_ns.append(duration_ns[is_zero])
-        is_timed &= ~is_zero
+        is_low = is_timed & (start_ns <= 0)
+        low.append(rows[is_low])
+        low_ns.append(duration_ns[is_low])
+        is_timed &= ~is_low
         first_ns = min(first_ns, int(start_ns.min(initial=first_ns, where=is_timed)))
         end_ns = max(end_ns, int((start_ns + duration_ns).max(initial=end_ns, where=is_timed)))
-    found = np.concatenate(zeros)
-    found = found[zero_is_no_start(np.concatenate(zero_ns), first_ns, end_ns)]
+    found = np.concatenate(low)
+    # All of them are as the clock had them where it never came beyond 0.
+    is_missing = low_is_no_start(np.concatenate(low_ns), first_ns, end_ns) & (end_ns > NO_START)
+    found = found[is_missing]
     rows, recorded_ns, limits_ns = map(np.concatenate, zip(*overlong, strict=True))
-    # What begins at 0 for want of a start contains all others.
+    # What begins so early for want of a start contains all others.
     is_real = ~np.isin(rows, found)
     order = np.argsort(rows[is_real])
     rows, recorded_ns, limits_ns = (each[is_real][order] for each in (rows, recorded_ns, limits_ns))

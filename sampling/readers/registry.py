@@ -25,7 +25,7 @@ from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.readers import cache as kept_files
 from sampling.readers.folders import files_in, matching
-from sampling.readers.input_file import InputFile, ReadOptions, open_input
+from sampling.readers.input_file import InputFile, ReadOptions, damage_of_lines, open_input
 from sampling.text import Wording, counted, listed
 
 #: The modules of the readers, in the order in which they are asked
@@ -252,6 +252,8 @@ def read_file(
             from sampling.readers.not_a_profile import file_error
 
             raise file_error(file)
+        if options.partial and (note := damage_of_lines(file)) is not None:
+            profile.notes = (*profile.notes, note)
         if options.columns is not None and hasattr(reader, "has_columns"):
             profile.named_columns = str(options.columns)
         return profile

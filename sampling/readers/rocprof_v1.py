@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import DecodeError, Struct, field, json
+from msgspec import Struct, field, json
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import SQLITE, InputFile, decoded, open_database
+from sampling.readers.input_file import SQLITE, InputFile, note_of_damage, open_database
 from sampling.readers.rocm_csv import columns_called, launches_of
 from sampling.readers.table import Layout, Rows
 from sampling.readers.table_launches import Launches
+from sampling.readers.trace_text import read_at_once
 
 FORMAT = "rocprof-v1"
 
@@ -49,31 +50,36 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Raises ProfileError: the file is damaged, a value makes no sense, or there is no kernel.
     """
+    damage = None
     if file.head.startswith(SQLITE):
         with open_database(file, _AGAIN) as database:
             found = database.connection.execute(f"SELECT * FROM {_TABLE} ORDER BY rowid")  # noqa: S608
             titles = [title for title, *_ in found.description]
             columns: Mapping[str, Sequence[Any]] = dict(zip(titles, zip(*found, strict=True), strict=False))
+        if progress is not None:
+            progress(1, 1, f"reading {file.path}")
     else:
-        columns = _arguments(file)
+        trace, damage = read_at_once(file, json.Decoder(_Trace).decode, "a trace of rocprof", progress)
+        columns = _arguments(trace)
     launches = Launches(file, kernels)
-    if progress is not None:
-        progress(1, 1, f"reading {file.path}")
-    return launches_of([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
+    profile = launches_of([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
+    if damage is not None:
+        profile.notes = (note_of_damage(file, "kernel", len(next(iter(columns.values())))),)
+    return profile
 
 
-def _arguments(file: InputFile) -> Mapping[str, Sequence[Any]]:
+def _arguments(trace: _Trace) -> Mapping[str, Sequence[Any]]:
     """Return the arguments of all kernels by their names, "" where one has none."""
-    with file.open() as stream:
-        text = stream.read()
-    try:
-        trace = decoded(json.Decoder(_Trace).decode, text)
-    except (DecodeError, UnicodeDecodeError) as error:
-        what = f"a trace of rocprof that cannot be read: {error}"
-        raise ProfileError(what, path=file.path, remedy=_AGAIN) from error
     rows = [event.args for event in trace.events if "KernelName" in event.args]
     titles = dict.fromkeys(title for row in rows for title in row)
     return {title: [row.get(title, "") for row in rows] for title in titles}
+
+
+def _whole(value: Any) -> int | None:
+    """Return the number of a value, None where there is none; ValueError where it is no whole number."""
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError(f"{value!r}")
+    return None if value in {None, ""} else int(value)
 
 
 def _rows(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
@@ -94,7 +100,7 @@ def _rows(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
             arrays[of] = pa.array(texts, pa.binary()).dictionary_encode()
             continue
         try:
-            numbers = [None if value in {None, ""} else int(value) for value in values]
+            numbers = [_whole(value) for value in values]
             arrays[of] = pa.array(numbers, pa.int64())
         except (TypeError, ValueError, OverflowError) as error:
             message = f"holds what is no whole number ({error})"

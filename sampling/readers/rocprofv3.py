@@ -12,7 +12,6 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -20,7 +19,7 @@ import numpy as np
 from msgspec import DecodeError, Meta, Raw, defstruct, field
 from msgspec.json import Decoder
 
-from sampling.arrays import AnyIntArray, BoolArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import (
@@ -34,9 +33,17 @@ from sampling.profile.launch_table import (
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, decoded, open_database
+from sampling.readers.input_file import (
+    SQLITE,
+    InputFile,
+    OpenDatabase,
+    decoded,
+    note_of_damage,
+    open_database,
+)
 from sampling.readers.launch_calls import LaunchCalls, kind_of_call
 from sampling.readers.rocm_csv import bare_name, work_groups
+from sampling.readers.trace_text import read_at_once
 
 FORMAT = "rocprofv3"
 
@@ -84,15 +91,13 @@ _NO_GPU = Device(-1, "")
 
 # --- JSON: what is decoded of it ---
 
-_BLOCK_BYTES = 1 << 22
 _RECORDS_AT_ONCE = 1 << 13
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
 _GPU = 2
 
 # What is decoded of each record: the name, type and default of its fields. Times are nanoseconds.
 _Whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
-_Size = Annotated[int, Meta(ge=0, le=(1 << 32) - 1)]
+_Size = Annotated[int, Meta(ge=-(1 << 31), le=(1 << 32) - 1)]
 _DeviceNumber = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
 _Handle = defstruct("_Handle", [("handle", _Whole, 0)], gc=False)
 _Correlation = defstruct("_Correlation", [("internal", _Whole, -1)], gc=False)
@@ -107,6 +112,8 @@ _TIMED = (
 _CALLED = ("kind", int, -1), ("operation", int, -1)
 _Call = defstruct("_Call", [*_TIMED, *_CALLED], gc=False)
 _Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
+# Stands for a record that is not usable.
+_NO_DISPATCH = _Dispatch(_Info(_Handle(), _Handle(), 0, 0, _Axes(0, 0, 0), _Axes(0, 0, 0)), NULL, NULL)
 _Agent = defstruct(
     "_Agent",
     [
@@ -175,7 +182,15 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     dispatch.
     """
     if not file.head.startswith(SQLITE):
-        return _profile_of(_json_recordings(file, progress), file, kernels, "rocprofv3-json")
+        # Of its long lists pieces become columns at once, of the fields that are used: commands and hosts are
+        # not read.
+        document, damage = read_at_once(file, Decoder(_Document).decode, "rocprofv3 JSON", progress)
+        recordings = (_recording(process, file.path) for process in document.processes)
+        profile = _profile_of(recordings, file, kernels, "rocprofv3-json")
+        if damage is not None:
+            dispatches = profile.launches + profile.facts.rows_left_out
+            profile.notes = (note_of_damage(file, "kernel dispatch", dispatches),)
+        return profile
     with open_database(file, _AGAIN) as database:
         return _profile_of(_recordings(file.path, database, progress), file, kernels, "rocpd")
 
@@ -252,32 +267,12 @@ def _device_of(number: int, name: object, properties: Mapping[str, Any]) -> Devi
     )
 
 
-def _json_recordings(file: InputFile, progress: Progress | None) -> Iterator[Recording]:
-    """Yield the recordings of a JSON file, one a process.
-
-    The text is in memory whole. Its long lists are decoded in pieces, each of which becomes columns at once,
-    and only the fields that are used: commands and hosts are not read.
-    """
-    text = bytearray()
-    with replace(file, progress=progress).open() as stream:
-        for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
-            text += block
-    try:
-        after_mark = memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :]
-        document: Any = decoded(Decoder(_Document).decode, after_mark)
-    except (DecodeError, UnicodeDecodeError) as error:
-        message = f"rocprofv3 JSON that is cut short or damaged ({error})"
-        raise ProfileError(message, path=file.path, remedy=_AGAIN) from error
-    for process in document.processes:
-        yield _recording(process, file.path)
-
-
 def _recording(process: Any, path: str) -> Recording:
     """Return what was recorded of one process."""
     pid, lists = process.metadata.pid, process.buffer_records
     fields = [attrgetter(path) if path else None for path in _PATHS]
     columns = [np.zeros((len(_COLUMNS), 0), dtype=np.int64)]
-    for piece in _records(lists.kernel_dispatch, _Dispatch, path):
+    for piece in _records(lists.kernel_dispatch, _Dispatch, path, instead=_NO_DISPATCH):
         columns.append(np.full((len(_COLUMNS), len(piece)), pid, dtype=np.int64))
         for column, value in zip(columns[-1], fields, strict=True):
             if value is not None:
@@ -320,24 +315,33 @@ def _recording(process: Any, path: str) -> Recording:
     )
 
 
-def _records(raw: Raw, kind: Any, path: str) -> Iterator[list[Any]]:
-    """Yield the records of a list in pieces, so that never all of them are Python objects."""
-    decoder, start = Decoder(list[kind]), 0
+def _records(raw: Raw, kind: Any, path: str, *, instead: Any = None) -> Iterator[list[Any]]:
+    """Yield the records of a list in pieces, so that never all of them are Python objects.
+
+    One that is not usable is left out, or another stands in its place.
+
+    Raises ProfileError: it is no list.
+    """
+    decoder, several = Decoder(kind), Decoder(list[kind])
     try:
         records = decoded(Decoder(list[Raw]).decode, memoryview(raw))
-        for start in range(0, len(records), _RECORDS_AT_ONCE):
-            piece = b"[" + b",".join(records[start : start + _RECORDS_AT_ONCE]) + b"]"
-            yield decoded(decoder.decode, piece)
-    except (DecodeError, UnicodeDecodeError) as error:
-        message, _, place = str(error).partition(" - at `$[")
-        number, _, column = place.rstrip("`").partition("]")
-        raise ProfileError(
-            f"a record of rocprofv3's that is not usable ({message})",
-            path=path,
-            row=start + 1 + int(number) if number.isdigit() else None,
-            column=column.lstrip(".") or None,
-            remedy=_AGAIN,
-        ) from error
+    except DecodeError as error:
+        message = f"holds no list where records stand ({error})"
+        raise ProfileError(message, path=path, remedy=_AGAIN) from error
+    for start in range(0, len(records), _RECORDS_AT_ONCE):
+        some = records[start : start + _RECORDS_AT_ONCE]
+        try:
+            yield decoded(several.decode, b"[" + b",".join(some) + b"]")
+        except (DecodeError, UnicodeDecodeError):
+            found = [_record(decoder, record, instead) for record in some]
+            yield [record for record in found if record is not None]
+
+
+def _record(decoder: Any, text: Raw, instead: Any) -> Any:
+    try:
+        return decoded(decoder.decode, memoryview(text))
+    except (DecodeError, UnicodeDecodeError):
+        return instead
 
 
 def _profile_of(
@@ -357,6 +361,8 @@ def _profile_of(
         is_wrong = _are_no_launches(recorded, builder.left_out, rows)
         rows += len(is_wrong)
         column = {name: values[~is_wrong] for name, values in recorded.launches.items()}
+        is_first = _are_first(column)
+        column = {name: values[is_first] for name, values in column.items()}
         recording = replace(recorded, launches=column)
         order, api_start_ns, missing = _call_order(recording)
         calls, alone = _launch_calls(recorded)
@@ -451,6 +457,18 @@ def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: i
         message = next(message for message, wrong in reasons.items() if wrong[rows[0]])
         left_out.add(len(rows), message, row=rows_before + int(rows[0]) + 1)
     return is_wrong
+
+
+def _are_first(column: Mapping[str, IntArray]) -> BoolArray:
+    """Return (n,) whether each record is the first of its dispatch: replaying a kernel makes several."""
+    is_first = np.ones(len(column["dispatch"]), dtype=np.bool_)
+    if len(np.unique(column["dispatch"])) < len(is_first):
+        # Numbers count from 1: 0 is none.
+        again = np.flatnonzero(column["dispatch"] > 0)
+        _, first = dense_codes([column[name][again] for name in ("process", "agent", "dispatch", "kernel")])
+        is_first[again] = False
+        is_first[again[first]] = True
+    return is_first
 
 
 def _launch_calls(recording: Recording) -> tuple[int, int]:

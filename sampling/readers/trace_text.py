@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from msgspec import DecodeError, Struct, json
 
+from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.readers.input_file import InputFile, decoded
+from sampling.readers.input_file import COPY_AGAIN, WHOLE, InputFile, decoded
 
 _BLOCK_BYTES = 1 << 22
 _PIECE_BYTES = 1 << 20
@@ -43,6 +44,8 @@ _BEGUN_EVENT = re.compile(rb'\}\s*(,\s*(?:\{\s*(?:"[^"]*"?\s*)?)?)\Z')
 # More places where the list of events may end are not looked at, and what is longer is no event.
 _MOST_ENDS = 32
 _LONGEST_EVENT_BYTES = 1 << 22
+# A string may be cut short.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}]', re.DOTALL)
 _FAILURES = (DecodeError, UnicodeDecodeError)
 
 
@@ -81,6 +84,51 @@ class TraceBlocks:
             while block := stream.read(_BLOCK_BYTES):
                 yield block
             self.damage = stream.raw.damage  # type: ignore[attr-defined]
+
+
+def read_at_once(
+    file: InputFile, decode: Callable[[Any], Any], what: str, progress: Progress | None
+) -> tuple[Any, str | None]:
+    """Return a JSON text as a function decodes it, and why it is not whole, None where it is.
+
+    Its flaws are mended; where it is not whole its lists end with the last element that is.
+
+    Raises ProfileError: it is not whole and `partial` is not set, or too little of it is there.
+    """
+    blocks, text = TraceBlocks(file, progress), bytearray()
+    for block in blocks:
+        text += block
+    del text[: len(BYTE_ORDER_MARK) * text.startswith(BYTE_ORDER_MARK)]
+    document, reason = _document_or_reason(decode, text)
+    if reason is not None:
+        document, reason = _document_or_reason(decode, text := _mended(text))
+    damage = blocks.damage or reason
+    if damage is not None and file.partial and reason is not None:
+        document, reason = _document_or_reason(decode, _closed(text))
+    if damage is not None and (not file.partial or reason is not None):
+        message, remedy = f"{what} that is cut short or damaged ({damage})", COPY_AGAIN
+        raise ProfileError(message, path=file.path, remedy=remedy if file.partial else WHOLE)
+    return document, damage
+
+
+def _document_or_reason(decode: Callable[[Any], Any], text: bytes | bytearray) -> tuple[Any, str | None]:
+    try:
+        return decoded(decode, memoryview(text)), None
+    except _FAILURES as error:
+        return None, _reason(error)
+
+
+def _closed(text: bytes | bytearray) -> bytes:
+    """Return a JSON text up to the last whole element of a list, an object or a list, and closed there."""
+    ends, stop, rest = bytearray(), 0, b""
+    for token in _TOKEN.finditer(text):
+        if token[0] in b"[{":
+            ends += b"]" if token[0] == b"[" else b"}"
+        elif token[0] in b"]}" and ends:
+            ends.pop()
+            if ends.endswith(b"]"):
+                stop, rest = token.end(), bytes(ends)
+    return text[:stop] + rest[::-1]
 
 
 def trace_pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -207,7 +255,7 @@ def _reason(error: Exception) -> str:
     return re.sub(r" \(byte \d+\)", "", str(error))
 
 
-def _mended(text: bytes) -> bytes:
+def _mended(text: bytes | bytearray) -> bytes:
     text = text.decode("utf-8", errors="replace").encode().translate(_CONTROLS_TO_SPACES)
     return _BACKSLASH.sub(lambda escape: escape[1] or rb"\\", _NOT_A_NUMBER.sub(b": null", text))
 

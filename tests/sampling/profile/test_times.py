@@ -144,6 +144,8 @@ DATE = 1_615_207_264_506_000_000
         ([DATE, NO_START, DATE + 100], [50, 0, 50], [1]),
         ([0, 50_000_000, 50_000_100], [0, 50, 50], [0]),
         ([0, 3_000_000_000, 3_001_000_000], [90, 50, 50], [0]),
+        ([DATE, -1, DATE + 100, -500], [50, 0, 50, 7], [1, 3]),
+        ([-DATE, -DATE + 100], [50, 50], []),
         # A clock that began with the first launch, a launch before a long pause, a time before the clock's 0
         ([0, 100, 200, 300], [0, 50, 50, 50], []),
         ([0, 0, 100, 1000], [50, 0, 50, 50], []),
@@ -171,8 +173,9 @@ def test_where_no_launch_has_a_start_there_are_none(launch_table: Build) -> None
     assert profile.facts.without_start == 3
 
 
-def test_an_end_without_a_start_makes_no_duration(launch_table: Build) -> None:
-    profile = launch_table(["k"] * 3, [DATE + 60, 50, 50], start_ns=[0, DATE, DATE + 100])
+@pytest.mark.parametrize("start_ns", [0, -1])
+def test_an_end_without_a_start_makes_no_duration(launch_table: Build, start_ns: int) -> None:
+    profile = launch_table(["k"] * 3, [DATE + 60, 50, 50], start_ns=[start_ns, DATE, DATE + 100])
     assert profile.load(("duration_ns",))["duration_ns"].sum() == 100
 
 

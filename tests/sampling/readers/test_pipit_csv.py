@@ -47,6 +47,12 @@ def test_a_kernel_that_was_never_left_is_left_out(tmp_path: Path) -> None:
     )
 
 
+def test_a_row_of_other_cells_is_left_out(tmp_path: Path) -> None:
+    profile = read(write(tmp_path, [*ROWS, "add,13,kernel", ROWS[0].replace("2000", "soon")]))
+    assert told(profile) == told(read(write(tmp_path, ROWS)))
+    assert profile.facts.rows_left_out == 2
+
+
 @pytest.mark.parametrize(
     ("rows", "row", "said"),
     [

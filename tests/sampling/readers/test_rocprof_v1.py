@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from sampling.readers.input_file import ReadOptions
+from sampling.readers.registry import read_profile
 from tests.sampling.readers.launches_told import read, refusal_of, told
 
 TITLES = ("Index", "KernelName", "gpu-id", "queue-id", "pid", "grd", "wgr", "BeginNs", "EndNs", "DurationNs")
@@ -80,7 +82,18 @@ def test_a_value_that_is_no_number_is_refused_with_its_column(tmp_path: Path, wr
     assert error.column == "grd"
 
 
-def test_a_trace_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+def test_a_fraction_is_not_cut_off(tmp_path: Path) -> None:
+    error = refusal_of(database(tmp_path, ((*ROWS[0][:7], 5_000.5, *ROWS[0][8:]),)))
+    assert error.column == "BeginNs"
+
+
+def test_of_a_trace_that_is_cut_short_what_is_whole_is_read(tmp_path: Path) -> None:
     path = trace(tmp_path)
-    path.write_text(path.read_text()[:-40])
-    assert "cannot be read" in str(refusal_of(path))
+    text = path.read_text()
+    path.write_text(text[: text.index('"9001"')])
+    error = refusal_of(path)
+    assert "cut short" in str(error)
+    assert "`partial`" in str(error.remedy)
+    profile = read_profile([str(path)], options=ReadOptions(partial=True))
+    assert [launch.duration_ns for launch in told(profile)] == [900, 250]
+    assert profile.notes == (f"{path}: cut short or damaged, read up to its kernel 2",)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import random
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -15,6 +17,8 @@ from hypothesis import strategies as st
 
 from sampling.profile.profile import Device, Profile
 from sampling.readers import rocprofv3
+from sampling.readers.input_file import ReadOptions
+from sampling.readers.registry import read_profile
 from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 from tests.sampling.readers.rocpd_file import Called, Dispatched, json_of, write_database, write_json
 
@@ -174,10 +178,76 @@ def test_a_recording_without_any_kernel_name_is_refused(written: Written) -> Non
 
 
 @pytest.mark.parametrize("change", [{"start": "soon"}, {"end": 9_400.5}])
-def test_a_dispatch_whose_time_is_no_number(written: Written, change: dict[str, Any]) -> None:
-    error = refusal_of(written([DISPATCHES[1], DISPATCHES[2], DISPATCHES[0]._replace(**change)], ()))
+def test_a_dispatch_of_a_database_whose_time_is_no_number(tmp_path: Path, change: dict[str, Any]) -> None:
+    rows = [DISPATCHES[1], DISPATCHES[2], DISPATCHES[0]._replace(**change)]
+    error = refusal_of(write_database(tmp_path / "results.db", rows))
     assert error.row == 3
     assert "rocprofv3" in str(error.remedy)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"end": None}, "lacks a time or another number"),
+        ({"start": "soon"}, "lacks a time or another number"),
+        ({"end": 9_400.5}, "lacks a time or another number"),
+        ({"items": (None, 1, 1)}, "lacks a time or another number"),
+        ({"group": (1 << 40, 1, 1)}, "lacks a time or another number"),
+        ({"items": (-1, 1, 1)}, "has a size below 0"),
+    ],
+)
+def test_a_record_of_json_that_is_not_usable_is_left_out(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    rows = [DISPATCHES[1], DISPATCHES[0]._replace(**change), DISPATCHES[2]]
+    profile = read(write_json(tmp_path / "results.json", json_of(rows, CALLS)))
+    assert told(profile) == [LAUNCHES[1], LAUNCHES[2]]
+    assert profile.facts.first_left_out == f"row 2: a launch {said}"
+
+
+@pytest.mark.parametrize("replayed", [2, 5])
+def test_a_dispatch_that_is_replayed_is_one_launch(written: Written, replayed: int) -> None:
+    later = [
+        each._replace(start=each.start + 10_000 * run, end=each.end + 10_001 * run)
+        for each in DISPATCHES
+        for run in range(replayed)
+    ]
+    assert told(read(written(later, CALLS))) == [*map(LAUNCHES.__getitem__, (1, 3, 2))]
+
+
+def test_dispatches_without_numbers_are_launches_each(written: Written) -> None:
+    rows = [each._replace(number=0) for each in (*DISPATCHES, *DISPATCHES)]
+    assert read(written(rows, ())).launches == 6
+
+
+def test_names_that_break_json_are_mended(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "results.json", json_of(DISPATCHES))
+    for broken in (b"a\x01d(float*, int)", b"a\\d(float*, int)", b"a\xffd(float*, int)"):
+        odd = tmp_path / "odd.json"
+        odd.write_bytes(path.read_bytes().replace(ADD.encode(), broken, 1))
+        assert [each[3:] for each in told(read(odd))] == [each[3:] for each in told(read(path))]
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_of_json_that_is_cut_short_what_is_whole_is_read(tmp_path: Path, is_packed: bool) -> None:
+    whole = write_json(tmp_path / "whole.json", json_of(DISPATCHES, CALLS)).read_bytes()
+    before = [launch._replace() for launch in told(read(tmp_path / "whole.json"))]
+    path = tmp_path / "results.json"
+    ends = [found.end() for found in re.finditer(rb'"stream_id":\{"handle":0\}\}', whole)]
+    for end in range(whole.index(b'"kernel_dispatch":['), len(whole) - 1, 7):
+        # A stored block is cut where the text is.
+        path.write_bytes(gzip.compress(whole, 0)[: end + 15] if is_packed else whole[:end])
+        refused = refusal_of(path)
+        assert "`partial`" in str(refused.remedy)
+        dispatches = sum(each <= end for each in ends)
+        if not dispatches:
+            continue
+        profile = read_profile([str(path)], options=ReadOptions(partial=True))
+        assert profile.launches == dispatches
+        assert {each[3:] for each in told(profile)} <= {each[3:] for each in before}
+        assert profile.notes == (
+            f"{path}: cut short or damaged, read up to its kernel dispatch {dispatches}",
+        )
 
 
 @pytest.mark.parametrize(
@@ -231,12 +301,11 @@ def test_a_database_of_any_case_and_encoding(tmp_path: Path, encoding: str) -> N
     assert told(read(other)) == told(read(path))
 
 
-def test_a_wrong_record_of_json_is_named(tmp_path: Path) -> None:
+def test_records_of_json_that_are_no_list(tmp_path: Path) -> None:
     recording = json_of(DISPATCHES)
-    del recording["buffer_records"]["kernel_dispatch"][2]["dispatch_info"]["kernel_id"]
+    recording["buffer_records"]["kernel_dispatch"] = {"records": []}
     error = refusal_of(write_json(tmp_path / "results.json", recording))
-    assert (error.row, error.column) == (3, "dispatch_info")
-    assert "kernel_id" in str(error)
+    assert "no list where records stand" in str(error)
 
 
 @given(

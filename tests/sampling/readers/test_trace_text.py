@@ -14,7 +14,7 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import kineto, nsys_csv, trace_text
-from sampling.readers.input_file import open_input, pieces
+from sampling.readers.input_file import ReadOptions, open_input, pieces
 from sampling.readers.registry import read_profile
 from tests.sampling.readers.kineto_traces import call, kernel, trace
 from tests.sampling.readers.launches_told import Json, column, names
@@ -120,7 +120,21 @@ def test_lines_of_a_table_are_read_whole(tmp_path: Path) -> None:
             assert b"".join(piece for _, piece in pieces(replace(file, partial=True))) == whole
             profile = nsys_csv.read(replace(file, partial=True), KernelTable(), None)
         assert profile is not None
-        assert column(profile, "duration_ns") == [100 + row for row in range(whole.count(b"\n") - 1)]
+        lines = whole.count(b"\n")
+        assert column(profile, "duration_ns") == [100 + row for row in range(lines - 1)]
+        assert notes_of(path) == (f"{path}: cut short or damaged, read up to its line {lines:,}",)
+
+
+def notes_of(path: Path) -> tuple[str, ...]:
+    return read_profile([str(path)], options=ReadOptions(partial=True)).notes
+
+
+def test_a_line_that_may_be_cut_short_is_left_out_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "launches.csv"
+    path.write_text("name,duration_ns\na,5\nb,600\n")
+    assert notes_of(path) == ()
+    path.write_text("name,duration_ns\na,5\nb,60")
+    assert notes_of(path) == (f"{path}: cut short or damaged, read up to its line 2",)
 
 
 # --- single events that are no JSON -------------------------------------------------------------------------
