@@ -59,6 +59,7 @@ from sampling.readers.table import (
     Kind,
     Layout,
     Rows,
+    first_line,
     floats,
     metric_columns,
     parquet_footer,
@@ -94,7 +95,8 @@ def recognise(file: InputFile) -> bool:
     """Return whether this is Parquet or a table of text, by its header or because its columns are named."""
     if file.head.startswith(PARQUET):
         return True
-    if not file.head.strip() or is_binary(file):
+    # A name may have any character, the titles of a table have none that texts have not.
+    if not file.head.strip() or is_binary(replace(file, head=first_line(file.head))):
         return False
     if file.columns is not None and not file.columns.where_present:
         return not is_json(file)

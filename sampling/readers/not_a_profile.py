@@ -10,7 +10,7 @@ from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
 from sampling.readers.other_traces import RECORD, TORCH_PROFILER, is_trace, sort_of_trace
-from sampling.readers.table import first_line, header_cells
+from sampling.readers.table import header_cells, separated_header
 from sampling.text import joined_texts
 
 _READABLE = (
@@ -57,17 +57,17 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
         TORCH_PROFILER,
     ),
     (
-        rb'\A\s*\[\s*\{\s*"children"\s*:|\A\s*\[[\s\S]*"frame"\s*:\s*\{\s*"name"\s*:\s*"ROOT"',
+        rb'\A\s*\[\s*\{\s*"(?:children|frame|metrics)"\s*:\s*[\[{]',
         "sums over calls in Hatchet's format, as Triton's profiler Proton writes: no launch has its own time",
         RECORD,
     ),
     (
-        rb"\A(?:\xef\xbb\xbf)?\s*\{[^\n]*\}\r?\n\{",
+        rb'\A(?:\xef\xbb\xbf)?\s*\{(?:[^\n]*\}\r?\n\{|"Type":\s*\d)',
         "JSON lines, an object a line, as `nsys export --type jsonlines` writes",
         _EXPORT,
     ),
     (
-        rb"\A\s*,\s*where,\s*what,\s*value",
+        rb"\A[\s,]*where,\s*what,\s*value",
         "MGPUSim's metrics: what a simulator counted in all, not the launches of a program",
         _ROCPROFV3,
     ),
@@ -111,7 +111,8 @@ def is_table(file: InputFile) -> bool:
     lines = file.head.splitlines()[:200]
     # The head may end within the last one.
     whole = lines if file.head.endswith(b"\n") or len(lines) == 1 else lines[:-1]
-    counts = {len(header_cells(line)) for line in whole[:5] if line.strip()}
+    separator = separated_header(file.head, ())[1]
+    counts = {len(header_cells(line, separator)) for line in whole[:5] if line.strip()}
     return len(counts) == 1 and counts.pop() >= 2 and not is_binary(file)
 
 
@@ -153,8 +154,9 @@ def file_error(file: InputFile) -> ProfileError:
         return ProfileError(found[0], path=file.path, remedy=found[1].replace("{path}", path))
     if not is_table(file):
         return ProfileError("text, not a profile", path=file.path, remedy=_READABLE)
-    cells = [cell.strip() for cell in header_cells(first_line(file.head))]
+    cells, separator = separated_header(file.head, ())
     # What is no title may be private.
     columns = [cell if _TITLE.fullmatch(cell) else "?" for cell in cells]
-    what = f"a CSV with the columns {shown_columns(columns)}: no launches known here"
+    sort = {"\t": "TSV", ";": "CSV (;)"}.get(separator, "CSV")
+    what = f"a {sort} with the columns {shown_columns(columns)}: no launches known here"
     return ProfileError(what, path=file.path, remedy=joined_texts("; ", (_READABLE, columns_remedy(columns))))

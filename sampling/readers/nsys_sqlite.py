@@ -27,6 +27,7 @@ FORMAT = "nsys-sqlite"
 _ROWS_AT_ONCE = 1 << 15
 _IDS_OF_ONE_QUERY = 10_000
 _OF_NSYS = re.compile(r"CUPTI_ACTIVITY_KIND_\w+|StringIds|TARGET_INFO_\w+", re.IGNORECASE)
+_OF_NVPROF = "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
 # What SQL calls the number of a row, where no column has that name
 _ROW_NUMBERS = ("rowid", "_rowid_", "oid")
 # A column that is generated when it is read; one that is generated when it is written stands in the row.
@@ -44,6 +45,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: the database is damaged, none of nsys', or without kernel launches.
     """
     with opened_tables(file) as tables:
+        if _OF_NVPROF in tables.names:
+            raise ProfileError(
+                "a database of nvprof's, and such are not read",
+                path=file.path,
+                remedy="give what `nvprof --import-profile FILE --print-gpu-trace --csv --log-file OUT` writes",
+            )
         if not any(map(_OF_NSYS.fullmatch, tables.names)):
             raise ProfileError(
                 "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",

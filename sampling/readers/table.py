@@ -38,7 +38,7 @@ from sampling.profile.launch_table import (
 from sampling.profile.profile import KernelTable
 from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
 from sampling.readers.columns import NO_METRIC
-from sampling.readers.input_file import InputFile, pieces
+from sampling.readers.input_file import WHOLE, InputFile, pieces
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -429,7 +429,8 @@ def _fitting_lines(
         column = next(iter(layout.header[max(min(cells, expected) - is_open, 0) :]), None)
         is_cut = place == last and not file.partial and _nothing_follows(file, offset + len(text))
         if left_out is None or is_cut:
-            raise ProfileError(message, path=file.path, row=line + place, column=column, remedy=layout.remedy)
+            remedy = WHOLE if is_cut and file.is_profile else layout.remedy
+            raise ProfileError(message, path=file.path, row=line + place, column=column, remedy=remedy)
         left_out.add(1, message, row=line + place, column=column)
         lines[place] = b""
     return b"\n".join(lines)

@@ -486,3 +486,13 @@ def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
 def test_what_is_none_is_pointed_at(cell: str) -> None:
     _, bad = sizes_of(["8x1", cell, "9"])
     assert bad == (1 if cell != "(8" else -1)
+
+
+def test_a_name_may_have_any_character(tmp_path: Path) -> None:
+    profile = read(written(tmp_path, "name,duration_ns\nk\x07\x01,5\nb,6\n"))
+    assert [launch.name for launch in told(profile)] == ["k\x07\x01", "b"]
+
+
+def test_of_a_table_that_is_cut_short_what_is_whole_is_offered(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, "name,duration_ns,stream\na,5,7\nb,6"))
+    assert "read what is whole of it with `partial`" in str(error.remedy)

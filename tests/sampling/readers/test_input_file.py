@@ -366,6 +366,7 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
         "JSON lines",
         "nsys export --type sqlite",
     ),
+    ("one.jsonl", '{"Type": 48, "CudaEvent": {"startNs": "1"}}\n', "JSON lines", "nsys export --type sqlite"),
     ("a.pftrace", b"\n\x04\x40\x01\x50\x01" * 40, "a Perfetto trace", _KERNELS),
     (
         "b.pftrace",
@@ -398,6 +399,13 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
         "sums over calls in Hatchet's format",
         "nsys profile",
     ),
+    (
+        "sorted.hatchet",
+        '[{"metrics": {"time (ns)": 5}, "children": [], "frame": {"type": "function", "name": "ROOT"}}]',
+        "sums over calls in Hatchet's format",
+        "nsys profile",
+    ),
+    ("metrics-4.csv", "where,what,value,unit\nDriver,kernel_time,0.00002,s\n", "MGPUSim's metrics", _KERNELS),
     ("metrics.csv", ", where, what, value\n0, Driver, kernel_time, 0.00002\n", "MGPUSim's metrics", _KERNELS),
     (
         "stats.txt",
@@ -410,6 +418,8 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
     ("a.out", b"\x7fELF\2\1", "a program, not its profile", "nsys profile"),
     ("utf16.csv", "Start (ns),Name\n".encode("utf-16"), "UTF-16 text", "--output"),
     ("other.json", '{"a": 1}', "JSON, but no", "give an nsys"),
+    ("other.tsv", "kernel\tms\nk\t1\nk\t2\n", "a TSV with the columns 'kernel', 'ms'", "columns"),
+    ("german.csv", "kernel;ms\nk;1\nk;2\n", "a CSV (;) with the columns 'kernel', 'ms'", "columns"),
     ("other.csv", "ipc,cycles,{x}\n1,2,3\n", "a CSV with the columns 'ipc', 'cycles', '{x}'", "give an nsys"),
     ("train.py", "import torch, sys\nfrom a import b, c\n", "a program, not its profile", "nsys profile"),
     ("notes.txt", "We ran it, twice.\nIt was slow.\n", "text, not a profile", "give an nsys"),

@@ -150,6 +150,16 @@ def test_ranges_of_small_exports_agree_with_plain_sql(version: str, tmp_path: Pa
     assert [launches for *_, launches in found] == [56] * small_recordings.IMAGES
 
 
+def test_a_database_of_nvprof_is_none_of_nsys(tmp_path: Path) -> None:
+    path = tmp_path / "x.nvvp"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER, start INT)")
+        connection.execute("CREATE TABLE StringTable (_id_ INTEGER, value TEXT)")
+    with pytest.raises(ProfileError, match="a database of nvprof's") as caught:
+        read(path)
+    assert "nvprof --import-profile" in str(caught.value.remedy)
+
+
 def test_a_database_of_others_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(path)) as connection, connection:
