@@ -24,7 +24,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
-from sampling.readers.launch_tables import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.reduction.region import Region
 
 MIB = 1 << 20

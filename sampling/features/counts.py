@@ -23,7 +23,8 @@ from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.cells import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import Kind, first_line, header_cells, lines_of, unified
+from sampling.readers.table import Kind, first_line, header_cells, unified
+from sampling.readers.text_lines import lines_of
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 

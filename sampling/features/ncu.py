@@ -21,7 +21,8 @@ from sampling.features.reading import FeatureRows, FeatureTable
 from sampling.parallel import Progress
 from sampling.readers.cells import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import Layout, Rows, header_cells, joined_lines, lines_of, parse
+from sampling.readers.table import Layout, Rows, header_cells, parse
+from sampling.readers.text_lines import joined_lines, lines_of
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording
 

@@ -26,11 +26,11 @@ from sampling.readers.table import (
     Rows,
     first_line,
     header_cells,
-    lines_before,
     parse,
     parse_plain,
 )
 from sampling.readers.table_launches import Launches
+from sampling.readers.text_lines import lines_before
 
 FORMAT = "nsys-csv"
 

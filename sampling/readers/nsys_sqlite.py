@@ -49,7 +49,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             raise ProfileError(
                 "a database of nvprof's, and such are not read",
                 path=file.path,
-                remedy="give what `nvprof --import-profile FILE --print-gpu-trace --csv --log-file OUT` writes",
+                remedy="give what `nvprof --import-profile FILE --print-gpu-trace --csv --log-file F` writes",
             )
         if not any(map(_OF_NSYS.fullmatch, tables.names)):
             raise ProfileError(

@@ -22,8 +22,9 @@ from sampling.profile.launch_table import LaunchColumns, RowsLeftOut
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.profile.times import NO_START
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
-from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, lines_before, parse
+from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, parse
 from sampling.readers.table_launches import Launches
+from sampling.readers.text_lines import lines_before
 
 FORMAT = "nvprof"
 

@@ -39,6 +39,7 @@ from sampling.profile.profile import KernelTable
 from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import WHOLE, InputFile, pieces
+from sampling.readers.text_lines import lines_before, newlines, row_places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,6 @@ PARQUET = b"PAR1"
 MOST_NS = 1 << 62
 
 _LARGEST_NUMBER, _ROUNDED_FROM = 2.0**62, 2.0**53
-_NEWLINE, _RETURN = 10, 13
 _OTHER_NUMBER = re.compile(rb"[+-]?\d[\d.,' ]*")
 
 
@@ -252,32 +252,6 @@ class Rows:
         return [axis[codes] for axis in np.ascontiguousarray(axes.T)]
 
 
-def row_places(text: bytes) -> IntArray:
-    """Return the 0-based places of the lines that are not empty."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero(characters == _NEWLINE)
-    if not text.endswith(b"\n"):
-        ends = np.append(ends, len(text))
-    starts = np.append(0, ends[:-1] + 1)
-    is_return = characters[np.minimum(starts, len(text) - 1)] == _RETURN if text else 0
-    return np.flatnonzero(ends - starts > is_return)
-
-
-def _newlines(text: bytes) -> int:
-    # Four times as fast as `bytes.count` on short lines.
-    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == _NEWLINE))
-
-
-def lines_before(file: InputFile, offset: int) -> int:
-    """Return how many lines end before ``offset``. It reads the file again, so it is for messages only."""
-    count = 0
-    for start, text in pieces(file):
-        count += text.count(b"\n", 0, max(offset - start, 0))
-        if start + len(text) >= offset:
-            break
-    return count
-
-
 def read_rows(
     file: InputFile,
     layout: Layout,
@@ -308,7 +282,7 @@ def read_rows(
         body = text[start:]
         if body.strip():
             yield parse(file, layout, offset + start, body, line, left_out)
-        line += _newlines(body)
+        line += newlines(body)
 
 
 def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows | None:
@@ -592,28 +566,3 @@ def _metric_kinds() -> tuple[Callable[[Any], bool], ...]:
     import pyarrow as pa
 
     return pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean
-
-
-def lines_of(text: bytes) -> Any:
-    """Return the lines of a text as an Arrow binary array, without their ends: to test them all at once."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == _NEWLINE) + 1
-    if not text.endswith(b"\n") and text:
-        ends = np.append(ends, len(text))
-    offsets = np.append(0, ends).astype(np.int32)
-    lines = pa.Array.from_buffers(
-        pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)]
-    )
-    return compute.replace_substring_regex(lines, pattern=r"\r*\n?$", replacement="", max_replacements=1)
-
-
-def joined_lines(lines: Any) -> bytes:
-    """Return the text of some lines, an Arrow binary array."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    offsets = pa.py_buffer(np.array([0, len(lines)], dtype=np.int32))
-    one_list = pa.ListArray.from_buffers(pa.list_(lines.type), 1, [None, offsets], children=[lines])
-    return bytes(compute.binary_join(one_list, b"\n")[0].as_py()) + b"\n"

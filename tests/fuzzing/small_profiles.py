@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sampling.readers.launch_tables import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 from tests.sampling.readers import test_nvprof as nvprof

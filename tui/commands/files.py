@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.readers.launch_tables import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import open_profile, progress_of, region_of

@@ -27,7 +27,7 @@ from sampling.profile.profile import Column, Device, KernelTable, Profile, Profi
 from sampling.readers import cache, kept_profile, nsys_export, registry
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions
-from sampling.readers.launch_tables import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations, reduced_parts

@@ -20,7 +20,7 @@ from sampling.parallel import Workers
 from sampling.profile.identity import fingerprints
 from sampling.profile.profile import Part, Profile
 from sampling.readers import registry
-from sampling.readers.launch_tables import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations

@@ -20,7 +20,7 @@ from sampling.profile.times import NO_START
 from sampling.readers import launch_tables
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions
-from sampling.readers.launch_tables import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
