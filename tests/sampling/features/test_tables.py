@@ -113,7 +113,7 @@ def test_read(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("instructions\n5\n7\n", "no features"),
-        ("kernel;m\nf;1\ng;2,5\n", "no features"),
+        ("kernel;m\nf;1\ng;2,5\n", "no column id or name"),
         ("kernel,m\nf,1\n", "no column id or name: rows are never joined by position"),
         ("id,m,id\n1,2,3\n", "several columns id"),
         ("id,m\n1,2\n2,3\n1,4\n", "row 4: this launch's id stands in row 2 already"),
