@@ -61,6 +61,8 @@ _END_BYTES = 1 << 16
 # A sign, a checksum of what follows it, and how long the header of the profile is.
 _SIGN, _CHECKSUM_BYTES = b"kernelpoint launches", 16
 _HEAD = struct.Struct(f"<{len(_SIGN)}s{_CHECKSUM_BYTES}sQ")
+# What reading raises of what `_keep` did not write.
+_NOT_WRITTEN_HERE = (ValueError, TypeError, LookupError, RecursionError, struct.error, MsgspecError)
 _CHECKED_FROM, _BLOCK_BYTES = len(_SIGN) + _CHECKSUM_BYTES, 4 << 20
 
 
@@ -237,7 +239,7 @@ def _kept(name: str) -> Profile | None:
             profile = profile_from(header, np.frombuffer(mapped[begin:], dtype=np.uint8))
             with suppress(OSError):
                 os.utime(entry)
-    except (OSError, ValueError, TypeError, LookupError, struct.error, ProfileError, MsgspecError):
+    except (*_NOT_WRITTEN_HERE, OSError, ProfileError):
         return None
     return profile
 

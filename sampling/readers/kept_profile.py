@@ -236,4 +236,4 @@ def _of_name(name: str) -> Any:
     module, _, own = name.partition(":")
     if not module.startswith(_OF_PROFILES):
         raise ValueError(f"not kept by name: {name}")
-    return {each.__name__: each for each in import_module(module).KEPT_BY_NAME}[own]
+    return {each.__name__: each for each in getattr(import_module(module), "KEPT_BY_NAME", ())}[own]

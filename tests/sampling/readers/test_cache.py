@@ -420,6 +420,34 @@ def test_what_is_damaged_is_made_again(damage: str, folder: Path, export: Path) 
     assert kept.read_bytes() == whole
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"{}",
+        b'{"ranges":{"function":"sampling.readers.cache:user_cache","values":[]}}',
+        b'{"ranges":{"function":"os:getcwd","values":[]}}',
+    ],
+)
+def test_a_header_of_others_is_made_again(header: bytes, folder: Path, export: Path) -> None:
+    first = told(read(export))
+    (kept,) = folder.iterdir()
+    whole = kept.read_bytes()
+    sign, _, size = cache._HEAD.unpack(whole[: cache._HEAD.size])
+    if header.startswith(b'{"ranges"'):
+        written = json.loads(whole[cache._HEAD.size : cache._HEAD.size + size])
+        header = json.dumps(written | json.loads(header)).encode()
+    begin = kept_profile.padded(cache._HEAD.size + size)
+    content = header.ljust(kept_profile.padded(cache._HEAD.size + len(header)) - cache._HEAD.size, b"\0")
+    rest = cache._HEAD.pack(sign, b"", len(header)) + content + whole[begin:]
+    kept.write_bytes(
+        cache._HEAD.pack(sign, cache._checksum(memoryview(rest)), len(header)) + content + whole[begin:]
+    )
+    assert told(read(export)) == first
+    assert kept.read_bytes() == whole
+
+
 def _with_words_swapped(whole: bytes) -> bytes:
     """Return the content with the last two words that differ in each other's place."""
     words = np.frombuffer(whole, dtype=np.int64, count=len(whole) // 8).copy()
