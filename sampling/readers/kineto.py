@@ -30,7 +30,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import WHOLE, InputFile, note_of_damage
+from sampling.readers.input_file import COPY_AGAIN, WHOLE, InputFile, note_of_damage
 from sampling.readers.kineto_events import Event, EventColumns, places_of, size_of
 from sampling.readers.kineto_operators import find_operators
 from sampling.readers.kineto_ranks import Activities, Ranks, merged_ranks
@@ -109,6 +109,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     trace, notes = _events_read(file, seen, progress)
     if not seen.launches:
         builder.left_out.in_facts(RecordingFacts(), 0)
+        if file.partial and notes:
+            message = "a Kineto trace that is cut short or damaged before its first GPU kernel"
+            raise ProfileError(message, path=file.path, remedy=COPY_AGAIN)
         raise ProfileError(
             f"a Kineto (Chrome) trace of {seen.events:,} events without a GPU kernel among them",
             path=file.path,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 
 from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
-from sampling.readers.input_file import InputFile, is_binary, is_json
+from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
 from sampling.readers.other_traces import RECORD, TORCH_PROFILER, is_trace, sort_of_trace
 from sampling.readers.table import header_cells, separated_header
@@ -147,7 +148,13 @@ def _is_packets(head: bytes) -> bool:
 
 
 def file_error(file: InputFile) -> ProfileError:
-    """Return the error that says what a file is, as far as its content shows."""
+    """Return the error that says what a file is, as far as its content shows.
+
+    Raises ProfileError: it is gzip data that are cut short so early that this does not show.
+    """
+    if file.compressed and len(file.head) < HEAD_BYTES:
+        with replace(file, partial=False).open() as stream:
+            stream.read()
     found = other_sort(file)
     if found is not None:
         path = "REPORT" if file.path == "-" else shlex.quote(file.path)

@@ -34,6 +34,7 @@ from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import (
+    COPY_AGAIN,
     SQLITE,
     InputFile,
     OpenDatabase,
@@ -130,8 +131,9 @@ _Strings = defstruct(
     [("marker_api", list[_Text], []), ("buffer_records", list[_Names], [])],  # type: ignore[valid-type]
 )
 _Metadata = defstruct("_Metadata", [("pid", _Whole, 0)])
+_EMPTY = b"[]"
 _LISTS = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
-_Lists = defstruct("_Lists", [(name, Raw, Raw(b"[]")) for name in _LISTS])
+_Lists = defstruct("_Lists", [(name, Raw, Raw(_EMPTY)) for name in _LISTS])
 _Process = defstruct(
     "_Process",
     [
@@ -185,6 +187,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         # Of its long lists pieces become columns at once, of the fields that are used: commands and hosts are
         # not read.
         document, damage = read_at_once(file, Decoder(_Document).decode, "rocprofv3 JSON", progress)
+        lists = [bytes(process.buffer_records.kernel_dispatch) for process in document.processes]
+        if damage is not None and {*lists} <= {_EMPTY}:
+            message = "rocprofv3 JSON that is cut short or damaged before its first kernel dispatch"
+            raise ProfileError(message, path=file.path, remedy=COPY_AGAIN)
         recordings = (_recording(process, file.path) for process in document.processes)
         profile = _profile_of(recordings, file, kernels, "rocprofv3-json")
         if damage is not None:

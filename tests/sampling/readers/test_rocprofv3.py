@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.errors import ProfileError
 from sampling.profile.profile import Device, Profile
 from sampling.readers import rocprofv3
 from sampling.readers.input_file import ReadOptions
@@ -241,6 +242,8 @@ def test_of_json_that_is_cut_short_what_is_whole_is_read(tmp_path: Path, is_pack
         assert "`partial`" in str(refused.remedy)
         dispatches = sum(each <= end for each in ends)
         if not dispatches:
+            with pytest.raises(ProfileError, match="before its first kernel dispatch"):
+                read_profile([str(path)], options=ReadOptions(partial=True))
             continue
         profile = read_profile([str(path)], options=ReadOptions(partial=True))
         assert profile.launches == dispatches

@@ -208,3 +208,20 @@ def test_damage_in_which_events_may_be_lost_is_refused(bytes_lost: int, zeros: b
     profile = read(path, partial=True)
     assert 8 <= profile.launches < 12
     assert profile.notes[0] == f"{path}: damaged at its event 6, where others may be lost"
+
+
+@pytest.mark.parametrize("text", ['{"a":1,"schemaVersion":1,', "name,duration_ns\na,5\n"])
+def test_of_gzip_data_that_end_early_that_is_said(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "cut.gz"
+    # A stored block is cut where its text is.
+    path.write_bytes(gzip.compress(text.encode(), 0)[:22])
+    for is_partial in (False, True):
+        with pytest.raises(ProfileError, match="gzip data is cut short"):
+            read_profile([str(path)], options=ReadOptions(partial=is_partial))
+
+
+def test_a_trace_that_is_cut_short_before_its_kernels_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(json.dumps(trace(call(1, 5), kernel(1)))[:-150])
+    with pytest.raises(ProfileError, match="cut short or damaged before its first GPU kernel"):
+        read(path, partial=True)
