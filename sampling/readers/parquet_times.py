@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Column, Part
 from sampling.profile.times import NO_START, OverlongInTurn, low_is_no_start
@@ -36,7 +36,7 @@ def look_at_times(parts: Sequence[Part], *, has_stream: bool) -> LookedAt:
     columns: tuple[Column, ...] = ("start_ns", "duration_ns", *(("stream",) if has_stream else ()))
     low, missing = [_NOTHING], 0
     overlong: list[tuple[IntArray, IntArray, IntArray]] = [(_NOTHING,) * 3]
-    low_ns = [_NOTHING]
+    low_ns: list[AnyIntArray] = [_NOTHING]
     first_ns, end_ns = np.iinfo(np.int64).max, NO_START
     turn, sequence = OverlongInTurn(), 0
     for part, table in zip(parts, ordered_map(lambda part: part.load(columns), parts), strict=True):

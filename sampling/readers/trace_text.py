@@ -101,10 +101,11 @@ def read_at_once(
     del text[: len(BYTE_ORDER_MARK) * text.startswith(BYTE_ORDER_MARK)]
     document, reason = _document_or_reason(decode, text)
     if reason is not None:
-        document, reason = _document_or_reason(decode, text := _mended(text))
+        mended = _mended(text)
+        document, reason = _document_or_reason(decode, mended)
     damage = blocks.damage or reason
     if damage is not None and file.partial and reason is not None:
-        document, reason = _document_or_reason(decode, _closed(text))
+        document, reason = _document_or_reason(decode, _closed(mended))
     if damage is not None and (not file.partial or reason is not None):
         message, remedy = f"{what} that is cut short or damaged ({damage})", COPY_AGAIN
         raise ProfileError(message, path=file.path, remedy=remedy if file.partial else WHOLE)
@@ -118,7 +119,7 @@ def _document_or_reason(decode: Callable[[Any], Any], text: bytes | bytearray) -
         return None, _reason(error)
 
 
-def _closed(text: bytes | bytearray) -> bytes:
+def _closed(text: bytes) -> bytes:
     """Return a JSON text up to the last whole element of a list, an object or a list, and closed there."""
     ends, stop, rest = bytearray(), 0, b""
     for token in _TOKEN.finditer(text):
