@@ -466,7 +466,8 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
             sequences[-1] = replace(sequences[-1], launches=longer)
         for own in () if continues[index] else profile.sequences:
             process, first = numbers[index, own.process], first_id + own.first_id
-            sequences.append(replace(own, process=process, first_id=first, is_rank=are_ranks))
+            is_rank = are_ranks or (are_distinct and own.is_rank)
+            sequences.append(replace(own, process=process, first_id=first, is_rank=is_rank))
             clocks.append(index)
             devices += [
                 replace(device, process=process)
@@ -474,8 +475,6 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
                 if device.device == own.device and device.process in {None, own.process}
             ]
         first_id += profile.launches
-    facts = [profile.facts for profile in profiles]
-    weakest_first = ("file", "gpu-start", "correlation", "api-start")
     have_ranges = [profile.ranges is not None for profile in profiles]
     return Profile(
         format="+".join(dict.fromkeys(profile.format for profile in profiles)),
@@ -484,28 +483,40 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
         sequences=tuple(sequences),
         parts=tuple(parts),
         columns=frozenset.intersection(*(profile.columns for profile in profiles)),
-        facts=RecordingFacts(
-            devices=tuple(devices),
-            launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
-            api_rows_missing=sum(each.api_rows_missing for each in facts),
-            hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
-            merged_ranks=sum(each.merged_ranks for each in facts),
-            launch_calls=sum(each.launch_calls for each in facts),
-            calls_without_kernel=sum(each.calls_without_kernel for each in facts),
-            rows_left_out=sum(each.rows_left_out for each in facts),
-            first_left_out=next((each.first_left_out for each in facts if each.first_left_out), None),
-            without_start=sum(each.without_start for each in facts),
-            overlong=sum(each.overlong for each in facts),
-            overlong_ns=sum(each.overlong_ns for each in facts),
-            first_overlong=next((each.first_overlong for each in facts if each.first_overlong), None),
-            keeps_overlong=any(each.keeps_overlong for each in facts),
-            product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
-            world_size=max((each.world_size or 0 for each in facts), default=0) or None,
-        ),
+        facts=_joined_facts(profiles, tuple(devices)),
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
         ranges=JoinedRanges(tuple(ranges)) if any(have_ranges) else None,
         lacks_ranges=not all(have_ranges),
         clocks=tuple(clocks),
+    )
+
+
+def _joined_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> RecordingFacts:
+    """Return the facts of several recordings as those of one, with these devices."""
+    weakest_first = ("file", "gpu-start", "correlation", "api-start")
+    facts = [profile.facts for profile in profiles]
+    rows = (
+        f"{profile.files[0].path}, {profile.facts.first_left_out}"
+        for profile in profiles
+        if profile.facts.first_left_out
+    )
+    return RecordingFacts(
+        devices=devices,
+        launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
+        api_rows_missing=sum(each.api_rows_missing for each in facts),
+        hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
+        merged_ranks=sum(each.merged_ranks for each in facts),
+        launch_calls=sum(each.launch_calls for each in facts),
+        calls_without_kernel=sum(each.calls_without_kernel for each in facts),
+        rows_left_out=sum(each.rows_left_out for each in facts),
+        first_left_out=next(rows, None),
+        without_start=sum(each.without_start for each in facts),
+        overlong=sum(each.overlong for each in facts),
+        overlong_ns=sum(each.overlong_ns for each in facts),
+        first_overlong=next((each.first_overlong for each in facts if each.first_overlong), None),
+        keeps_overlong=any(each.keeps_overlong for each in facts),
+        product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
+        world_size=max((each.world_size or 0 for each in facts), default=0) or None,
     )
 
 

@@ -109,15 +109,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     trace, notes = _events_read(file, seen, progress)
     if not seen.launches:
         builder.left_out.in_facts(RecordingFacts(), 0)
-        if file.partial and notes:
-            message = "a Kineto trace that is cut short or damaged before its first GPU kernel"
-            raise ProfileError(message, path=file.path, remedy=COPY_AGAIN)
-        raise ProfileError(
-            f"a Kineto (Chrome) trace of {seen.events:,} events without a GPU kernel among them",
-            path=file.path,
-            remedy="record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`, no other "
-            "profiler attached and permission to read GPU activity",
-        )
+        raise _without_kernels(file, seen.events, is_cut=file.partial and bool(notes))
     launches, calls, ranks = _joined(seen)
     number, call, lost = _numbers(launches, calls, np.concatenate(seen.kernels_left_out, axis=1), ranks)
     # Of several calls with one number the earliest counts.
@@ -166,6 +158,18 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         profile.sequences = tuple(replace(each, is_rank=True) for each in profile.sequences)
     profile.notes = notes
     return profile
+
+
+def _without_kernels(file: InputFile, events: int, *, is_cut: bool) -> ProfileError:
+    if is_cut:
+        message = "a Kineto trace that is cut short or damaged before its first GPU kernel"
+        return ProfileError(message, path=file.path, remedy=COPY_AGAIN)
+    return ProfileError(
+        f"a Kineto (Chrome) trace of {events:,} events without a GPU kernel among them",
+        path=file.path,
+        remedy="record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`, no other "
+        "profiler attached and permission to read GPU activity",
+    )
 
 
 def _events_read(

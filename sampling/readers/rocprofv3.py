@@ -339,8 +339,8 @@ def _records(raw: Raw, kind: Any, path: str, *, instead: Any = None) -> Iterator
         try:
             yield decoded(several.decode, b"[" + b",".join(some) + b"]")
         except (DecodeError, UnicodeDecodeError):
-            found = [_record(decoder, record, instead) for record in some]
-            yield [record for record in found if record is not None]
+            usable = [_record(decoder, record, instead) for record in some]
+            yield [record for record in usable if record is not None]
 
 
 def _record(decoder: Any, text: Raw, instead: Any) -> Any:

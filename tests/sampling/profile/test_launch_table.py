@@ -183,4 +183,5 @@ def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build
     each_files_own = (Device(0, "V100", process=0), Device(0, "H100", process=1))
     workload = joined_profiles([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
     total = RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2", launch_calls=17)
-    assert workload.facts == replace(total, rows_left_out=2, first_left_out="x")
+    place = f"{workload.files[1].path}, x"
+    assert workload.facts == replace(total, rows_left_out=2, first_left_out=place)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.profile.profile import Profile
+from sampling.readers.registry import read_profile
 from tests.sampling.readers.kineto_traces import annotation, call, kernel, operator, operators, trace
 from tests.sampling.readers.launches_told import Json, column, names, ranges, read, shapes
 
@@ -180,3 +181,18 @@ def test_a_kernel_is_joined_to_no_call_of_another_rank(tmp_path: Path) -> None:
     profile = read(path)
     assert shapes(profile)[3:] == [(None, None)] * 3
     assert (profile.facts.api_rows_missing, profile.facts.launch_calls) == (3, 3)
+
+
+def test_ranks_of_several_merged_files_stay_ranks(tmp_path: Path) -> None:
+    moved = FORMS["sglang"][0]
+    paths = []
+    for first in (0, 2):
+        events = [
+            moved(event, rank) for rank in (first, first + 1) for event in rank_trace(rank, [(1, 5)] * 2, 0)
+        ]
+        paths.append(tmp_path / f"node{first}.json")
+        paths[-1].write_text(json.dumps(trace(*events)))
+    joined = read_profile([str(path) for path in paths])
+    assert [each.place for each in joined.sequences] == [f"rank {rank} device 0" for rank in range(4)]
+    again = read_profile([str(paths[0]), str(paths[0])])
+    assert [each.place for each in again.sequences] == [f"process {number} device 0" for number in range(4)]
