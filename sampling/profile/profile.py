@@ -415,7 +415,11 @@ class Profile:
         dimensions = [f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
         table = pd.DataFrame(rows[:, 1:], columns=dimensions)
         names = [self.kernels.names.full(code) for code in range(len(self.kernels.names))]
-        table.insert(0, "name", pd.Series(np.array(names, dtype=object)[rows[:, 0]], dtype="category"))
+        distinct, place = np.unique(np.array(names, dtype=object), return_inverse=True)
+        # Objects, because Arrow, which pandas keeps texts in, has no lone surrogates.
+        texts = pd.Index(distinct, dtype=object)
+        name = pd.Categorical.from_codes(place[rows[:, 0]], categories=texts)
+        table.insert(0, "name", name.remove_unused_categories())
         for column in plain:
             table[column] = loaded[column]
             if column == "start_ns" and self.facts.without_start:

@@ -18,7 +18,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.profile.identity import sha256_as_read
@@ -197,6 +197,7 @@ _DEVICE = st.builds(Device, st.integers(0, 9), _TEXT, *[st.none() | st.integers(
     metrics=st.dictionaries(st.text(min_size=1, max_size=9), st.floats(), max_size=3),
     kind=st.sampled_from([np.int8, np.uint16, np.int32, np.int64]),
 )
+@example(names=["\ud800"], facts=RecordingFacts(), metrics={}, kind=np.int8)
 def test_any_names_facts_and_metrics_are_kept(
     names: list[str], facts: RecordingFacts, metrics: dict[str, float], kind: type[np.integer[Any]]
 ) -> None:
