@@ -418,8 +418,8 @@ class Profile:
         distinct, place = np.unique(np.array(names, dtype=object), return_inverse=True)
         # Objects, because Arrow, which pandas keeps texts in, has no lone surrogates.
         texts = pd.Index(distinct, dtype=object)
-        name = pd.Categorical.from_codes(place[rows[:, 0]], categories=texts)
-        table.insert(0, "name", name.remove_unused_categories())
+        of_launch = pd.Categorical.from_codes(place[rows[:, 0]], categories=texts)
+        table.insert(0, "name", of_launch.remove_unused_categories())
         for column in plain:
             table[column] = loaded[column]
             if column == "start_ns" and self.facts.without_start:
