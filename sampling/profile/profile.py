@@ -419,7 +419,7 @@ class Profile:
         # Objects, because Arrow, which pandas keeps texts in, has no lone surrogates.
         texts = pd.Index(distinct, dtype=object)
         of_launch = pd.Categorical.from_codes(place[rows[:, 0]], categories=texts)
-        table.insert(0, "name", of_launch.remove_unused_categories())
+        table.insert(0, "name", pd.Series(of_launch.remove_unused_categories()))
         for column in plain:
             table[column] = loaded[column]
             if column == "start_ns" and self.facts.without_start:
