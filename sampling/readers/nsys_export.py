@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray, dense_codes
+from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import (
     NO_CALL,
@@ -72,7 +73,6 @@ from sampling.readers.nsys_tables import (
     TIMES,
     NsysTables,
 )
-from sampling.readers.nsys_without_kernels import without_kernels
 
 # Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
 _RANGE_TYPES = (59, 60)
@@ -168,7 +168,7 @@ def _read_launches(
     """Give the builder the launches part by part."""
     present = tables.columns(KERNEL)
     if not present:
-        raise without_kernels(tables)
+        raise _without_kernels(tables)
     columns = [column for column in (*TIMES, *NAMES, *PLACE, *GRID, *BLOCK, PARENT) if column in present]
     if lacking := [column for column in TIMES if column not in columns]:
         raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
@@ -188,12 +188,19 @@ def _read_launches(
         rows += len(arrays[0])
         advance(len(arrays[0]))
     if not rows:
-        raise without_kernels(tables)
+        raise _without_kernels(tables)
     if not found.parts:
         builder.left_out.in_facts(RecordingFacts(), 0)
     if not any(map(str.strip, texts.values())):
         raise tables.error(f"the launches have no kernel name in the table {STRINGS}")
     return found
+
+
+def _without_kernels(tables: NsysTables) -> ProfileError:
+    # What nsys says of it takes regular expressions, which no export with kernels needs.
+    from sampling.readers.nsys_without_kernels import without_kernels
+
+    return without_kernels(tables)
 
 
 def _are_no_launches(
