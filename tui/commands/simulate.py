@@ -17,6 +17,7 @@ from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.nearby import written_seconds
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
 from sampling.reduction.grouping import choose_kernel
 from sampling.reduction.plan_groups import is_pool_key
@@ -26,7 +27,7 @@ from sampling.simulators.export import ExportChoices, Simulated, checkable, simu
 from sampling.simulators.job import NEEDED
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
-from sampling.text import counted, listed
+from sampling.text import counted, listed, shortened
 from tui.charts.quantities import ratio, share
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.studies import progress_of
@@ -123,7 +124,7 @@ def run_run(options: RunOptions) -> None:
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
         if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
-            raise CheckFailedError(estimate_words.given_up_text(ran))
+            raise CheckFailedError(estimate_words.given_up_text(ran, asked))
         _check(ran.found, options)
 
 
@@ -165,25 +166,31 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
             progress=progress,
         ),
         told_caches=(options.caches if is_csv else None) or "cold",
-        assume_like=None if options.assume_like is None else _group_of_plan(plan, options.assume_like),
+        assume_like=None if options.assume_like is None else _assumed_group(plan, options),
     )
 
 
-def _group_of_plan(plan: PlanFile, wanted: str) -> str:
-    """Return the key of the kernel group that is meant, the largest of several.
+def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
+    """Return the key of the kernel group that --assume-like means, the largest of several, which is noted.
 
     Raises OptionError: none is meant that the plan estimates by itself.
     """
+    wanted = options.assume_like
     time_ns: defaultdict[str, float] = defaultdict(float)
     for stratum in plan.strata:
         if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
             time_ns[stratum.key] += stratum.size * stratum.mean_ns
     keys = sorted(time_ns, key=lambda key: -time_ns[key])
     try:
-        place, _ = choose_kernel([key_parts(key) for key in keys], wanted)
+        place, others = choose_kernel([key_parts(key) for key in keys], wanted)
     except OptionError as error:
         what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
-        raise OptionError(what, remedy=f"there is {listed(keys, most=3) or 'none'}") from error
+        names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], most=3)
+        remedy = f"give #1 to #{len(keys)}, or a part of a name: {names}" if keys else "there is none"
+        raise OptionError(what, remedy=remedy) from error
+    if others:
+        fits = f"--assume-like {wanted!r} fits {others + 1} groups; the largest is taken: {keys[place]}"
+        note(fits, quiet=options.quiet)
     return keys[place]
 
 

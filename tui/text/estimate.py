@@ -38,6 +38,8 @@ _MOST_NAME = 60
 _PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
+#: How an export fills the caches, for simulators of which it can.
+_WARM = {"accel-sim": "warm", "macsim": "after:16"}
 
 
 # The answer.
@@ -177,8 +179,7 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
     Launches that began cold are to be simulated again, with filled caches.
     """
     if not (found.caches.is_of_whole_run or options.accept_cold):
-        source = options.source if options.source in {"accel-sim", "macsim"} else None
-        return warm_export(found.plan, options.plan, source)
+        return warm_export(found.plan, options.plan, options.source)
     if listed is not None:
         return export_command(listed, "more", usual_target(is_amd=_is_amd(found.plan)))
     if (asked := _asked_next(found, options)) is not None:
@@ -189,10 +190,10 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
 def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
     """Return the command that exports a plan so that its launches find in the caches what the program left.
 
-    To look at the plan, where what runs it is told ids alone.
+    To look at the plan, where no simulator fills them.
     """
-    target = target or usual_target(is_amd=_is_amd(plan))
-    caches = {"accel-sim": "warm", "macsim": "after:16"}.get(target)
+    target = target if target in _WARM else usual_target(is_amd=_is_amd(plan))
+    caches = _WARM.get(target)
     return export_command(path, "warm", target, caches) if caches else f"kernelpoint {shlex.quote(path)}"
 
 
@@ -239,12 +240,14 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
         sure = f" at {100 * main.confidence:.4g} %"
     for total in sorted(found.totals, key=lambda total: total is not main):
         said, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
-        if head := _HEADS.get(caches.kind, "") if total.metric == CYCLES else "":
-            yield (
-                f"{head}: {caches.said}" if missing else f"{head} {total.total:,.0f} {CYCLES}: {caches.said}"
-            )
+        part = f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
+        if head := _head(found, total):
+            what, began = "" if missing else f" {total.total:,.0f} {CYCLES}{part}", caches.said
+            # The whole run may take more than a part of it.
+            began = began.replace("the whole run takes", "in the whole run they take") if part else began
+            yield f"{head}{what}: {began}"
             said = "  of launches that begin so"
-        said += f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
+        said += part
         if missing:
             said = f"{total.metric} no total yet"
         elif total.half_width == 0 and total.degrees_of_freedom == math.inf:
@@ -293,11 +296,16 @@ def sides(results: Sequence[str], against: Sequence[str]) -> tuple[str, str]:
     return one, other
 
 
+def _head(found: PlanEstimate, total: Estimate) -> str:
+    """Return what heads a total of launches that began otherwise than in the whole run; else nothing."""
+    return _HEADS.get(found.caches.kind, "") if total.metric == CYCLES else ""
+
+
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what the launches found in the caches, unless that heads the total, and what that does to it."""
     main, parts, caches = found.main, found.parts, found.caches
     head = _HEADS.get(caches.kind, "")
-    if caches.said and not (head and main.metric == CYCLES):
+    if caches.said and not _head(found, main):
         words = f"{head}: {caches.said}" if head else caches.said
         if parts is not None and parts.cold_check and main.half_width is not None and main.total:
             now = main.half_width / main.total
@@ -368,9 +376,8 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
     if total.is_within(target):
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if found.parts is not None and found.parts.assumed > target:
-        return (
-            f"{asked}: what is assumed of kernels that never ran alone reaches {share(found.parts.assumed)}"
-        )
+        reached = share(found.parts.assumed)
+        return f"{asked}: what is assumed of kernels that never ran reaches {reached} by itself"
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
@@ -535,11 +542,13 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
     if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, found.plan.path, asked.to)
+        following = warm_export(found.plan, options.plan, asked.to)
 
     def blocks() -> Iterator[Said]:
-        total, *others = estimate_blocks(found, None, options, following)
-        yield from (total, *given_up, *others, *said)
+        lines = [*estimate_blocks(found, None, options, following)]
+        # Behind the total, which is two lines where what heads it is the first.
+        behind = 2 if _head(found, found.main) and not found.main.is_incomplete else 1
+        yield from (*lines[:behind], *given_up, *lines[behind:], *said)
 
     return replace(
         estimate_answer(ran.found, None, options, following),
@@ -559,12 +568,15 @@ def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
     return asked.assume_like if kernel.strata and is_taken else None
 
 
-def given_up_text(ran: Ran) -> str:
+def given_up_text(ran: Ran, asked: Asked) -> str:
     """Return how much of the time the simulator never ran, and what can be done."""
     kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
     remedy = "others of their strata stand for them"
     if any(each.strata for each in ran.given_up):
         remedy = "--assume-like KERNEL takes that time as another kernel's"
+        gone = {asked.plan.strata[place].key for each in ran.given_up for place in each.strata}
+        if asked.assume_like in gone:
+            remedy = f"name another with --assume-like: {key_parts(asked.assume_like).name} never ran itself"
     return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
 
 
