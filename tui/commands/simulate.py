@@ -40,6 +40,7 @@ from tui.output.writer import STDOUT, Answer, emit, named, write_plan, write_std
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
+from tui.text import run as run_words
 from tui.text import simulation as words
 from tui.text.labels import key_parts
 from tui.text.profile import part_of_plan, stated
@@ -60,7 +61,7 @@ def run_export(options: ExportOptions) -> None:
         tell = partial(note, quiet=options.quiet)
         choices = ExportChoices(**named(options, *_CHOICES), progress=progress, tell=tell)
         if starts_cold(options.to, choices):
-            note(estimate_words.COLD, quiet=options.quiet)
+            note(run_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
     if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
         files = tuple(file for file in files if file[0] != IN_FOLDER)
@@ -89,7 +90,7 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
         said += f": {times} {'less' if less else 'more'} than the whole run"
     said += "."
     if found.checked < options.cold_check:
-        said += f" {estimate_words.all_checked(options.cold_check, found.checked)}"
+        said += f" {run_words.all_checked(options.cold_check, found.checked)}"
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
     following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
@@ -103,11 +104,11 @@ def run_run(options: RunOptions) -> None:
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
         if wants_warm and asked.to == "csv" and kind_of_caches(asked.told_caches) == "cold":
-            note(estimate_words.ALONE, quiet=options.quiet)
+            note(run_words.ALONE, quiet=options.quiet)
         elif wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
-            note(estimate_words.COLD, quiet=options.quiet)
+            note(run_words.COLD, quiet=options.quiet)
         if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
-            note(estimate_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
+            note(run_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(
                 asked, lambda now: _show_run(now, options, meter)
@@ -119,12 +120,12 @@ def run_run(options: RunOptions) -> None:
                 note(kept, quiet=options.quiet)
             raise
     of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
-    answer = estimate_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    answer = run_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
         if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
-            raise CheckFailedError(estimate_words.given_up_text(ran, asked))
+            raise CheckFailedError(run_words.given_up_text(ran, asked))
         _check(ran.found, options)
 
 
@@ -196,11 +197,11 @@ def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
 
 def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
-    news = estimate_words.news_line(now, options.target)
+    news = run_words.news_line(now, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
         meter.close()
         note(news, quiet=options.quiet)
-    meter.draw(estimate_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
+    meter.draw(run_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
 
 
 def run_align(options: AlignOptions) -> None:
