@@ -262,11 +262,8 @@ class Loop:
 
     def _take_round(self, path: Path) -> None:
         """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
-        plan, to, traces = (
-            read_plan(str(path)),
-            self.asked.to,
-            Path(self.asked.choices.traces or "").absolute(),
-        )
+        plan, to = read_plan(str(path)), self.asked.to
+        traces = Path(self.asked.choices.traces or "").absolute()
         order = informative_order(plan.to_simulate())
         drawn = {launch.id: (place, stratum, launch) for place, (stratum, launch) in enumerate(order)}
         # Of each job its launches, how they find the caches, and its list; a command is told ids alone.

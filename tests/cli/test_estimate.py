@@ -349,7 +349,10 @@ def test_a_cold_total_of_a_part_is_not_told_as_more_than_the_whole_run_takes(
     assert "of launches that begin so of 66.6 % of the time, within " in total, "the total is one sentence"
     assert "of launches" not in kernels.partition("left out of the total")[0]
     assert "sure" not in text
-    assert "Next: kernelpoint export plan.run --to accel-sim --traces DIR --caches warm -o warm" in text
+    assert (
+        "Next: kernelpoint export plan.run/plan.json --to accel-sim --traces DIR --caches warm -o warm"
+        in text
+    )
 
 
 def test_a_target_that_is_met_lacks_no_launch(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sampling.estimation.given_up import GivenUp
+from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
 from sampling.running import Asked, Now, Ran
 from sampling.simulators.job import Job
@@ -106,7 +107,7 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
     if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, options.plan, asked.to)
+        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.to)
 
     def blocks() -> Iterator[Said]:
         lines = [*estimate_blocks(found, None, options, following)]
