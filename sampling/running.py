@@ -167,6 +167,8 @@ def _refuse_what_cannot_run(asked: Asked) -> None:
         wrong = Wording("a command that is told an id runs no launches before it: no `cold_check`")
     elif asked.to != "csv" and asked.choices.traces is None:
         wrong = Wording("{} runs `traces`, and there are none", asked.to)
+    elif asked.target is not None and not 0 < asked.target < 1:
+        wrong = Wording("`target` is a fraction between 0 and 1, not {:g}", asked.target)
     elif asked.target is not None and not asked.plan.is_random:
         wrong = "a plan of picked launches has no interval that could hold a target: run it without one"
     elif asked.assume_like is not None and not asked.plan.is_random:

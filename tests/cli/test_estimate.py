@@ -333,6 +333,16 @@ def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
     )
 
 
+def test_no_total_is_within_nothing(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    table = cycles_of(plan_file, tmp_path / "cycles.csv")
+    for words in (
+        ("estimate", plan_file, table),
+        ("run", plan_file, "--to", "csv", "--simulator", "true {id}"),
+    ):
+        said = kernelpoint(*words, "--target", 0).failed(2)
+        assert "--target is a fraction between 0 and 1, not 0" in said
+
+
 def test_a_cold_total_of_a_part_is_not_told_as_more_than_the_whole_run_takes(
     kernelpoint: Kernelpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -416,6 +416,7 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
         ({"to": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
         ({"to": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
         ({"choices": ExportChoices(cold_check=3)}, "no `cold_check`"),
+        ({"target": 0.0}, "`target` is a fraction between 0 and 1, not 0"),
     ],
 )
 def test_what_cannot_be_run_is_refused_and_leaves_nothing(

@@ -65,8 +65,12 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
 
     `progress`: of reading the results. `plan`: where it is read already.
 
-    Raises OptionError: a ratio is not made of two metrics, or --top-up has no target.
+    Raises OptionError: a ratio is not made of two metrics, --top-up has no target, or that is 0.
     """
+    if options.target == 0:
+        raise OptionError(
+            "--target is a fraction between 0 and 1, not 0", remedy="give --target 0.01, or more"
+        )
     if options.top_up is not None and options.target is None:
         raise OptionError(
             "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
