@@ -136,7 +136,7 @@ def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Lo
     """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
     import fcntl
 
-    _refuse_what_cannot_run(asked)
+    refuse_what_cannot_run(asked)
     loop = Loop(asked, watch)
     for what, text in (("folder", str(loop.folder)), ("command", shlex.join(loop.words))):
         if is_array and "\n" in text:
@@ -158,7 +158,7 @@ def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Lo
             end([process for process, _ in loop.running.values()])
 
 
-def _refuse_what_cannot_run(asked: Asked) -> None:
+def refuse_what_cannot_run(asked: Asked) -> None:
     """Raise OptionError for what is asked together and cannot be done so."""
     wrong: str | None = None
     if asked.to not in NEEDED:

@@ -101,6 +101,8 @@ def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
     with progress_of(options) as meter:
         asked = _asked_of_run(options, meter)
+        # Before notes of what it would come to.
+        running.refuse_what_cannot_run(asked)
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
         if wants_warm and asked.to == "csv" and kind_of_caches(asked.told_caches) == "cold":
