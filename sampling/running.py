@@ -136,7 +136,7 @@ def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Lo
     """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
     import fcntl
 
-    _refuse_what_cannot_run(asked)
+    refuse_what_cannot_run(asked)
     loop = Loop(asked, watch)
     for what, text in (("folder", str(loop.folder)), ("command", shlex.join(loop.words))):
         if is_array and "\n" in text:
@@ -158,7 +158,7 @@ def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Lo
             end([process for process, _ in loop.running.values()])
 
 
-def _refuse_what_cannot_run(asked: Asked) -> None:
+def refuse_what_cannot_run(asked: Asked) -> None:
     """Raise OptionError for what is asked together and cannot be done so."""
     wrong: str | None = None
     if asked.to not in NEEDED:
@@ -167,6 +167,8 @@ def _refuse_what_cannot_run(asked: Asked) -> None:
         wrong = Wording("a command that is told an id runs no launches before it: no `cold_check`")
     elif asked.to != "csv" and asked.choices.traces is None:
         wrong = Wording("{} runs `traces`, and there are none", asked.to)
+    elif asked.target is not None and not 0 < asked.target < 1:
+        wrong = Wording("`target` is a fraction between 0 and 1, not {:g}", asked.target)
     elif asked.target is not None and not asked.plan.is_random:
         wrong = "a plan of picked launches has no interval that could hold a target: run it without one"
     elif asked.assume_like is not None and not asked.plan.is_random:
@@ -262,11 +264,8 @@ class Loop:
 
     def _take_round(self, path: Path) -> None:
         """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
-        plan, to, traces = (
-            read_plan(str(path)),
-            self.asked.to,
-            Path(self.asked.choices.traces or "").absolute(),
-        )
+        plan, to = read_plan(str(path)), self.asked.to
+        traces = Path(self.asked.choices.traces or "").absolute()
         order = informative_order(plan.to_simulate())
         drawn = {launch.id: (place, stratum, launch) for place, (stratum, launch) in enumerate(order)}
         # Of each job its launches, how they find the caches, and its list; a command is told ids alone.

@@ -58,11 +58,14 @@ def located_files(plan: PlanFile) -> tuple[tuple[str, ...], str | None]:
     several places, the file whose content the plan knows is meant.
     """
     found: list[str] = []
-    own = Path(plan.path).parent
-    above = [Path(os.path.normpath(own.joinpath(*[os.pardir] * up))) for up in range(1, _FOLDERS_ABOVE + 1)]
+    # Under the plan's name, and where it lies itself if that is a link.
+    own = list(dict.fromkeys([Path(plan.path).parent, Path(os.path.realpath(plan.path)).parent]))
+    ups = [[os.pardir] * up for up in range(1, _FOLDERS_ABOVE + 1)]
+    above = [Path(os.path.normpath(folder.joinpath(*up))) for folder in own for up in ups]
     for file in plan.profile.files:
         named = Path(file.path)
-        places = [[own / named.name, own / named, named], [folder / named for folder in above]]
+        beside = [folder / path for folder in own for path in (named.name, named)]
+        places = [[*beside, named], [folder / named for folder in above]]
         for paths in places if file.path not in {"", "-"} else []:
             there = list(filter(_is_there, paths))
             distinct = [path for n, path in enumerate(there) if not any(map(path.samefile, there[:n]))]

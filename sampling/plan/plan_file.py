@@ -22,14 +22,17 @@ from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
+from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.profile.identity import SequenceFingerprint
+from sampling.profile.names import MANGLED
 from sampling.profile.profile import Profile
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions, decoded, is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import LeftOut, Region, written_region
+from sampling.reduction.grouping import Grouping, shape_text
+from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.region import LeftOut, Region, is_among, written_region
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
 from sampling.text import Wording, json_rows_text, json_text, shortened
@@ -115,7 +118,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     set: tuple[str, ...]
     features: tuple[str, ...]
     cost: str | UnsetType = UNSET
-    seed: int
+    seed: Annotated[int, Meta(ge=0)]
     group_by: GroupBy
     pool_devices: bool
     #: Whether processes and devices were kept apart although all issue the same launches.
@@ -179,7 +182,7 @@ class Override(Struct, frozen=True):
     """A split decision of the user's."""
 
     key: str
-    path: str
+    path: Annotated[str, Meta(pattern="^[LR]*$")]
     decision: Verdict
 
 
@@ -336,7 +339,7 @@ def _what_disagrees(plan: PlanFile) -> str | None:
     Places are the number of a stratum, from 0, the id of a launch, and a field. Picks need not stand for
     every launch, and their weights may count instructions or iterations.
     """
-    for check in (_of_strata, _of_launches, _of_both, _of_all):
+    for check in (_of_strata, _of_launches, _of_kernels, _of_region, _of_both, _of_all):
         if (found := next(check(plan), None)) is not None:
             return found
     return None
@@ -358,17 +361,10 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
 
 
 def _of_launches(plan: PlanFile) -> Iterator[str]:
-    launches = [launch for stratum in plan.strata for launch in stratum.launches]
+    launches = _launches(plan)
     numbers = np.repeat(np.arange(len(plan.strata)), [len(stratum.launches) for stratum in plan.strata])
     ids, duration, weight = (_column(launches, name) for name in ("id", "duration_ns", "weight"))
-    strata = plan.strata
-
-    def wrong(field: str, is_wrong: BoolArray, why: str) -> Iterator[str]:
-        for row in np.flatnonzero(is_wrong)[:1].tolist():
-            launch, stratum = launches[row], strata[numbers[row]]
-            place = f"stratum {numbers[row]} ({shortened(stratum.key)}), launch {launch.id}, {field}"
-            yield f"{place}: {getattr(launch, field)} {why}"
-
+    strata, wrong = plan.strata, partial(_wrong_launch, plan)
     # Two times in any two strata; the second is told.
     order = np.argsort(ids, kind="stable")
     twice = np.zeros(len(ids), dtype=np.bool_)
@@ -387,6 +383,7 @@ def _of_launches(plan: PlanFile) -> Iterator[str]:
         yield from wrong(field, numbered != of_sequence, "is not where the sequences have this id")
     at = _column(launches, "ordinal")
     yield from wrong("ordinal", at != ids - first, "is not where the sequences have this id")
+    yield from wrong("occurrence", _column(launches, "occurrence") > at, "is more than launches come before")
     low, high = (_column(strata, name)[numbers] for name in ("low_ns", "high_ns"))
     yield from wrong(
         "duration_ns", (duration < low) | (duration > high), "is not within those of its stratum"
@@ -396,6 +393,64 @@ def _of_launches(plan: PlanFile) -> Iterator[str]:
     yield from wrong(
         "weight", (weight <= 0) | is_other, "and the others do not stand for the size of their stratum"
     )
+
+
+def _of_kernels(plan: PlanFile) -> Iterator[str]:
+    """Yield where a launch is not of the kernel group that its stratum is of, as far as keys tell."""
+    by = plan.options.group_by
+    if not plan.is_random or by not in {GroupBy.LAUNCH, GroupBy.NAME}:
+        return
+    is_own = [not stratum.pooled and stratum.key != WHOLE_WORKLOAD_KEY for stratum in plan.strata]
+    pairs = [
+        (launch, stratum.key if is_of_kernel else "")
+        for stratum, is_of_kernel in zip(plan.strata, is_own, strict=True)
+        for launch in stratum.launches
+    ]
+    why = "is not that of its stratum's key"
+    # What a mangled name reads as depends on what demangles it.
+    is_other = [
+        bool(key) and not launch.name.startswith(MANGLED) and not key.startswith(launch.name)
+        for launch, key in pairs
+    ]
+    yield from _wrong_launch(plan, "name", np.array(is_other), why)
+    if by is GroupBy.LAUNCH:
+        is_other = [bool(key) and shape_text(launch.grid, launch.block) not in key for launch, key in pairs]
+        yield from _wrong_launch(
+            plan, "grid", np.array(is_other), "or its block is not that of its stratum's key"
+        )
+    is_pool = np.array([is_pool_key(stratum.key) and not stratum.pooled for stratum in plan.strata])
+    yield from _wrong(plan, "pooled", is_pool, "is not what its key says")
+
+
+def _of_region(plan: PlanFile) -> Iterator[str]:
+    """Yield where a launch is not one of those that the filters keep, as far as the plan tells."""
+    region, launches = plan.options.region, _launches(plan)
+    low, high = region.launches or (None, None)
+    ids, duration = (_column(launches, name) for name in ("id", "duration_ns"))
+    is_out = (ids < (low or 0)) | (ids >= (np.inf if high is None else high))
+    yield from _wrong_launch(plan, "id", is_out, "is not among the launches of its options")
+    for field, numbers in (("process", region.processes), ("device", region.devices)):
+        is_out = np.array(
+            [bool(numbers) and not is_among(getattr(each, field), numbers) for each in launches]
+        )
+        yield from _wrong_launch(plan, field, is_out, "is not among those of its options")
+    is_short = duration < (region.min_duration_ns or 0)
+    yield from _wrong_launch(plan, "duration_ns", is_short, "is less than the least of its options")
+
+
+def _launches(plan: PlanFile) -> list[PlannedLaunch]:
+    return [launch for stratum in plan.strata for launch in stratum.launches]
+
+
+def _wrong_launch(plan: PlanFile, field: str, is_wrong: BoolArray, why: str) -> Iterator[str]:
+    """Yield the first launch of which a field is wrong, of all in the order of the strata."""
+    for row in np.flatnonzero(is_wrong)[:1].tolist():
+        ends = np.cumsum([len(stratum.launches) for stratum in plan.strata])
+        number = int(np.searchsorted(ends, row, side="right"))
+        stratum = plan.strata[number]
+        launch = stratum.launches[row - int(ends[number])]
+        place = f"stratum {number} ({shortened(stratum.key)}), launch {launch.id}, {field}"
+        yield f"{place}: {getattr(launch, field)} {why}"
 
 
 def _of_both(plan: PlanFile) -> Iterator[str]:

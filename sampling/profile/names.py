@@ -25,6 +25,9 @@ _COMMUNICATION = (
     *("cross_device_", "custom_all_reduce", "custom_allreduce", "allreduce_prototype"),
     # Transformer Engine; experts in parallel: DeepEP, TensorRT-LLM, MORI
     *("userbuffers_", "deep_ep", "hybrid_ep"),
+    # What is written for one program; an all-reduce may stay within a block.
+    *("shot_allreduce", "allgather", "all_gather", "reduce_scatter", "reducescatter"),
+    *("all_to_all", "alltoall"),
     *("moea2adispatch", "moea2acombine", "epdispatchint", "epcombineint"),
 )
 
@@ -245,27 +248,30 @@ elementwise    triton_poi_|(?:lstm|gru|generic)_elementwise|rotary|(?<![a-z])rop
 copy           \w_and_cache|(?:append|store|write|copy)_?(?:paged_?)?kv_?cache
 normalisation  log_?soft_?max|cross_?entropy|xentropy|(?:topk|gating|moe|rout(?:er|ing))[\w:]*soft_?max
 normalisation  softmax_warp_\w+<[^<>]*(?:\(int\)\d+,\s*\(bool\)1|int=\d+,\s*bool=1|[\s,]\d+,\s*true)
-attention      flash(?!infer)|fmha|attention|attn|paged_?kv|with_?kv_?cache|mha_|xformers|sdpa|soft_?max
-attention      bwd_kernel_(?:fuse|d[kqv])|gated_delta|(?<![a-z])mla(?![a-z])
+attention      flash(?!infer)|fmha|attention|attn|paged_?kv|with_?(?:ragged_?)?kv_?cache|mha_|xformers
+attention      sdpa|soft_?max
+attention      bwd_kernel_(?:fuse|d[kqv])|fwd_(?:grouped_)?kernel_stage|gated_delta|(?<![a-z])mla(?![a-z])
 normalisation  batch_?norm|layer_?norm|group_?norm|rms_?norm|instance_?norm|\bbn_|welford|gammabeta
 normalisation  normalization|norm_kernel|\bl2_norm|rowwise_?moments
 reduction      triton_(?:red|per)_|\breduce_1block|\bdot_kernel
-convolution    conv(?!er)|winograd|scudnn|[dw]grad(?!ient)|im2col|col2im|fft2d|\bcudnn::cnn|miopen_?sp3|igemm
-convolution    depthwise
-gemm           (?<!fb)gemm|gemv|cijk_|\bcutlass|nvjet|mat_?mul|mul_?mat|splitk_?reduce|xmma|(?<!ga)mma_
+convolution    conv(?!er)|winograd|scudnn|fprop|[dw]grad(?!ient)|im2col|col2im|fft2d|\bcudnn::cnn|miopen_?sp3
+convolution    depthwise|igemm|implicit_?gemm
+gemm           (?<!fb)gemm|gemv|cijk_|\bcutlass|nvjet|mat(?:rix)?_?mul|mul_?mat|splitk_?reduce|xmma
+gemm           (?<!ga)mma_|fused_moe_kernel|wv_?splitk|marlin
 gemm           \bsymm|\bsyrk|\btrsm|ck_tile|spmv|spmm|(?<![a-z])(?:b|add|baddb)?mm(?![a-z])
 reduction      embedding\w*backward|embedding\w*grad|sum_and_scatter|compute_grad_weight|cleanupsegments
+copy           n(?:chw|hwc)_?(?:to|2)_?n
 copy           (?<![a-z])copy_(?:kernel|device)|copyfunctor|native::copy<|catarray|concat|memcpy|memset
 copy           fillbuffer|copybuffer|copykernel|fillfunctor|transpose|permut|gather|scatter
 copy           index(?:_|select|put)|embedding|pack_|unpack|splitvop|swapdimension|subtensorop
-copy           (?:get|set)_rows|\bcpy_|cuda_fill
-other          (?:radix|merge)_?sort
-reduction      reduce|reduction|\bsum_kernel|argmax|argmin|\bdot_|_partial|cumsum|histogram
+copy           \b(?:fill|zero)_kernel|(?:get|set)_rows|\bcpy_|cuda_fill
+other          (?:radix|merge)_?sort|topk|radix_?find
+reduction      reduce|reduction|(?<![a-z])sum_kernel|argmax|argmin|\bdot_|_partial|cumsum|histogram
 reduction      (?<![a-z])scan|devicescan
 elementwise    elementwise|pointwise|multi_tensor_apply|eigenmetakernel|functor|gelu|silu|sigmoid|tanh
 elementwise    quantize|dropout|activation|axpy|vec_?add|threshold|optimizer|adam|sgd|parallelforagent
 elementwise    __transform|k_bin_bcast|\bunary_\w*op|triu_tril|epilogue::impl::globalkernel|leakyrelu|prelu
-elementwise    hfp8|fp8_?rowwise
+elementwise    hfp8|fp8_?rowwise|glu(?![a-z])|_and_mul|_quant(?![a-z])|dequant|\bcvt_
 """
 
 

@@ -191,15 +191,13 @@ def check_there(path: str) -> None:
 
 
 def _is_endless(path: str) -> bool:
-    """Return whether this is a device; standard input may be a terminal or empty, which end."""
-    if path != "-":
-        mode = Path(path).stat().st_mode
-        return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+    """Return whether this is a device; what is empty ends, and so does standard input from a terminal."""
     # Standard input may be closed, or no file.
     with suppress(OSError, ValueError):
-        found = os.fstat(sys.stdin.fileno())
-        is_ending = sys.stdin.isatty() or found.st_rdev == Path(os.devnull).stat().st_rdev
-        return stat.S_ISCHR(found.st_mode) and not is_ending
+        found = Path(path).stat() if path != "-" else os.fstat(sys.stdin.fileno())
+        is_ending = path == "-" and sys.stdin.isatty()
+        is_ending |= found.st_rdev == Path(os.devnull).stat().st_rdev
+        return stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not is_ending)
     return False
 
 

@@ -132,10 +132,13 @@ def group_key(
     name: str, grouping: Grouping, grid: Dimensions | None, block: Dimensions | None, place: str
 ) -> str:
     """Return the text that identifies a group: ``f(int) <<<8x1x1, 64x1x1>>> process 0 device 1``."""
-    key = name
-    if grouping.needs_shape:
-        key += f" <<<{_dimensions(grid)}, {_dimensions(block)}>>>"
+    key = name + shape_text(grid, block) if grouping.needs_shape else name
     return f"{key} {place}" if place else key
+
+
+def shape_text(grid: Dimensions | None, block: Dimensions | None) -> str:
+    """Return what the key of a group says of its launches' grid and block."""
+    return f" <<<{_dimensions(grid)}, {_dimensions(block)}>>>"
 
 
 @lru_cache(maxsize=4096)

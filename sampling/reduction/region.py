@@ -138,7 +138,8 @@ def as_written(numbers: Numbers) -> tuple[int | str, ...]:
     return tuple(as_given((each.start, each.stop)) if isinstance(each, range) else each for each in numbers)
 
 
-def _is_among(number: int, wanted: Numbers) -> bool:
+def is_among(number: int, wanted: Numbers) -> bool:
+    """Return whether a number is one of those that are wanted."""
     return any(number in each if isinstance(each, range) else number == each for each in wanted)
 
 
@@ -159,7 +160,7 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
         ("devices", [each.device for each in profile.sequences], region.devices),
     ):
         there = ", ".join(map(str, sorted({numbers[index] for index in left})))
-        left = [index for index in left if not wanted or _is_among(numbers[index], wanted)]
+        left = [index for index in left if not wanted or is_among(numbers[index], wanted)]
         if not left:
             texts = ",".join(map(str, as_written(wanted)))
             raise nothing_left(parameter, texts, f"the numbers here are {there}")

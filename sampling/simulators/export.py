@@ -172,11 +172,8 @@ def simulated(plan: PlanFile, choices: ExportChoices) -> Simulated:
     mean_ns = plan.total_duration_ns / max(plan.launches, 1)
     run_ns = sum(mean_ns if step.launch is None else step.launch.duration_ns for step in steps)
     launches = len(plan.drawn)
-    speedup, checked = (
-        plan.total_duration_ns / run_ns if run_ns else None,
-        sum(step.is_check for step in steps),
-    )
-    return Simulated(launches, len(steps) - launches, speedup, checked)
+    speedup = plan.total_duration_ns / run_ns if run_ns else None
+    return Simulated(launches, len(steps) - launches, speedup, sum(step.is_check for step in steps))
 
 
 def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:

@@ -19,7 +19,7 @@ from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import PREDECESSORS, Part, Step
 from sampling.simulators.measured_run import CACHES, UNNUMBERED, dimensions_text, told_caches
-from sampling.text import csv_text
+from sampling.text import csv_text, spreadsheet_cell
 
 _COLUMNS = (
     *("id", "simulator_id", "stratum", "weight", "warm_up", CACHES, "shard", "order"),
@@ -35,8 +35,9 @@ def row_of(step: Step, caches: str) -> dict[str, object]:
     """Return what a list of launches says of one, by column; grid and block as 8x1x1."""
     row: dict[str, object] = {"id": step.id, "ordinal": step.ordinal, "stratum": step.stratum, "weight": 0}
     if (launch := step.launch) is not None:
-        copied = ("process", "device", "occurrence", "weight", "duration_ns", "name")
+        copied = ("process", "device", "occurrence", "weight", "duration_ns")
         row |= {name: getattr(launch, name) for name in copied} | {CACHES: caches}
+        row["name"] = spreadsheet_cell(launch.name)
         row |= {name: dimensions_text(getattr(launch, name)) for name in ("grid", "block")}
     if step.is_check:
         row |= {"weight": 0, CACHES: f"after:{PREDECESSORS}"}

@@ -30,7 +30,8 @@ ENOUGH_BEFORE = 8
 
 #: The column in which a manifest or a table says how each launch found the caches; nothing is unknown
 CACHES = "caches"
-_STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
+_STATES = ("whole", "warm", "loads", "own", "cold", "unknown", "after:N")
+_STATE = re.compile(rf"{'|'.join(_STATES[:-1])}|after:[1-9][0-9]{{0,5}}|")
 
 CachesKind = Literal["cold", "unknown", "own", "filled"]
 
@@ -85,7 +86,8 @@ def told_caches(table: FeatureTable, remedy: str) -> list[str]:
     states = [cell.strip() for cell in cells]
     wrong = np.array([_STATE.fullmatch(state) is None for state in states], dtype=np.bool_)[code]
     if wrong.any():
-        raise table.error(wrong, CACHES, "is no way to find the caches", remedy)
+        what = f"{states[code[np.argmax(wrong)]]!r} is no way to find the caches: {', '.join(_STATES)} are"
+        raise table.error(wrong, CACHES, what, remedy)
     return [states[each] for each in code.tolist()]
 
 

@@ -388,7 +388,7 @@ async def what_is_no_file_is_said(app: App, pilot: Running) -> None:
     Path("runs").mkdir()
     for answer in ("", "-", "runs"):
         await pilot.press("o", *answer, "enter")
-        wanted = "runs has no log" if answer == "runs" else "name of a CSV"
+        wanted = "runs: no log" if answer == "runs" else "name of a CSV"
         await shows(app, pilot, wanted)
         assert app.session.scale is None
         await pilot.press("escape")

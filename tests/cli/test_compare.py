@@ -337,6 +337,10 @@ def test_a_plan_that_stands_after_its_profile_is_swapped(
         said = kernelpoint(command, other, plan, *more).failed(3)
         typed = " ".join(map(str, (command, plan, other, *more)))
         assert f"{other}: no plan, and {plan} is one; swap them: `kernelpoint {typed}`" in said
+    report = tmp_path / "report.md"
+    said = kernelpoint("report", original, "--results", plan, "--plan", table, "-o", report).failed(3)
+    typed = f"kernelpoint report {original} --results {table} --plan {plan} -o {report}"
+    assert f"{table}: no plan, and {plan} is one; swap them: `{typed}`" in said
     said = kernelpoint(table, plan).failed(3)
     assert f"{table}: no plan, and {plan} is one; swap them: `kernelpoint {plan} {table}`" in said
     assert kernelpoint("judge", plan, original, "--repeats", "7").code == 0

@@ -322,8 +322,47 @@ def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
     assert not cycles["incomplete"]
     assert cycles["low"] < sum(3000 + 3 * each for each in range(90)) < cycles["high"]
     assert "--assume-like gone: no kernel group" in kernelpoint(*words, "--assume-like", "gone").failed(2)
+    assert "give #1 to #3, or a part of a name: " in kernelpoint(*words, "--assume-like", "#4").failed(2)
     # What another total is assumed to be like must have one itself.
-    assert kernelpoint(*words, "--assume-like", "dead").code == 4
+    of_itself = kernelpoint(*words, "--assume-like", "dead")
+    assert of_itself.code == 4
+    assert "33.4 % of the time; name another with --assume-like: dead never ran itself" in of_itself.err
+    several = kernelpoint(*words, "--assume-like", "process 0").err
+    assert (
+        "--assume-like 'process 0' fits 3 groups; the largest is taken: dead <<<?, ?>>> process 0" in several
+    )
+
+
+def test_no_total_is_within_nothing(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    table = cycles_of(plan_file, tmp_path / "cycles.csv")
+    for words in (
+        ("estimate", plan_file, table),
+        ("run", plan_file, "--to", "csv", "--simulator", "true {id}"),
+    ):
+        said = kernelpoint(*words, "--target", 0).failed(2)
+        assert "--target is a fraction between 0 and 1, not 0" in said
+
+
+def test_a_cold_total_of_a_part_is_not_told_as_more_than_the_whole_run_takes(
+    kernelpoint: Kernelpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = (f"{('gemm', 'reduce', 'dead')[each % 3]},{1000 + each}\n" for each in range(90))
+    (tmp_path / "profile.csv").write_text("name,duration_ns\n" + "".join(rows))
+    kernelpoint("sample", "profile.csv", "--no-pool", "-o", "plan.json")
+    (tmp_path / "simulate").write_text("[ $(($1 % 3)) != 2 ] || exit 5\necho $((3000 + 3 * $1))\n")
+    said = kernelpoint("run", "plan.json", "--to", "csv", "--simulator", "sh simulate {id}").out
+    text = " ".join(said.split())
+    began = "launches began with empty caches; in the whole run they take less (such totals "
+    assert re.match(rf"COLD [\d,]+ cycles of 66\.6 % of the time: {re.escape(began)}", text)
+    total, _, kernels = text.partition("GIVEN UP: dead")
+    assert "of launches that begin so of 66.6 % of the time, within " in total, "the total is one sentence"
+    assert "of launches" not in kernels.partition("left out of the total")[0]
+    assert "sure" not in text
+    assert (
+        "Next: kernelpoint export plan.run/plan.json --to accel-sim --traces DIR --caches warm -o warm"
+        in text
+    )
 
 
 def test_a_target_that_is_met_lacks_no_launch(

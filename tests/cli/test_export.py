@@ -65,6 +65,14 @@ def test_the_list_on_stdout_and_what_is_overwritten_when_told(
     assert (here / "launches.csv").read_bytes() == shown.stdout
 
 
+def test_no_spreadsheet_runs_a_kernels_name(kernelpoint: Kernelpoint, here: Path) -> None:
+    (here / "run.csv").write_text("name,duration_ns\n=cmd|x,10\n")
+    kernelpoint("sample", "run.csv", "-o", "plan.json")
+    for target, table in (("csv", "launches.csv"), ("accel-sim", "manifest.csv")):
+        assert kernelpoint("export", "plan.json", "--to", target, "-o", target).code == 0
+        assert ",'=cmd|x" in (here / target / table).read_text()
+
+
 def test_what_means_something_to_a_target_and_what_is_refused_by_its_flag(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:

@@ -113,7 +113,7 @@ def test_figures_are_those_of_the_other_commands(kernelpoint: Kernelpoint, profi
     share, ratio, duration = quantities.share, quantities.ratio, quantities.duration
     judged = plan["judged"]
     for figures in (
-        f"Simulate {plan['samples']} of 240 launches: {ratio(plan['speedup'])} less",
+        f"Simulate {plan['samples']} of 240 launches: {ratio(plan['expected_speedup'])} less",
         f"{share(plan['bound'])} of the total",
         f"estimates {duration(plan['estimate_ns'])}, {share(plan['error'])} off",
         f"mean error {share(judged['error_mean'])}, 95th percentile {share(judged['error_p95'])}",

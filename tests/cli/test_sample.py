@@ -367,6 +367,20 @@ def test_a_decision_that_fits_no_node_leaves_the_other_points(
 DEAR = ("--no-pool", "--min-samples", "2")
 
 
+def test_a_plan_has_one_speedup(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
+    # One draw of it takes a little more.
+    for seed in (0, 3):
+        said = ("--seed", seed)
+        plan = results(kernelpoint, "sample", resnet, "--judge", 0, *said)
+        assert plan["speedup"] != plan["expected_speedup"]
+        assert plan["expected_speedup"] == results(kernelpoint, "summary", resnet, *said)["plan"]["speedup"]
+        report = tmp_path / f"{seed}.md"
+        kernelpoint("report", resnet, "-o", report, *said)
+        texts = (kernelpoint(command, resnet, *said).out for command in ("sample", "summary"))
+        (found,) = {re.findall("Simulate .*?[)]", text)[0] for text in (*texts, report.read_text())}
+        assert f"{plan['expected_speedup']:.0f}x less GPU time" in found
+
+
 def test_what_binds_is_what_the_flag_gives(kernelpoint: Kernelpoint, resnet: Path) -> None:
     run = kernelpoint("sample", resnet, "--judge", "0", "--binding", *JSON)
     jsonschema.validate(run.json, schemas.envelope("sample"))

@@ -529,7 +529,7 @@ def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[
     again = kernelpoint("scale", "validate", folder, "--rule", "additive")
     assert "/alone.log: note: No IPC above the scale models" in again.out
     (folder / "empty").mkdir()
-    assert "has no log of a simulator" in kernelpoint("scale", "validate", folder / "empty").failed(2)
+    assert "empty: no log of a simulator" in kernelpoint("scale", "validate", folder / "empty").failed(3)
     assert "without tables" in kernelpoint("scale", "validate", folder, "--scaling", "weak").failed(2)
 
 
@@ -545,7 +545,7 @@ def test_a_folder_of_too_many_files_is_not_searched_for_runs(
     monkeypatch.setattr(scale_runs, "MOST_ENTRIES", before + 1)
     assert kernelpoint("scale", "validate", folder).code == 0, "three levels down nothing is looked for"
     (folder / "a" / "more").touch()
-    said = kernelpoint("scale", "validate", folder, "--quiet").failed(2)
+    said = kernelpoint("scale", "validate", folder, "--quiet").failed(3)
     assert f"and its folders have more files than {before + 1}" in said
 
 

@@ -227,6 +227,19 @@ def test_a_profile_is_found_beside_the_plan(asking: Asking, tmp_path: Path, else
     assert again.main.is_within(0.003)
 
 
+@pytest.mark.parametrize("links_folder", [False, True])
+def test_a_profile_is_found_beside_a_plan_that_is_named_by_a_link(
+    asking: Asking, tmp_path: Path, elsewhere: PlanFile, links_folder: bool
+) -> None:
+    (tmp_path / "far" / "off").mkdir(parents=True)
+    link = tmp_path / "far" / "off" / ("folder" if links_folder else "plan.json")
+    link.symlink_to(tmp_path if links_folder else tmp_path / elsewhere.path)
+    named = read_plan(str(link / "plan.json" if links_folder else link))
+    found = ran(asking(plan=named, target=0.005)).found
+    assert found is not None
+    assert found.main.is_within(0.005)
+
+
 def test_that_nothing_can_be_drawn_is_said_before_anything_runs(
     asking: Asking, tmp_path: Path, elsewhere: PlanFile
 ) -> None:
@@ -403,6 +416,7 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
         ({"to": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
         ({"to": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
         ({"choices": ExportChoices(cold_check=3)}, "no `cold_check`"),
+        ({"target": 0.0}, "`target` is a fraction between 0 and 1, not 0"),
     ],
 )
 def test_what_cannot_be_run_is_refused_and_leaves_nothing(

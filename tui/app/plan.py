@@ -75,7 +75,7 @@ class PlanScreen(ViewScreen):
     AUTO_FOCUS = "OptionForm"
     ABOUT: ClassVar[str] = (
         "The plan is made anew whenever an option changes. drawn, sampled and this draw are of the launches "
-        "drawn with this seed; speedup is the one expected of any draw, as everywhere in the app; bound and "
+        "drawn with this seed; speedup is the one expected of any draw, as everywhere else; bound and "
         "group hold for any draw at the stated confidence, with noise also where simulated times spread more "
         "than profiled ones; judged is what repeated draws "
         "came to. floor is the least that a plan with launches of every kernel group samples. What binds "

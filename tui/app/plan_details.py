@@ -207,7 +207,7 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         figures.append(("drawn", (f"{drawn} in {counted(design.strata_count, 'stratum', 'strata')}", drawn)))
     figures += [
         ("sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)),
-        ("speedup", (ratio(design.speedup),)),
+        ("speedup", (f"{ratio(design.speedup)} expected" if design.random else ratio(design.speedup),)),
     ]
     if taken is not None:
         machine, longest = hours(taken.drawn), hours(taken.longest_launch)

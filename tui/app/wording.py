@@ -14,7 +14,7 @@ from tui.charts import quantities
 from tui.options.command_line import PLAN_NAME, command_line
 from tui.output.blocks import Phrase, Tone, Words, toned, words
 from tui.scale import sheet as scale_sheet
-from tui.text.plan import design_row, hours_forms, offered, option_label, value_text, verdict
+from tui.text.plan import hours_forms, offered, option_label, value_text, verdict
 from tui.text.profile import part_of_study
 
 MOST_LAUNCHES_UNASKED = 200_000
@@ -33,10 +33,10 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     Where a slowdown is known, so are the hours of one machine. Whether the error is at most what was asked
     for is said in words and in a tone.
     """
-    design, row, taken = study.design, design_row(study), decisions(session.overrides)
+    design, taken = study.design, decisions(session.overrides)
     yours = f" + {taken} of yours" if taken else ""
     asked = f"{100 * design.target.epsilon:.4g} %"
-    bound = row["bound"] if row["bound_with_noise"] is None else row["bound_with_noise"]
+    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
     error, beside, (_, tone) = "no bound on the error", "", verdict(design)
     if bound is not None:
         error = f"error <= {quantities.share(bound)}"
@@ -44,12 +44,12 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     drawn, few = _drawn(study), _drawn(study, briefly=True)
     forms = []
     for hours in hours_forms(session.hours):
-        cost = f"{quantities.ratio(row['speedup'])}{hours}"
+        cost = f"{quantities.ratio(design.speedup)}{hours}"
         forms += [
             f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{beside}",
             f"{few}{yours}, {cost}, {error}{beside}",
         ]
-    forms.append(f"{few}{yours}, {quantities.ratio(row['speedup'])}, {error}")
+    forms.append(f"{few}{yours}, {quantities.ratio(design.speedup)}, {error}")
     return [toned(form, error, tone) for form in sorted(forms, key=len, reverse=True)]
 
 

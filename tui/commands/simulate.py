@@ -17,6 +17,7 @@ from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.nearby import written_seconds
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
 from sampling.reduction.grouping import choose_kernel
 from sampling.reduction.plan_groups import is_pool_key
@@ -26,7 +27,7 @@ from sampling.simulators.export import ExportChoices, Simulated, checkable, simu
 from sampling.simulators.job import NEEDED
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
-from sampling.text import counted, listed
+from sampling.text import counted, listed, shortened
 from tui.charts.quantities import ratio, share
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.studies import progress_of
@@ -39,6 +40,7 @@ from tui.output.writer import STDOUT, Answer, emit, named, write_plan, write_std
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
+from tui.text import run as run_words
 from tui.text import simulation as words
 from tui.text.labels import key_parts
 from tui.text.profile import part_of_plan, stated
@@ -59,7 +61,7 @@ def run_export(options: ExportOptions) -> None:
         tell = partial(note, quiet=options.quiet)
         choices = ExportChoices(**named(options, *_CHOICES), progress=progress, tell=tell)
         if starts_cold(options.to, choices):
-            note(estimate_words.COLD, quiet=options.quiet)
+            note(run_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
     if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
         files = tuple(file for file in files if file[0] != IN_FOLDER)
@@ -88,7 +90,7 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
         said += f": {times} {'less' if less else 'more'} than the whole run"
     said += "."
     if found.checked < options.cold_check:
-        said += f" {estimate_words.all_checked(options.cold_check, found.checked)}"
+        said += f" {run_words.all_checked(options.cold_check, found.checked)}"
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
     following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
@@ -99,14 +101,16 @@ def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
     with progress_of(options) as meter:
         asked = _asked_of_run(options, meter)
+        # Before notes of what it would come to.
+        running.refuse_what_cannot_run(asked)
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
         if wants_warm and asked.to == "csv" and kind_of_caches(asked.told_caches) == "cold":
-            note(estimate_words.ALONE, quiet=options.quiet)
+            note(run_words.ALONE, quiet=options.quiet)
         elif wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
-            note(estimate_words.COLD, quiet=options.quiet)
+            note(run_words.COLD, quiet=options.quiet)
         if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
-            note(estimate_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
+            note(run_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(
                 asked, lambda now: _show_run(now, options, meter)
@@ -118,12 +122,12 @@ def run_run(options: RunOptions) -> None:
                 note(kept, quiet=options.quiet)
             raise
     of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
-    answer = estimate_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    answer = run_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
         if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
-            raise CheckFailedError(estimate_words.given_up_text(ran))
+            raise CheckFailedError(run_words.given_up_text(ran, asked))
         _check(ran.found, options)
 
 
@@ -165,35 +169,41 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
             progress=progress,
         ),
         told_caches=(options.caches if is_csv else None) or "cold",
-        assume_like=None if options.assume_like is None else _group_of_plan(plan, options.assume_like),
+        assume_like=None if options.assume_like is None else _assumed_group(plan, options),
     )
 
 
-def _group_of_plan(plan: PlanFile, wanted: str) -> str:
-    """Return the key of the kernel group that is meant, the largest of several.
+def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
+    """Return the key of the kernel group that --assume-like means, the largest of several, which is noted.
 
     Raises OptionError: none is meant that the plan estimates by itself.
     """
+    wanted = options.assume_like
     time_ns: defaultdict[str, float] = defaultdict(float)
     for stratum in plan.strata:
         if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
             time_ns[stratum.key] += stratum.size * stratum.mean_ns
     keys = sorted(time_ns, key=lambda key: -time_ns[key])
     try:
-        place, _ = choose_kernel([key_parts(key) for key in keys], wanted)
+        place, others = choose_kernel([key_parts(key) for key in keys], wanted)
     except OptionError as error:
         what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
-        raise OptionError(what, remedy=f"there is {listed(keys, most=3) or 'none'}") from error
+        names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], most=3)
+        remedy = f"give #1 to #{len(keys)}, or a part of a name: {names}" if keys else "there is none"
+        raise OptionError(what, remedy=remedy) from error
+    if others:
+        fits = f"--assume-like {wanted!r} fits {others + 1} groups; the largest is taken: {keys[place]}"
+        note(fits, quiet=options.quiet)
     return keys[place]
 
 
 def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
-    news = estimate_words.news_line(now, options.target)
+    news = run_words.news_line(now, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
         meter.close()
         note(news, quiet=options.quiet)
-    meter.draw(estimate_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
+    meter.draw(run_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
 
 
 def run_align(options: AlignOptions) -> None:

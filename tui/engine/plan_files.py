@@ -25,7 +25,7 @@ from sampling.strata.target import Target
 from sampling.text import counted
 from tui.options.command_line import command_line
 from tui.options.files import is_plan
-from tui.options.look import OpenOptions
+from tui.options.look import OpenOptions, ReportOptions
 from tui.options.plan import JudgeOptions
 from tui.options.simulate import AlignOptions, EstimateOptions
 from tui.output.writer import named
@@ -34,42 +34,49 @@ if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 
-def plan_before(command: str, options: JudgeOptions | EstimateOptions | AlignOptions, after: str) -> PlanFile:
-    """Read the plan that a command takes before other files, which are the option ``after``.
+def plan_before(
+    command: str, options: JudgeOptions | EstimateOptions | AlignOptions | ReportOptions, after: str
+) -> PlanFile:
+    """Read the plan that a command takes beside other files, which are the option ``after``.
 
     Raises PlanFileError: it is none; where one of the others is, the command with the two swapped.
     """
+    path = str(options.plan)
     try:
-        return read_plan(options.plan)
+        return read_plan(path)
     except PlanFileError as error:
         given = getattr(options, after)
         others = (given,) if isinstance(given, str) else given
         plan = next((each for each in others if _is_plan(each)), None)
-        if plan is None or _is_plan(options.plan) or not Path(options.plan).exists():
+        if plan is None or _is_plan(path) or not Path(path).exists():
             raise
-        swapped = tuple(options.plan if each == plan else each for each in others)
+        swapped = tuple(path if each == plan else each for each in others)
         changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(given, str) else swapped}
         remedy = f"swap them: `{command_line(command, replace(options, **changes))}`"
-        raise PlanFileError(f"no plan, and {plan} is one", path=options.plan, remedy=remedy) from error
+        raise PlanFileError(f"no plan, and {plan} is one", path=path, remedy=remedy) from error
 
 
 def _is_plan(path: str) -> bool:
     return is_plan(path) or is_plan(str(Path(path) / IN_FOLDER))
 
 
-def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
+def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | None = None) -> PlanEstimate:
     """Return the estimate.
 
-    `progress`: of reading the results.
+    `progress`: of reading the results. `plan`: where it is read already.
 
-    Raises OptionError: a ratio is not made of two metrics, or --top-up has no target.
+    Raises OptionError: a ratio is not made of two metrics, --top-up has no target, or that is 0.
     """
+    if options.target == 0:
+        raise OptionError(
+            "--target is a fraction between 0 and 1, not 0", remedy="give --target 0.01, or more"
+        )
     if options.top_up is not None and options.target is None:
         raise OptionError(
             "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
         )
     ratios = tuple(map(_ratio, options.ratios))
-    plan = plan_before("estimate", options, "results")
+    plan = plan or plan_before("estimate", options, "results")
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
     metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))

@@ -25,7 +25,7 @@ from tui.charts.grid import Grid, plain
 from tui.charts.histogram import histogram_data, useful_bins
 from tui.charts.quantities import count, duration, duration_range, ratio, share
 from tui.engine.looking import GroupTimeline, timeline_of_group
-from tui.engine.plan_files import estimated, missing_to_target
+from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.planning import PlanCosts, binding_of, comparison_of, plan_costs, study_within_budget, traded
 from tui.engine.studies import target_of
 from tui.options.command_line import error_text, options_of, with_flags
@@ -155,14 +155,16 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
     """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
     shared = named(options, *(each.name for each in fields(ResultsOptions)))
     with ExitStack() as opened:
-        path = options.plan
-        if path is None:
+        path, file_plan = options.plan, None
+        if path is not None:
+            file_plan = plan_before("report", options, "results")
+        else:
             file = opened.enter_context(scratch_file())
             text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             path = str(file)
         asked = EstimateOptions(**shared, plan=path, results=options.results, groups=True, details=True)
-        found = estimated(asked, progress)
+        found = estimated(asked, progress, file_plan)
         if not made_from(study.profile, found.plan):
             what = f"--plan {options.plan}: it was made from another profile"
             raise AnalysisError(what, remedy="give the profile that it was made from")
@@ -231,7 +233,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(study)}.",
         f"{share(first['share'])} of it goes into {those} of {_name(study, 0)}.",
-        plan_words.simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan),
+        plan_words.simulate_sentence(plan.design, study.counts.launches),
         plan_words.known_sentence(plan.design, study.counts.launches),
     ]
     if facts.simulated is not None:

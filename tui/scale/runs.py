@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, ProfileError
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
@@ -69,18 +69,17 @@ def _is_log(path: str) -> bool:
 def logs_in(folder: str) -> list[str]:
     """Return what simulators printed among the files named as logs in a folder and its folders, in order.
 
-    Raises OptionError: there is none, or more in it than `MOST_ENTRIES`.
+    Raises ProfileError: there is none, or more in it than `MOST_ENTRIES`.
     """
     entries = list(islice(chain.from_iterable(map(Path(folder).glob, ("*", "*/*"))), MOST_ENTRIES + 1))
     if len(entries) > MOST_ENTRIES:
-        what = f"{folder} and its folders have more files than {MOST_ENTRIES:,}"
-        raise OptionError(what, remedy="give the logs, or the folder of a run")
+        what = f"it and its folders have more files than {MOST_ENTRIES:,}"
+        raise ProfileError(what, path=folder, remedy="give the logs, or the folder of a run")
     named = (str(path) for path in entries if _LOG_NAME.search(path.name))
     found = sorted(path for path in named if is_run(path))
     if not found:
-        what = f"{folder} has no log of a simulator in it, nor have its folders"
         remedy = "give one with what GPGPU-Sim or Accel-Sim printed, as run.log or run.txt"
-        raise OptionError(what, remedy=remedy)
+        raise ProfileError("no log of a simulator is in it or in its folders", path=folder, remedy=remedy)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Totals from a simulator's results, as `estimate` and `run` give them in every form."""
+"""Totals from a simulator's results, in every form."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sampling.estimation.given_up import GivenUp
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.names import is_of_rocm, readable_name
-from sampling.running import Asked, Now, Ran
-from sampling.simulators.job import Job
+from sampling.profile.names import is_of_rocm
 from sampling.simulators.measured_run import CYCLES
 from sampling.text import counted, finite
-from tui.charts.quantities import UNKNOWN, count, duration, hours, share
+from tui.charts.quantities import UNKNOWN, count, duration, share
 from tui.options.command_line import command_line, free_name
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing, Said, Typed
@@ -34,10 +31,11 @@ if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 Row = dict[str, Any]
-_MOST_NAME = 60
 _PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
+#: How an export fills the caches, for simulators of which it can.
+_WARM = {"accel-sim": "warm", "macsim": "after:16"}
 
 
 # The answer.
@@ -177,8 +175,7 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
     Launches that began cold are to be simulated again, with filled caches.
     """
     if not (found.caches.is_of_whole_run or options.accept_cold):
-        source = options.source if options.source in {"accel-sim", "macsim"} else None
-        return warm_export(found.plan, options.plan, source)
+        return warm_export(found.plan, options.plan, options.source)
     if listed is not None:
         return export_command(listed, "more", usual_target(is_amd=_is_amd(found.plan)))
     if (asked := _asked_next(found, options)) is not None:
@@ -189,10 +186,10 @@ def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None
 def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
     """Return the command that exports a plan so that its launches find in the caches what the program left.
 
-    To look at the plan, where what runs it is told ids alone.
+    To look at the plan, where no simulator fills them.
     """
-    target = target or usual_target(is_amd=_is_amd(plan))
-    caches = {"accel-sim": "warm", "macsim": "after:16"}.get(target)
+    target = target if target in _WARM else usual_target(is_amd=_is_amd(plan))
+    caches = _WARM.get(target)
     return export_command(path, "warm", target, caches) if caches else f"kernelpoint {shlex.quote(path)}"
 
 
@@ -239,18 +236,20 @@ def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> 
         sure = f" at {100 * main.confidence:.4g} %"
     for total in sorted(found.totals, key=lambda total: total is not main):
         said, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
-        if head := _HEADS.get(caches.kind, "") if total.metric == CYCLES else "":
-            yield (
-                f"{head}: {caches.said}" if missing else f"{head} {total.total:,.0f} {CYCLES}: {caches.said}"
-            )
+        part = f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
+        if head := total_head(found, total):
+            what, began = "" if missing else f" {total.total:,.0f} {CYCLES}{part}", caches.said
+            # The whole run may take more than a part of it.
+            began = began.replace("the whole run takes", "in the whole run they take") if part else began
+            yield f"{head}{what}: {began}"
             said = "  of launches that begin so"
-        said += f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
+        said += part
         if missing:
             said = f"{total.metric} no total yet"
         elif total.half_width == 0 and total.degrees_of_freedom == math.inf:
             said += ", exact: all launches were simulated"
         elif total.half_width is not None:
-            said += f", within {_within(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"
+            said += f", within {within_text(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"
         notes = [note for note in total.notes if not (is_met and f"{WITHOUT_RESULT};" in note)]
         yield "; ".join([said + (of if total is main else ""), *notes])
     for ratio in found.ratios:
@@ -293,11 +292,16 @@ def sides(results: Sequence[str], against: Sequence[str]) -> tuple[str, str]:
     return one, other
 
 
+def total_head(found: PlanEstimate, total: Estimate) -> str:
+    """Return what heads a total of launches that began otherwise than in the whole run; else nothing."""
+    return _HEADS.get(found.caches.kind, "") if total.metric == CYCLES else ""
+
+
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what the launches found in the caches, unless that heads the total, and what that does to it."""
     main, parts, caches = found.main, found.parts, found.caches
     head = _HEADS.get(caches.kind, "")
-    if caches.said and not (head and main.metric == CYCLES):
+    if caches.said and not total_head(found, main):
         words = f"{head}: {caches.said}" if head else caches.said
         if parts is not None and parts.cold_check and main.half_width is not None and main.total:
             now = main.half_width / main.total
@@ -368,14 +372,13 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
     if total.is_within(target):
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if found.parts is not None and found.parts.assumed > target:
-        return (
-            f"{asked}: what is assumed of kernels that never ran alone reaches {share(found.parts.assumed)}"
-        )
+        reached = share(found.parts.assumed)
+        return f"{asked}: what is assumed of kernels that never ran reaches {reached} by itself"
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
     of = f", of launches that started {began}" if began else ""
-    return f"{asked}: the interval reaches {_within(total)} to either side{of}"
+    return f"{asked}: the interval reaches {within_text(total)} to either side{of}"
 
 
 # By kernel group.
@@ -427,7 +430,7 @@ def group_listing(found: PlanEstimate) -> Listing:
         Column("simulated", [share(group.simulated_share) for group in groups]),
         Column("profiled", [share(group.profiled_share) for group in groups]),
         Column(metric, [UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]),
-        Column("within", [_within(group.total) for group in groups]),
+        Column("within", [within_text(group.total) for group in groups]),
     ]
     if any(group.total is None or group.total.launches_missing for group in groups):
         # How many of the drawn launches have no result.
@@ -443,7 +446,7 @@ def _places(keys: Sequence[str]) -> dict[Place, str]:
     return places_of_groups([*map(key_parts, keys)])
 
 
-def _within(total: Estimate | None) -> str:
+def within_text(total: Estimate | None) -> str:
     """Return how far the interval reaches to either side."""
     if total is None or total.half_width is None:
         return UNKNOWN
@@ -456,143 +459,3 @@ def next_listing(larger: ToppedUp, plan: PlanFile) -> Listing:
     """Return the launches of a larger plan that have no result yet, in its order."""
     places = _places([stratum.key for stratum in plan.strata])
     return Listing(launch_figures(larger.to_run), "kernel", labels_of(larger.to_run, places))
-
-
-# A run, while launches are simulated and when it ends.
-
-#: Said before anything is simulated.
-COLD = (
-    "launches start cold here, and a total of these keeps no --target: --caches after:16 or --cold-check 8 "
-    "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
-)
-
-#: The same of a command that is told an id.
-ALONE = (
-    "each launch runs alone here, with cold caches for all that is known, and a total of these keeps no "
-    "--target: --caches warm says that the command fills them; --accept-cold takes it as it is"
-)
-
-
-def all_checked(asked: int, checked: int) -> str:
-    """Return that a cold check of more launches than there are takes them all."""
-    return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
-
-
-def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
-    """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
-    parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
-    if now.total is not None and now.total.is_incomplete:
-        parts.append(missing_text(now.total))
-    elif now.total is not None:
-        asked = "" if target is None else f", asked {share(target)}"
-        parts.append(f"{now.total.metric} within {_within(now.total)}{asked}")
-    if now.seconds_left is not None:
-        parts.append(f"{'' if target is None else 'up to '}{hours(now.seconds_left / 3600)} left")
-    if now.running:
-        parts.append(f"{now.running:,} running")
-    while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
-        parts.pop()
-    return "; ".join(parts)
-
-
-def news_line(now: Now, target: float | None) -> str | None:
-    """Return what just happened; None where nothing did."""
-    if now.news is None:
-        return None
-    what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
-    if isinstance(now.news, Job):
-        what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
-    elif isinstance(now.news, GivenUp):
-        tried = counted(len(now.news.failed), "launch", "launches")
-        what = f"{_kernel_name(now.news)} is given up: {tried} failed and none ran"
-    return f"{what}; {progress_line(now, target)}"
-
-
-def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -> Answer:
-    """Return the answer: that of `estimate`, below it what failed and the job array.
-
-    `options`: of an estimate of the run's folder. `command`: what is typed to go on.
-    """
-    given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
-    results: dict[str, Any] = {
-        "failed": [each._asdict() for each in ran.failed],
-        "given_up": [
-            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, ran, asked)}
-            | {"failed": list(each.failed), "why": each.why, "share": each.share}
-            for each in ran.given_up
-        ],
-        "why_no_more": ran.why_no_more or None,
-        "job_array": None if ran.job_array is None else str(ran.job_array[0]),
-        "begun": [str(place) for place in ran.begun],
-        "folder": str(asked.folder),
-    }
-    if ran.found is None:
-        return Answer(
-            "run", results, blocks=lambda _: (*given_up, *said), rows=[{**results, "failed": len(ran.failed)}]
-        )
-    found = ran.found
-    goes_on = ran.job_array is None and not ran.begun and asked.target is None
-    target = narrower(found) if goes_on else None
-    following = "" if target is None else f"{command} --target {target:g}"
-    if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, found.plan.path, asked.to)
-
-    def blocks() -> Iterator[Said]:
-        total, *others = estimate_blocks(found, None, options, following)
-        yield from (total, *given_up, *others, *said)
-
-    return replace(
-        estimate_answer(ran.found, None, options, following),
-        command="run",
-        results=estimate_results(ran.found, None, options) | results,
-        blocks=lambda _: blocks(),
-    )
-
-
-def _kernel_name(kernel: GivenUp) -> str:
-    return shortened(readable_name(kernel.launch.name), _MOST_NAME)
-
-
-def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
-    """Return the group that a kernel is taken to behave as; None where it is none."""
-    is_taken = ran.found is not None and not ran.found.main.share_missing
-    return asked.assume_like if kernel.strata and is_taken else None
-
-
-def given_up_text(ran: Ran) -> str:
-    """Return how much of the time the simulator never ran, and what can be done."""
-    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
-    remedy = "others of their strata stand for them"
-    if any(each.strata for each in ran.given_up):
-        remedy = "--assume-like KERNEL takes that time as another kernel's"
-    return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
-
-
-def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
-    for kernel in ran.given_up:
-        as_what = "left out of the total"
-        if not kernel.strata:
-            as_what = "the others of its stratum stand for it"
-        elif (like := _assumed(kernel, ran, asked)) is not None:
-            as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
-        head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
-        tried = counted(len(kernel.failed), "launch", "launches")
-        yield f"{head}: {tried} failed ({kernel.why}) and none ran; {as_what}"
-
-
-def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
-    told = {each for kernel in ran.given_up for each in kernel.failed}
-    for each in (each for each in ran.failed if each.id not in told):
-        other = "no other" if each.instead is None else f"launch {each.instead}"
-        yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
-    if ran.why_no_more:
-        yield f"no more launches were drawn: {ran.why_no_more}"
-    if ran.job_array is not None:
-        script, launches = ran.job_array
-        before = f"{counted(launches, 'launch')} to simulate: "
-        yield Typed(f"sbatch {shlex.quote(str(script))}", before)
-    if ran.begun:
-        begun = counted(len(ran.begun), "launch has", "launches have")
-        yield Typed(str(ran.begun[0]), f"{begun} begun and not ended; if it was killed, remove its folder: ")
-    if ran.job_array is not None or ran.begun:
-        yield Typed(command, "When the array has ended: ")

@@ -76,15 +76,18 @@ def export_command(plan: str, folder: str, target: str, caches: str | None = Non
     return f"kernelpoint export {shlex.quote(plan)} --to {target}{traces}{filled} -o {free_name(folder)}"
 
 
-def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
-    """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
-    of, whole = plan or design, counted(launches, "launch")
-    if of.samples == launches:
+def simulate_sentence(design: Design, launches: int) -> str:
+    """Return what is simulated of the whole run, and how much less that is expected to be.
+
+    One draw takes a little more or less; what is said elsewhere, and offered as faster, is expected too.
+    """
+    whole, cost = counted(launches, "launch"), design.deciding_cost
+    if design.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
-    what = "GPU time" if of.deciding_cost is None else f"to simulate by {_cost_name(of.deciding_cost)}"
-    less = f": {ratio(of.speedup)} less {what}" if of.speedup else ""
-    time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
-    return f"Simulate {count(of.samples)} of {whole}{less} {time}."
+    what = "GPU time" if cost is None else f"to simulate by {_cost_name(cost)}"
+    less = f": {ratio(design.speedup)} less {what}" if design.speedup else ""
+    time = f"({duration(design.sampled_duration_ns)} of {duration(design.total_duration_ns)})"
+    return f"Simulate {count(design.samples)} of {whole}{less} {time}."
 
 
 def known_sentence(design: Design, launches: int) -> str:
@@ -269,8 +272,7 @@ def design_row(study: Study) -> dict[str, Any]:
         "method": design.method,
         **named(design.target, "epsilon", "confidence"),
         "strata": design.strata_count,
-        **named(design, "samples", "sampled_duration_ns"),
-        "speedup": study.speedup,
+        **named(design, "samples", "sampled_duration_ns", "speedup"),
         **named(design, "bound", "group_bound", "bound_with_noise"),
     }
 
@@ -302,6 +304,7 @@ def plan_answer(
         "launches": study.counts.launches,
         "strata": design.strata_count,
         **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
+        "expected_speedup": design.speedup,
         "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.decides},
         **named(design, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
         "promise": promise_words(design),
@@ -339,7 +342,7 @@ def plan_blocks(
 ) -> Iterator[Said]:
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
-    yield simulate_sentence(design, study.counts.launches, plan.total_duration_ns, plan)
+    yield simulate_sentence(design, study.counts.launches)
     yield known_sentence(design, study.counts.launches)
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
@@ -372,7 +375,8 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
     if design.expected_half_width:
         yield f"the interval of the simulated total is expected to be {share(design.expected_half_width)}"
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
-    yield f"{draw} estimates {duration(plan.estimate_ns)}, {share(plan.error)} off"
+    takes = duration(plan.sampled_duration_ns)
+    yield f"{draw} takes {takes} and estimates {duration(plan.estimate_ns)}, {share(plan.error)} off"
 
 
 def _share_of_cost(plan: Plan, cost: LaunchCost) -> str:
@@ -509,7 +513,7 @@ def summary_blocks(
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
     yield from devices_named(study)
     yield ""
-    yield simulate_sentence(design, counts.launches, total_ns)
+    yield simulate_sentence(design, counts.launches)
     yield known_sentence(design, counts.launches)
     yield from hours_lines(design, costs)
     binding = (costs.binding or ())[:_MOST_BINDING]

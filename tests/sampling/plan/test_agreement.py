@@ -132,6 +132,32 @@ DISAGREEING: dict[str, tuple[Callable[[Document], object], str]] = {
         lambda plan: plan["profile"]["files"][0].update(launches=9),
         "profile, launches: .* 9 in its files, 200 in its sequences",
     ),
+    "another name": (lambda plan: launch(plan).update(name="other"), f"{LAUNCH}name: other is not that of"),
+    "another grid": (lambda plan: launch(plan).update(grid=[9, 9, 9]), rf"{LAUNCH}grid: \(9, 9, 9\) or its"),
+    "another key": (
+        lambda plan: stratum(plan, 0).update(key="f <<<?, ?>>> process 4 device 0"),
+        f"{LAUNCH}name: .* is not that of its stratum's key",
+    ),
+    "an occurrence beyond its place": (
+        lambda plan: launch(plan).update(occurrence=10**6),
+        f"{LAUNCH}occurrence: 1000000 is more",
+    ),
+    "a pool that is none": (
+        lambda plan: stratum(plan, 0).update(key="(pooled kernels) process 4 device 0"),
+        "stratum 0 ",
+    ),
+    "other launches filtered": (
+        lambda plan: plan["options"].update(launches="0:1"),
+        r"launch \d+, id: \d+ is not among the launches of its options",
+    ),
+    "another process filtered": (
+        lambda plan: plan["options"].update(process=["10:20"]),
+        "launch .*, process: [49] is not among",
+    ),
+    "another least duration": (
+        lambda plan: plan["options"].update(min_duration=10**6),
+        "launch .*, duration_ns: .* is less than the least",
+    ),
     "a simulated launch that nothing draws": (
         lambda plan: plan.update(simulated=[10**6]),
         "simulated: launch 1000000 is in no stratum",
@@ -174,7 +200,9 @@ def test_a_key_twice_in_an_object_is_refused(plan_text: str, tmp_path: Path) -> 
 def test_half_a_character_is_kept_as_it_is(plan_text: str, tmp_path: Path) -> None:
     """Names are cut by bytes, and paths are bytes."""
     document = json.loads(plan_text)
-    launch(document)["name"] = "cut \ud800"
+    stratum(document, 0)["key"] = "cut \ud800 <<<?, ?>>> process 4 device 0"
+    for each in stratum(document, 0)["launches"]:
+        each["name"] = "cut \ud800"
     document["profile"]["files"][0]["path"] = "\udc80.csv"
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(document))

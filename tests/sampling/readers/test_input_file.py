@@ -52,6 +52,8 @@ def through_a_pipe(tmp_path: Path, content: bytes) -> Profile:
 def test_a_device_is_not_read_without_end() -> None:
     with pytest.raises(ProfileError, match="/dev/zero: a device, which has no end"):
         read_profile(["/dev/zero"])
+    with pytest.raises(ProfileError, match="/dev/null: an empty file"):
+        read_profile(["/dev/null"])
 
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for_without_end(

@@ -52,7 +52,7 @@ def test_an_empty_cell_is_not_known(tmp_path: Path) -> None:
         ("id,cycles\n1,many\n", "row 2, column cycles"),
         ("id,cycles,instructions\n1,5,-1\n", "row 2, column instructions"),
         ("id,cycles\n-1,5\n", "row 2, column id"),
-        ("id,cycles,caches\n1,5,cold\n2,5,lukewarm\n", "row 3, column caches"),
+        ("id,cycles,caches\n1,5,cold\n2,5,lukewarm\n", "row 3, column caches: 'lukewarm' is no way"),
         ("id,cycles\n1.5,5\n", "row 2, column id"),
         ("id,cycles\n1,5,7\n", "row 2"),
         ("id,cycles\n", "without a single launch"),
