@@ -38,7 +38,7 @@ _SPAN = 10.0
 _APART = 1.1
 _ROUNDING = 1e-9
 
-#: A relaxation is told of where it raises the speedup by more than this fraction.
+#: A relaxation that raises the speedup by more than this fraction is told, and a draw that differs by it.
 WORTH_TELLING = 0.05
 NO_BOUND = "none"
 # The method whose plan is shown beside a plan of another one that draws at random.

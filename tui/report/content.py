@@ -233,7 +233,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(study)}.",
         f"{share(first['share'])} of it goes into {those} of {_name(study, 0)}.",
-        plan_words.simulate_sentence(plan.design, study.counts.launches),
+        plan_words.simulate_sentence(plan.design, study.counts.launches, plan),
         plan_words.known_sentence(plan.design, study.counts.launches),
     ]
     if facts.simulated is not None:

@@ -11,7 +11,7 @@ from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.judge import Judgement
-from sampling.plan.nearby import Relaxation, SimulationHours, what_limits
+from sampling.plan.nearby import WORTH_TELLING, Relaxation, SimulationHours, what_limits
 from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
@@ -76,18 +76,22 @@ def export_command(plan: str, folder: str, target: str, caches: str | None = Non
     return f"kernelpoint export {shlex.quote(plan)} --to {target}{traces}{filled} -o {free_name(folder)}"
 
 
-def simulate_sentence(design: Design, launches: int) -> str:
+def simulate_sentence(design: Design, launches: int, plan: Plan | None = None) -> str:
     """Return what is simulated of the whole run, and how much less that is expected to be.
 
-    One draw takes a little more or less; what is said elsewhere, and offered as faster, is expected too.
+    What is said elsewhere, and offered as faster, is expected too. What a draw takes is said where that is
+    not much the same.
     """
     whole, cost = counted(launches, "launch"), design.deciding_cost
     if design.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
     what = "GPU time" if cost is None else f"to simulate by {_cost_name(cost)}"
     less = f": {ratio(design.speedup)} less {what}" if design.speedup else ""
-    time = f"({duration(design.sampled_duration_ns)} of {duration(design.total_duration_ns)})"
-    return f"Simulate {count(design.samples)} of {whole}{less} {time}."
+    time = f"{duration(design.sampled_duration_ns)} of {duration(design.total_duration_ns)}"
+    drawn_ns = design.sampled_duration_ns if plan is None else plan.sampled_duration_ns
+    if abs(drawn_ns - design.sampled_duration_ns) > WORTH_TELLING * design.sampled_duration_ns:
+        time += f"; this draw takes {duration(drawn_ns)}"
+    return f"Simulate {count(design.samples)} of {whole}{less} ({time})."
 
 
 def known_sentence(design: Design, launches: int) -> str:
@@ -342,7 +346,7 @@ def plan_blocks(
 ) -> Iterator[Said]:
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
-    yield simulate_sentence(design, study.counts.launches)
+    yield simulate_sentence(design, study.counts.launches, plan)
     yield known_sentence(design, study.counts.launches)
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
