@@ -104,6 +104,7 @@ def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str
         Column("drawn", [count(point.samples) for point in points]),
         Column("strata", [count(point.strata) for point in points]),
         Column("sampled", [duration(point.sampled_duration_ns) for point in points]),
+        Column("simulated", [share(point.promised_error) for point in points]),
         Column("bound", [share(point.bound) for point in points]),
         Column("group", [share(point.group_bound) for point in points]),
         Column("", marks, to_right=False),
