@@ -113,8 +113,8 @@ def test_an_exact_total_assumes_nothing() -> None:
 def test_the_details_are_in_figures() -> None:
     assert list(detail_lines(estimate_of(seen_of(0.6, 3.1, 0.57)))) == [
         (
-            "Of the variance 57.0 % was seen at least twice, in 3.1 degrees of freedom; there, cycles vary 0.6 "
-            "times as much as declared. 56.3 % of the interval rests on what was declared."
+            "Of the variance 57.0 % was seen at least twice, in 3.1 degrees of freedom; there, cycles vary "
+            "0.6 times as much as declared. 56.3 % of the interval rests on what was declared."
         ),
         "the interval has 3.5 degrees of freedom",
         "what it covers",
