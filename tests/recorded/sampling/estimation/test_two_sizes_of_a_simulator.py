@@ -117,7 +117,7 @@ def test_ipc_is_within_both_of_its_intervals(runs: Runs, strata: Strata) -> None
 
 
 def test_instructions_of_a_program_are_by_expansion_in_every_draw(shared_data: Path, tmp_path: Path) -> None:
-    """A kernel's are nearly the same in all its launches: by durations they were off by 1 %, in most draws."""
+    """A kernel's are nearly the same in all its launches: by durations they were off by 1 % in most draws."""
     folder = shared_data / "sim"
     profile = read_profile(
         [str(folder / "torch-8.table.csv")],
