@@ -423,9 +423,10 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
         both = counted(int((has_a & has_b).sum()), "launch has", "launches have")
         reason = f"only {both} both, so its interval is that of two samples"
         return Ratio(name, ratio, reason, max(0.0, ratio - reach), ratio + reach)
-    a, b = (put_to_means(following(sample, metric)[0]) for metric in (numerator, denominator))
-    known, _ = sample.known(*dict.fromkeys((numerator, denominator)))
-    found = interval(moments(known, a - ratio * b), abs(ratio) * moments(known, b).y)
+    one, other = (following(sample, metric)[0] for metric in (numerator, denominator))
+    made = moments(other, other.y[:, 0])
+    size = abs(ratio) * made.totals / made.launches
+    found = interval(moments(other, residuals(one) - ratio * residuals(other)), size)
     if np.isnan(found.degrees_of_freedom):
         return Ratio(name, ratio)
     half_width = float(found.half_width(confidence)) / below.total
@@ -443,20 +444,29 @@ def following(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     known, there = sample.known(metric)
     if metric in (CYCLES, OTHER_CYCLES):
         return known, there
-    made = moments(known, known.y[:, 0])
-    w = made.launches**2 * made.left_out / np.maximum(made.samples - 1, 1)
-    with_durations, without = (float((w * made.residual_squares(b)).sum()) for b in (1.0, 0.0))
-    if with_durations > _CLEARLY_WORSE * without:
-        known = replace(known, mean_x=np.ones(len(known.mean_x)), x=np.ones(len(known.x)))
-    return known, there
+    alike = replace(known, mean_x=np.ones(len(known.mean_x)), x=np.ones(len(known.x)))
+    with_durations, without = map(_seen_over_declared, (known, alike))
+    return (alike if with_durations > _CLEARLY_WORSE * without else known), there
 
 
-def put_to_means(sample: Sample) -> FloatArray:
-    """Return (n,) the one metric of a sample as if every launch lasted as long as its stratum's mean.
+def _seen_over_declared(sample: Sample) -> float:
+    """Return the sum, over strata where a spread is seen, of the variance seen over what is declared of it.
 
-    Their expansion is the total by the ratio estimator.
+    Where kernels are pooled these differ by themselves, which tells little of durations and is declared.
     """
-    y = sample.y[:, 0]
-    made = moments(sample, y)
-    off = made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
-    return np.asarray(y - off + (made.totals / made.launches - made.y)[sample.stratum])
+    made = moments(sample, sample.y[:, 0])
+    return float((made.totals**2 * made.left_out * interval(made).spread / made.declared).sum())
+
+
+def residuals(sample: Sample) -> FloatArray:
+    """Return (n,) how far each launch's one metric is from what its factor of durations says.
+
+    The factor is the stratum's; where that has one launch, the mean of such strata of its kernel group.
+    """
+    made = moments(sample, sample.y[:, 0])
+    code = np.unique(made.group, return_inverse=True)[1]
+    single = (made.samples == 1) & (made.left_out > 0) & (made.x > 0)
+    factor = _divided(_over_groups(single * made.ratio, code), _over_groups(single * 1.0, code), 0.0)
+    apart = np.where(single, (made.ratio - factor) * made.mean_x, 0.0)
+    expected = made.y[sample.stratum] + made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
+    return np.asarray(sample.y[:, 0] - expected + apart[sample.stratum])

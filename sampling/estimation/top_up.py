@@ -16,7 +16,16 @@ from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.interval import Estimate, Interval, Moments, Sample, interval, moments, student_t
+from sampling.estimation.interval import (
+    Estimate,
+    Interval,
+    Moments,
+    Sample,
+    following,
+    interval,
+    moments,
+    student_t,
+)
 from sampling.estimation.total import sample_of
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
@@ -46,9 +55,9 @@ def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 
     A stratum without a result keeps its plan. Errors are those of `Sample.known`.
     """
     known, there = sample.known(metric)
-    made = moments(known, known.y[:, 0])
+    made, of_total = (moments(each, each.y[:, 0]) for each in (known, following(sample, metric)[0]))
     sizes = sample.planned.copy()
-    sizes[there] = np.maximum(sizes[there], sizes_for(made, interval(made), epsilon, confidence))
+    sizes[there] = np.maximum(sizes[there], sizes_for(made, interval(of_total), epsilon, confidence))
     return np.asarray(np.minimum(sizes, sample.launches))
 
 

@@ -168,6 +168,17 @@ class Design:
         return None if known is None else expected_half_width(self.strata, known, self.target.confidence)
 
     @property
+    def promised_error(self) -> float | None:
+        """How far off the simulated total may be, as a fraction of it, if simulated time varies as declared.
+
+        The larger of `bound_with_noise`, what the draws do, and of the interval that results will be printed
+        with. None where nothing is random, and where no launch takes any time.
+        """
+        if self.bound_with_noise is None or self.expected_half_width is None or not self.total_duration_ns:
+            return None
+        return max(self.bound_with_noise, self.expected_half_width)
+
+    @property
     def share_within_epsilon(self) -> float | None:
         """The share of other draws than the bounds are from whose error is at most epsilon; None: of none."""
         return self._share_within_epsilon(with_noise=False)

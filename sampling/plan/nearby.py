@@ -63,6 +63,7 @@ class TradeOffPoint:
     strata: int
     sampled_duration_ns: float
     speedup: float | None
+    promised_error: float | None
     bound: float | None
     group_bound: float | None
 
@@ -118,7 +119,7 @@ def _tell(progress: Progress | None, done: int, of: int, what: str, *_: object) 
 def point_of(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
     cost = design.samples, design.strata_count, design.sampled_duration_ns, design.speedup
-    return TradeOffPoint(epsilon, *cost, design.bound, design.group_bound)
+    return TradeOffPoint(epsilon, *cost, design.promised_error, design.bound, design.group_bound)
 
 
 def default_epsilons(chosen: float) -> tuple[float, ...]:
@@ -151,7 +152,7 @@ class Relaxation:
     after: Value
     speedup_before: float
     speedup: float
-    #: The error promised then: of the simulated total, of the profile's own where nothing is declared.
+    #: The error promised of the simulated total then.
     bound: float | None = None
 
 
@@ -191,8 +192,7 @@ def what_binds(
         except OverrideError:
             continue
         if (speedup := design.speedup) is not None and speedup > before * (1 + WORTH_TELLING):
-            bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
-            found.append(Relaxation(option, was, becomes, before, speedup, bound))
+            found.append(Relaxation(option, was, becomes, before, speedup, design.promised_error))
     return tuple(sorted(found, key=lambda each: -each.speedup))
 
 

@@ -126,6 +126,11 @@ class RecordingFacts:
     first_overlong: str | None = None
     keeps_overlong: bool = False
 
+    @property
+    def lacks_launches(self) -> bool:
+        """Whether the program launched more than the profile has."""
+        return bool(self.hidden_graph_replays or self.calls_without_kernel or self.rows_left_out)
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileFile:

@@ -354,8 +354,8 @@ def known_of(profile: str, methods: tuple[str, ...]) -> tuple[Findings, Session]
 
 def test_what_a_plan_does_not_promise_is_said(resnet: str) -> None:
     known, session = known_of(resnet, ("stem", "allegro"))
-    stem = {**known.rows[0], "bound_with_noise": 0.07}
+    stem = {**known.rows[0], "promised_error": 0.07}
     said = what_to_say(replace(known, rows=(stem, known.rows[1])), stem, session)
-    assert said.endswith("bounds the simulated total by 7.0 %, not by the 5.0 % asked for")
-    kept = what_to_say(known, {**stem, "bound_with_noise": 0.05}, session)
-    assert "bounds the simulated" not in kept
+    assert said.endswith("promises the simulated total within 7.0 %, not within the 5.0 % asked for")
+    kept = what_to_say(known, {**stem, "promised_error": 0.05}, session)
+    assert "promises the simulated" not in kept

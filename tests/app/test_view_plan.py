@@ -197,7 +197,7 @@ def test_the_figures_are_the_plans(small: str) -> None:
     assert without_tones(shown["bound"][0]).startswith(
         f"{100 * (study.design.bound or 0):.1f} % of the profile, "
     )
-    promised = f"{100 * (study.design.bound_with_noise or 0):.1f} %"
+    promised = f"{100 * (study.design.promised_error or 0):.1f} %"
     assert without_tones(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
     assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
     assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in without_tones(shown["within"][0])

@@ -110,7 +110,7 @@ async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_th
         assert not Path("plan.json").exists()
         await open_results(pilot, app, "'a b.csv'")
         assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
-        shown = (simulated("plan.json"), "Of the variance", "cycles/ns")
+        shown = (simulated("plan.json"), "interval is assumption: ", "cycles/ns")
         await wait_for(pilot, lambda: all(words in screen_text(app) for words in shown), "what they say")
         command = await check_round_trip(pilot, app, 80)
         assert command == "kernelpoint estimate plan.json 'a b.csv' --groups"

@@ -116,7 +116,8 @@ def sizes_of(values: list[float | None], **options: object) -> Draw:
 
 def trade_off_of(*speedups: float) -> Draw:
     points = [
-        TradeOffPoint(0.01 * (i + 1), 10, 2, 1e6, speedup, 0.01, 0.1) for i, speedup in enumerate(speedups)
+        TradeOffPoint(0.01 * (i + 1), 10, 2, 1e6, speedup, 0.01, 0.01, 0.1)
+        for i, speedup in enumerate(speedups)
     ]
     epsilons = [0.01 * (i + 1) for i in range(10)]
     return lambda width, height, ascii_only: in_ascii(

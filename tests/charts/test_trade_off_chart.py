@@ -19,7 +19,7 @@ EPSILONS = default_epsilons(0.05)
 
 
 def points_at(epsilons: Sequence[float], power: float = 1.0) -> list[TradeOffPoint]:
-    return [TradeOffPoint(each, 9, 3, 1e6, 1000 * each**power, each, None) for each in epsilons]
+    return [TradeOffPoint(each, 9, 3, 1e6, 1000 * each**power, each, each, None) for each in epsilons]
 
 
 def cells(grid: Grid, style: int, symbol: str) -> list[tuple[int, int]]:

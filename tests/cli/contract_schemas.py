@@ -61,6 +61,8 @@ def _object(listed: str = "", **others: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+# What is promised of the simulated total: the larger of bound_with_noise and expected_interval.
+PROMISED = "promised_error: number?"
 BOUNDS = "bound group_bound: number?"
 ERRORS = "error_mean error_p95: number"
 SEVERITY = _one_of("note warning error")
@@ -92,7 +94,7 @@ SUMMARY = _object(
     kinds={"type": "object", "additionalProperties": TYPES["fraction"]},
     findings=_list(FINDING),
     groups=_list(GROUP, 1) | {"maxItems": 10},
-    plan=_object(f"method: method, strata samples: count, speedup: number?, {BOUNDS}"),
+    plan=_object(f"method: method, strata samples: count, speedup: number?, {PROMISED}, {BOUNDS}"),
     pooled=POOLED,
     binding=_list(RELAXATION),
 )
@@ -175,8 +177,8 @@ RESULTS: dict[str, Schema] = {
     "tree": _list(NODE, 1),
     "sample": _object(
         "method: method, launches strata samples: count, total_duration_ns sampled_duration_ns: ns, "
-        f"speedup: number?, {BOUNDS}, bound_with_noise group_bound_with_noise: number?, promise: text, "
-        f"expected_interval estimate_ns error floor_ns: number?, epsilon: fraction?, {HOURS}",
+        f"speedup: number?, {PROMISED}, {BOUNDS}, bound_with_noise group_bound_with_noise: number?, "
+        f"promise: text, expected_interval estimate_ns error floor_ns: number?, epsilon: fraction?, {HOURS}",
         cost=_or_null(_object("metric: text, share: fraction, decides: bool")),
         calibrated=_or_null(
             _object("draws: count, within_epsilon: fraction, simulated_within_epsilon: fraction?")
@@ -187,16 +189,16 @@ RESULTS: dict[str, Schema] = {
     ),
     "trade-off": _list(
         _object(
-            f"epsilon: fraction, samples strata: count?, sampled_duration_ns speedup: number?, {BOUNDS}, "
-            "no_plan: text?, machine_hours: number?",
+            f"epsilon: fraction, samples strata: count?, sampled_duration_ns speedup: number?, {PROMISED}, "
+            f"{BOUNDS}, no_plan: text?, machine_hours: number?",
             binding=_or_null(_list(RELAXATION)),
         ),
         1,
     ),
     "compare": _list(
         _object(
-            f"{ON_PROFILE}, strata samples: count?, seconds: number, bound_with_noise: number?, "
-            "same_as: method?"
+            f"{ON_PROFILE}, strata samples: count?, seconds: number, {PROMISED}, "
+            "bound_with_noise: number?, same_as: method?"
         ),
         1,
     ),

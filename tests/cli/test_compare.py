@@ -497,7 +497,7 @@ def test_the_log_projects_one_kernel_of_each_kind(readme: Callable[..., Run]) ->
 
 
 def test_a_mean_over_profiles_takes_no_promise_away() -> None:
-    row = {"method": "joint", "applicable": True, "bound_with_noise": 0.04, "within_epsilon": 0.97}
+    row = {"method": "joint", "applicable": True, "promised_error": 0.04, "within_epsilon": 0.97}
     rows = [{"profile": name} | row for name in "ab"]
-    rows += [{"profile": "mean of 2 (harmonic speedup, arithmetic error)"} | row | {"bound_with_noise": None}]
+    rows += [{"profile": "mean of 2 (harmonic speedup, arithmetic error)"} | row | {"promised_error": None}]
     assert promises(rows, 0.05, 0.95) == {"joint": 0.0}

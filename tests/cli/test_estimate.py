@@ -53,8 +53,14 @@ def test_a_total_with_its_interval_and_what_it_covers(
     covers = "the intervals cover which launches were simulated; not the simulator's own error"
     assert covers in details
     assert covers not in text
-    assert f"Of the variance {100 * seen['share']:.1f} % was seen at least twice" in text
-    assert f"{100 * seen['declared_share']:.1f} % of the interval rests on what was declared" in text
+    # Figures and their words are for those who ask.
+    figures = f"Of the variance {100 * seen['share']:.1f} % was seen at least twice"
+    rests = f"{100 * seen['declared_share']:.1f} % of the interval rests on what was declared"
+    assert figures in details
+    assert rests in details
+    assert " interval is assumption: " in text
+    assert "variance" not in text
+    assert "degrees of freedom" not in text
 
 
 def test_what_is_next_can_be_typed(

@@ -118,7 +118,7 @@ def test_figures_are_those_of_the_other_commands(kernelpoint: Kernelpoint, profi
         f"estimates {duration(plan['estimate_ns'])}, {share(plan['error'])} off",
         f"mean error {share(judged['error_mean'])}, 95th percentile {share(judged['error_p95'])}",
         f"{quantities.hours(plan['machine_hours'])} of one machine",
-        f"within {share(plan['bound_with_noise'])} (90 % sure)",
+        f"within {share(plan['promised_error'])} (90 % sure)",
     ):
         assert any(figures in said for said in page["p"]), figures
     for row in results(kernelpoint, "groups", profile, *QUICK):

@@ -139,13 +139,13 @@ def what_to_say(findings: Findings, row: Row | None, session: Session) -> str:
         return str(row["reason"])
     method, study = method_named(row["method"]), session.study
     said = [f"{row['method']}: {method.source}"]
-    slowdown, epsilon, bound = session.options.slowdown, findings.asked.epsilon, row["bound_with_noise"]
+    slowdown, epsilon, promised = session.options.slowdown, findings.asked.epsilon, row["promised_error"]
     if slowdown is not None and study is not None and row["speedup"]:
         taken = quantities.hours(hours(study.counts.total_duration_ns / row["speedup"], slowdown))
         said.append(f"{taken} of one machine, simulated {slowdown:g} times slower")
-    if bound is not None and bound > epsilon:
-        wide, asked = quantities.share(bound), quantities.share(epsilon)
-        said.append(f"bounds the simulated total by {wide}, not by the {asked} asked for")
+    if promised is not None and promised > epsilon:
+        wide, asked = quantities.share(promised), quantities.share(epsilon)
+        said.append(f"promises the simulated total within {wide}, not within the {asked} asked for")
     # The notes on feature files are shown for the methods that used them.
     told_of = {row["method"], *([""] if method.needs else [])}
     return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])

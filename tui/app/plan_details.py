@@ -237,15 +237,16 @@ def _bounds(design: Design) -> Iterator[Figure]:
         forms = "none: the launches are not drawn at random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
-    (met, tone), bound = verdict(design), share(design.bound)
-    profiled = f"{bound} {met}, of the profile"
-    if design.bound_with_noise is not None:
-        promised, profiled = f"{share(design.bound_with_noise)} {met}", f"{bound} of the profile"
-        whole = f"{promised}, of the simulated total, if {assumed_words(design)}"
-        forms = whole, f"{promised}, of simulated total"
+    (met, tone), profiled = verdict(design), f"{share(design.bound)} of the profile"
+    if design.promised_error is not None:
+        promised = f"{share(design.promised_error)} {met}"
+        forms = (
+            f"{promised}, of the simulated total, if {assumed_words(design)}",
+            f"{promised}, of simulated total",
+        )
         yield "promise", tuple(toned(form, promised, tone) for form in forms)
     groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
-    yield "bound", tuple(toned(form, met, tone) for form in (f"{profiled}{groups}", profiled))
+    yield "bound", (f"{profiled}{groups}", profiled)
 
 
 def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Iterator[Figure]:

@@ -246,8 +246,8 @@ def fit(
         yield _without_dashes(error)
         return
     design = found.design
-    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
-    promise = "" if bound is None else f", the total within {quantities.share(bound)}"
+    promised = design.promised_error
+    promise = "" if promised is None else f", the total within {quantities.share(promised)}"
     expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
     gives = (
         f"epsilon {design.target.epsilon:g} fits {answers['budget'].strip()}: "

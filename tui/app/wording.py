@@ -36,11 +36,11 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     design, taken = study.design, decisions(session.overrides)
     yours = f" + {taken} of yours" if taken else ""
     asked = f"{100 * design.target.epsilon:.4g} %"
-    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
+    promised = design.promised_error
     error, beside, (_, tone) = "no bound on the error", "", verdict(design)
-    if bound is not None:
-        error = f"error <= {quantities.share(bound)}"
-        beside = f" (asked {asked})" if bound <= design.target.epsilon else f", not the {asked} asked"
+    if promised is not None:
+        error = f"error <= {quantities.share(promised)}"
+        beside = f" (asked {asked})" if promised <= design.target.epsilon else f", not the {asked} asked"
     drawn, few = _drawn(study), _drawn(study, briefly=True)
     forms = []
     for hours in hours_forms(session.hours):

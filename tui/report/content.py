@@ -234,7 +234,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
         f"By kind of work: {profile_words.kind_words(study)}.",
         f"{share(first['share'])} of it goes into {those} of {_name(study, 0)}.",
         plan_words.simulate_sentence(plan.design, study.counts.launches, plan),
-        plan_words.known_sentence(plan.design, study.counts.launches),
+        plan_words.known_sentence(plan.design, study.counts.launches, study.profile.facts),
     ]
     if facts.simulated is not None:
         said += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.found), 1)]

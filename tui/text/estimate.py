@@ -24,6 +24,7 @@ from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing, Said, Typed
 from tui.output.writer import Answer, named
 from tui.terminal.printable import Column, shortened
+from tui.text.assumption import PARTS, basis_lines, detail_lines, narrower, refuted
 from tui.text.labels import Place, key_parts, labels_of, place_lines, places_of_groups
 from tui.text.plan import export_command, launch_figures, sure_words, usual_target
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 Row = dict[str, Any]
-_PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 #: How an export fills the caches, for simulators of which it can.
@@ -56,7 +56,7 @@ def estimate_answer(
         blocks=lambda _: estimate_blocks(found, larger, options, following),
         # Without lists, for forms that have one value a cell.
         rows=[{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows],
-        warnings=(*_refuted(found), *found.notes),
+        warnings=(*refuted(found), *found.notes),
     )
 
 
@@ -96,7 +96,7 @@ def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: Esti
             "noise": declared and declared.noise_floor,
             "kernel_spread": declared and declared.kernel_spread,
         },
-        "parts": None if parts is None else named(parts, *_PARTS),
+        "parts": None if parts is None else named(parts, *PARTS),
         "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
@@ -144,7 +144,7 @@ def estimate_blocks(
         yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still}{there}"
     yield from total_lines(found, options)
     yield from cache_lines(found)
-    yield from _basis_lines(found)
+    yield from basis_lines(found)
     if (target := options.target) is not None:
         is_met = found.is_within(target, accept_cold=options.accept_cold)
         yield f"within {share(target)} as asked for" if is_met else unmet_text(found, target)
@@ -152,21 +152,13 @@ def estimate_blocks(
         whole = f"{counted(larger.launches, 'launch')}, {duration(larger.sampled_duration_ns)}"
         new = f"{_launches_text(larger.to_run)}, {larger.added:,} of them new"
         yield f"next: {new}; the whole larger plan: {whole}"
-    yield from _detail_lines(found) if options.details else ()
+    yield from detail_lines(found) if options.details else ()
     if options.groups:
         groups = group_listing(found)
         yield groups if len(groups) else NO_GROUPS
         yield from place_lines(_places([group.key for group in compared_groups(found)]))
     following = _following(found, options, listed) if following is None else following
     yield from [Typed(following)] if following else []
-
-
-def _detail_lines(found: PlanEstimate) -> Iterator[str]:
-    for what, of in (("the interval", found.main), ("what was seen at least twice", found.main.seen)):
-        freedom = None if of is None else of.degrees_of_freedom
-        if freedom and not math.isinf(freedom):
-            yield f"{what} has {freedom:.1f} degrees of freedom"
-    yield from found.notes
 
 
 def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:
@@ -211,11 +203,6 @@ def _asked_next(found: PlanEstimate, options: EstimateOptions) -> EstimateOption
     ):
         return None
     return replace(options, target=target, top_up=free_name("more.json"), output=None)
-
-
-def narrower(found: PlanEstimate) -> float | None:
-    """Return the first of a few targets that the total does not meet; None where it meets them all."""
-    return next((step for step in (0.03, 0.02, 0.01, 0.005) if not found.main.is_within(step)), None)
 
 
 def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> Iterator[str]:
@@ -312,39 +299,6 @@ def cache_lines(found: PlanEstimate) -> Iterator[str]:
         own = f"{found.own.total:,.0f}, with L2 filled by what launches read themselves"
         both = f"{ends[0]:,.0f} to {ends[1]:,.0f} with both intervals"
         yield f"the whole run's {main.metric} lie between {own}, and {main.total:,.0f}: {both}"
-
-
-def _basis_lines(found: PlanEstimate) -> Iterator[str]:
-    """Yield what the interval consists of, and what the results say of how cycles vary."""
-    main, parts, seen = found.main, found.parts, found.main.seen
-    if parts is not None:
-        shares = [
-            f"{kind.replace('_', ' ')} {'unknown' if width is None else share(width)}"
-            for kind, width in named(parts, *_PARTS).items()
-            if width != 0
-        ]
-        yield f"  parts of that: {', '.join(shares)}"
-    if seen is not None and not seen.degrees_of_freedom:
-        more = "; `--target 0.02` simulates more and checks it" if found.caches.is_of_whole_run else ""
-        yield f"The interval is as declared: no stratum was simulated twice{more}."
-    elif seen is not None:
-        ratio = math.sqrt(seen.variance_ratio)
-        times = f"{f'{ratio:.2g}' if ratio >= 0.01 else 'less than 0.01'} times as much as declared"
-        varied = f"{share(seen.share)} was seen at least twice; there, {main.metric} vary {times}"
-        rests = f"{share(seen.declared_share)} of the interval rests on what was declared"
-        yield f"Of the variance {varied}. {rests}."
-    yield from _refuted(found)
-
-
-def _refuted(found: PlanEstimate) -> Iterator[str]:
-    """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
-    seen, declared = found.main.seen, found.plan.options.noise_floor
-    if seen is not None and seen.exceeds and declared:
-        times = math.sqrt(seen.variance_ratio)
-        yield (
-            f"{found.main.metric} vary {times:.2g} times as much as declared, more than chance explains: "
-            f"plan again with --noise-floor {min(times * declared, 0.99):.2g}"
-        )
 
 
 def _launches_text(launches: Sequence[PlannedLaunch]) -> str:

@@ -134,7 +134,7 @@ def comparison_row(profile: str, comparison: Comparison) -> Row:
         "applicable": design is not None,
         "reason": comparison.reason and with_flags(comparison.reason),
         "strata": getattr(design, "strata_count", None),
-        **named(design, "samples", "speedup", "bound", "group_bound"),
+        **named(design, "samples", "speedup", "promised_error", "bound", "group_bound"),
         **named(judgement, "error_mean", "error_p95", "error_max", "within_epsilon"),
         "seconds": comparison.seconds,
         **named(design, "bound_with_noise"),
@@ -183,7 +183,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("strata", "strata", count),
     ("drawn", "samples", count),
     ("speedup", "speedup", ratio),
-    ("simulated", "bound_with_noise", share),
+    ("simulated", "promised_error", share),
     ("bound", "bound", share),
     ("group", "group_bound", share),
     ("mean", "error_mean", share),
@@ -215,19 +215,19 @@ class Blocks(NamedTuple):
 def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str, float]:
     """Return what each method promises on all of the profiles that it can run on, the worst of it.
 
-    0 where the simulated total is bounded by epsilon and as many draws as the confidence says were within;
-    else the bound, and infinity where there is none.
+    0 where the simulated total is known within epsilon and as many draws as the confidence says were within;
+    else the error promised, and infinity where there is none.
     """
     found: dict[str, float] = {}
     for row in rows:
         # A mean over profiles has no bound of its own.
         if row["applicable"] and not row["profile"].startswith(_MEAN_OF):
-            bound, within = row["bound_with_noise"], row["within_epsilon"]
-            if bound is None:
-                bound = math.inf
-            elif bound <= epsilon and (within is None or within >= confidence):
-                bound = 0.0
-            found[row["method"]] = max(found.get(row["method"], 0.0), bound)
+            error, within = row["promised_error"], row["within_epsilon"]
+            if error is None:
+                error = math.inf
+            elif error <= epsilon and (within is None or within >= confidence):
+                error = 0.0
+            found[row["method"]] = max(found.get(row["method"], 0.0), error)
     return found
 
 

@@ -16,6 +16,7 @@ from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
 from sampling.plan.study import Study
+from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.strata.draw import DRAWS
@@ -50,10 +51,9 @@ _NOTHING_ASKED = PlanCosts()
 
 def verdict(design: Design) -> tuple[str, Tone]:
     """Return whether the plan's promise is within the epsilon asked for, in a word, and the word's tone."""
-    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
-    if bound is None:
+    if design.promised_error is None:
         return "no bound", Tone.WARNING
-    return ("met", Tone.GOOD) if bound <= design.target.epsilon else ("not met", Tone.BAD)
+    return ("met", Tone.GOOD) if design.promised_error <= design.target.epsilon else ("not met", Tone.BAD)
 
 
 def sure_words(confidence: float) -> str:
@@ -94,34 +94,37 @@ def simulate_sentence(design: Design, launches: int, plan: Plan | None = None) -
     return f"Simulate {count(design.samples)} of {whole}{less} ({time})."
 
 
-def known_sentence(design: Design, launches: int) -> str:
-    """Return how well the whole run is known then, what that assumes, and whether it was asked for."""
+def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
+    """Return how well the whole run is known then, what that assumes, and whether it was asked for.
+
+    Of a recording that lacks launches only those that it has are known.
+    """
     target, sure = design.target, sure_words(design.target.confidence)
+    cycles = "The recorded launches' cycles" if facts.lacks_launches else "The whole run's cycles"
     if design.samples == launches:
-        return "The whole run's cycles are then their sum: nothing is estimated."
+        left = "nothing stands for what is missing" if facts.lacks_launches else "nothing is estimated"
+        return f"{cycles} are then their sum: {left}."
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
-    if design.bound_with_noise is None:
-        known = f"The profile's own total is then known within {share(design.bound)} ({sure})"
-        return f"{known}; nothing was declared of how simulated cycles vary."
-    within = f"{share(design.bound_with_noise)} ({sure})"
-    if design.bound_with_noise > target.epsilon:
+    if design.promised_error is None:
+        return "How far off the whole run may then be is not known: its launches take no time in the profile."
+    within = f"{share(design.promised_error)} ({sure})"
+    if design.promised_error > target.epsilon:
         within += f", more than the {100 * target.epsilon:.4g} % asked for"
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
-    return f"The whole run's cycles are then known within {within}, if {assumed}; `estimate` checks that."
+    return f"{cycles} are then known within {within}, if {assumed}; `estimate` checks that."
 
 
 def promise_words(design: Design) -> str:
     """Return the promise as the contract has it: its bound, its confidence and what is assumed."""
     if not design.random:
         return "nothing: the launches are not drawn at random"
-    known, assumed, bound = "the profile's own total", "; the simulated one is open", design.bound
-    if design.bound_with_noise is not None:
-        known, assumed = "the simulated total", f", if {assumed_words(design)}"
-        bound = design.bound_with_noise
-    return f"{known} within {share(bound)} at confidence {share(design.target.confidence)}{assumed}"
+    if design.promised_error is None:
+        return "nothing: the launches take no time in the profile"
+    within = f"within {share(design.promised_error)} at confidence {share(design.target.confidence)}"
+    return f"the simulated total {within}, if {assumed_words(design)}"
 
 
 def assumed_words(design: Design) -> str:
@@ -142,6 +145,19 @@ def bound_sentence(design: Design) -> str:
     if design.group_bound_with_noise is not None:
         text += f" ({share(design.group_bound_with_noise)} simulated)"
     return text
+
+
+def why_so_wide(design: Design) -> Iterator[str]:
+    """Yield the two errors of which the larger is promised, where they differ as printed, and why they do."""
+    if design.promised_error is None:
+        return
+    sure = f"{100 * design.target.confidence:.4g} %"
+    drawn, printed = share(design.bound_with_noise), share(design.expected_half_width)
+    if drawn != printed:
+        why = "the fewer strata are simulated twice, the less is seen of how cycles vary, and the wider it is"
+        if design.promised_error == design.bound_with_noise:
+            why = "what is drawn also misses by how durations differ, which results are corrected for"
+        yield f"{sure} of such draws are within {drawn}, and `estimate` will print {printed}: {why}"
 
 
 def pooled_row(study: Study) -> dict[str, Any]:
@@ -277,7 +293,7 @@ def design_row(study: Study) -> dict[str, Any]:
         **named(design.target, "epsilon", "confidence"),
         "strata": design.strata_count,
         **named(design, "samples", "sampled_duration_ns", "speedup"),
-        **named(design, "bound", "group_bound", "bound_with_noise"),
+        **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
     }
 
 
@@ -310,7 +326,8 @@ def plan_answer(
         **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
         "expected_speedup": design.speedup,
         "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.decides},
-        **named(design, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
+        **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
+        **named(design, "group_bound_with_noise"),
         "promise": promise_words(design),
         "pooled": pooled_row(study),
         "expected_interval": design.expected_half_width,
@@ -347,7 +364,7 @@ def plan_blocks(
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
     yield simulate_sentence(design, study.counts.launches, plan)
-    yield known_sentence(design, study.counts.launches)
+    yield known_sentence(design, study.counts.launches, study.profile.facts)
     if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
         words, speedup = (
@@ -376,8 +393,7 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
     if judgement is not None and design.random:
         mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
         yield f"{counted(judgement.repeats, 'draw')}: mean error {mean}, 95th percentile {p95}"
-    if design.expected_half_width:
-        yield f"the interval of the simulated total is expected to be {share(design.expected_half_width)}"
+    yield from why_so_wide(design)
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
     takes = duration(plan.sampled_duration_ns)
     yield f"{draw} takes {takes} and estimates {duration(plan.estimate_ns)}, {share(plan.error)} off"
@@ -518,7 +534,7 @@ def summary_blocks(
     yield from devices_named(study)
     yield ""
     yield simulate_sentence(design, counts.launches)
-    yield known_sentence(design, counts.launches)
+    yield known_sentence(design, counts.launches, study.profile.facts)
     yield from hours_lines(design, costs)
     binding = (costs.binding or ())[:_MOST_BINDING]
     yield binding_text(binding, design, total_ns, costs.slowdown)

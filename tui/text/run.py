@@ -18,12 +18,12 @@ from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Said, Typed
 from tui.output.writer import Answer
 from tui.terminal.printable import shortened
+from tui.text.assumption import narrower
 from tui.text.estimate import (
     estimate_answer,
     estimate_blocks,
     estimate_results,
     missing_text,
-    narrower,
     total_head,
     warm_export,
     within_text,

@@ -97,20 +97,22 @@ def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str
     "" where that is not asked for.
     """
     points, slowdown = known.ascending, known.costs.slowdown
-    marks = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]
+    marks = ["<- plan" if point.epsilon == known.target.epsilon else "" for point in points]
     columns = [
         Column("epsilon", [f"{point.epsilon:g}" for point in points]),
         Column("speedup", [ratio(point.speedup) for point in points]),
         Column("drawn", [count(point.samples) for point in points]),
         Column("strata", [count(point.strata) for point in points]),
         Column("sampled", [duration(point.sampled_duration_ns) for point in points]),
+        Column("simulated", [share(point.promised_error) for point in points]),
         Column("bound", [share(point.bound) for point in points]),
         Column("group", [share(point.group_bound) for point in points]),
         Column("", marks, to_right=False),
     ]
     if slowdown is not None:
+        # In place of the time on the GPU, which is the same in proportion: all fits 80 columns.
         taken = [hours(machine_hours(point.sampled_duration_ns, slowdown)) for point in points]
-        columns.insert(2, Column("one machine", taken))
+        columns[4] = Column("one machine", taken)
     yield f"{known.method}, confidence {known.target.confidence:g}"
     yield from () if size is None else (known.chart(*size), "")
     yield columns

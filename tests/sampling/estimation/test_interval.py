@@ -26,8 +26,8 @@ from sampling.estimation.interval import (
     estimate_groups,
     interval,
     moments,
-    put_to_means,
     ratio_of_totals,
+    residuals,
 )
 from sampling.estimation.top_up import next_sizes
 
@@ -272,14 +272,14 @@ def test_what_two_configurations_share_cancels(sample: Make) -> None:
     assert half_width(found) == pytest.approx(stdtrit(2.5, 0.975) * 2 * np.sqrt(0.8 * 0.05**2 * 0.98 / 2))
 
 
-def test_a_metric_that_follows_durations_is_put_to_the_mean_duration(sample: Make) -> None:
-    made = sample((50, 10, [(8, 81), (9, 89), (12, 121)]), (40, 5, [(4, 60), (6, 92)]))
-    put = put_to_means(made)
-    # Their expansion is the ratio estimate of each stratum.
-    assert 50 * put[:3].mean() == pytest.approx(50 * 10 * 291 / 29)
-    assert 40 * put[3:].mean() == pytest.approx(40 * 5 * 152 / 10)
-    # What is left of the spread is that about the ratio.
-    assert put[:3].std() < 1.5
+def test_residuals_are_about_the_factor_that_a_stratum_has_or_shares(sample: Make) -> None:
+    """Strata of one launch share their kernel group's: 2, 3 and 4 metric a ns have a mean of 3."""
+    made = sample((50, 10, [(8, 81), (9, 89), (12, 121)]))
+    about_ratio = np.array([81, 89, 121]) - 291 / 29 * np.array([8, 9, 12])
+    assert residuals(made) == pytest.approx(about_ratio)
+    singles = sample(*((20, x, [(x, factor * x)]) for x, factor in ((10, 2), (20, 3), (30, 4))))
+    singles = replace(singles, group=np.zeros(3, dtype=np.int64))
+    assert residuals(singles) == pytest.approx([-10, 0, 30])
 
 
 def test_what_is_the_same_in_every_launch_has_its_total_by_expansion(sample: Make) -> None:
@@ -291,6 +291,42 @@ def test_what_is_the_same_in_every_launch_has_its_total_by_expansion(sample: Mak
     assert [groups[0].total, groups[1].total] == [50 * 7, 40 * 9]
     cycles = estimate(replace(made, metrics=("cycles",)), "cycles").total
     assert cycles == pytest.approx(50 * 10 * 21 / 30 + 40 * 5 * 18 / 11)
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_strata_of_one_launch_show_together_whether_a_metric_follows_durations(
+    sample: Make, *, follows: bool
+) -> None:
+    """One launch of each of three strata of four: alike in all draws; intervals hold, also over cycles."""
+    rng, means = np.random.default_rng(6), np.array([10.0, 20.0, 40.0])
+    x = np.outer(means, [0.98, 0.99, 1.01, 1.02])
+    cycles, instructions = 3 * x * rng.lognormal(0, 0.05, x.shape), 500 * rng.lognormal(0, 0.05, x.shape)
+    instructions *= x if follows else 1
+    held, inside = [], []
+    for rows in itertools.product(range(4), repeat=3):
+        drawn = np.arange(3), np.array(rows)
+        made = sample(*((4, mean, [(one, 0)]) for mean, one in zip(means, x[drawn], strict=True)))
+        made = with_two(replace(made, y=cycles[drawn][:, np.newaxis]), instructions[drawn].tolist())
+        made = replace(made, group=np.zeros(3, dtype=np.int64))
+        found = estimate(made, "other")
+        factor = means / x[drawn] if follows else 1.0
+        assert found.total == pytest.approx(4 * (instructions[drawn] * factor).sum(), rel=1e-12)
+        assert half_width_of(found) < 0.25 * found.total
+        (group,) = estimate_groups(made, "other").values()
+        assert group.total == found.total
+        ipc = ratio_of_totals(made, "ipc", "other", "cycles", 0.95)
+        assert ipc.ratio is not None
+        assert half_width(ipc) < 0.25 * ipc.ratio
+        held.append(abs(found.total - instructions.sum()) <= half_width_of(found))
+        inside.append(abs(ipc.ratio - instructions.sum() / cycles.sum()) <= half_width(ipc))
+    assert min(np.mean(held), np.mean(inside)) > 0.93
+
+
+def test_kernels_that_differ_in_a_pool_hide_no_metric_that_is_the_same_in_every_launch(sample: Make) -> None:
+    base = sample((50, 10, [(8, 7)]), (40, 30, [(31, 7)]), (30, 1, [(1, 3)]), (30, 2, [(2, 12)]))
+    wide = np.where([False, False, True, True], 0.05**2 + 0.3**2, 0.05**2)
+    made = replace(base, group=np.array([0, 0, 1, 1]), declared=wide, metrics=("instructions",))
+    assert estimate(made, "instructions").total == 50 * 7 + 40 * 7 + 30 * 3 + 30 * 12
 
 
 @pytest.mark.parametrize("follows", [(True, True), (True, False), (False, True), (False, False)])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sampling.estimation import top_up
 from sampling.estimation.interval import Moments, Sample, interval, moments
-from sampling.estimation.top_up import sizes_for
+from sampling.estimation.top_up import next_sizes, sizes_for
 
 Make = Callable[..., Sample]
 
@@ -60,6 +60,19 @@ def test_a_round_adds_one_launch_or_at_most_a_quarter(
     assert added.sum() > 0 or samples == launches
     if added.sum() > 1:
         assert (sizes * made.mean_x).sum() <= 1.25 * (made.samples * made.mean_x).sum() * (1 + 1e-9)
+
+
+def test_what_is_the_same_in_every_launch_takes_no_more_launches_than_what_goes_by_durations(
+    sample: Make,
+) -> None:
+    rows = [(x, 7) for x in (6, 9, 14)] * 20
+    alike = replace(
+        sample((50_000, 10, rows), (40_000, 5, [(x, 9) for x in (2, 7)] * 20)), metrics=("instructions",)
+    )
+    follows = replace(alike, y=3 * alike.x[:, np.newaxis])
+    for epsilon in (0.02, 0.005):
+        sizes = [next_sizes(each, "instructions", epsilon).tolist() for each in (alike, follows)]
+        assert sizes[0] == sizes[1]
 
 
 def test_sizes_are_neymans_where_a_round_allows_it(sample: Make) -> None:

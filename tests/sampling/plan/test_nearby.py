@@ -72,6 +72,7 @@ def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: st
             design.strata_count,
             design.sampled_duration_ns,
             design.speedup,
+            design.promised_error,
             design.bound,
             design.group_bound,
         )
@@ -173,7 +174,7 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     assert {each.speedup_before for each in found} <= {before.speedup}
     promised = {option: studied(table, *given).design for option, given in looser.items()}
     assert {each.option: each.bound for each in found} == {
-        option: promised[option].bound_with_noise or promised[option].bound for option in wanted
+        option: promised[option].promised_error for option in wanted
     }
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sampling
 from sampling.arrays import FloatArray
 from sampling.estimation.interval import Sample, estimate, ratio_of_totals
 from sampling.estimation.top_up import next_sizes
+from sampling.estimation.total import estimate_plan
 from sampling.plan.design import make_design
+from sampling.plan.plan_file import read_plan
+from sampling.readers.columns import column_map
+from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
+from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.draw import draw
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
@@ -107,6 +114,30 @@ def test_ipc_is_within_both_of_its_intervals(runs: Runs, strata: Strata) -> None
         inside.append(ratio.low is not None and ratio.low <= instructions / cycles <= (ratio.high or 0))
     assert np.mean(held) > LEAST
     assert np.mean(inside) > LEAST
+
+
+def test_instructions_of_a_program_are_by_expansion_in_every_draw(shared_data: Path, tmp_path: Path) -> None:
+    """A kernel's are nearly the same in all its launches: by durations they were off by 1 % in most draws."""
+    folder = shared_data / "sim"
+    profile = read_profile(
+        [str(folder / "torch-8.table.csv")],
+        options=ReadOptions(column_map("name=name,duration_ns=duration_ns")),
+    )
+    rows = list(csv.DictReader((folder / "torch-32.table.csv").read_text().splitlines()))
+    every = {name: np.array([float(row[name]) for row in rows]) for name in ("cycles", "instructions")}
+    for seed in range(10):
+        sampling.write_plan(sampling.make_plan(profile, seed=seed), tmp_path / f"{seed}.json")
+        plan = read_plan(str(tmp_path / f"{seed}.json"))
+        ids = np.array(sorted(launch.id for launch in plan.drawn))
+        results = SimulatedLaunches(ids, {name: values[ids] for name, values in every.items()})
+        found = estimate_plan(plan, results)
+        cycles, instructions = found.totals
+        assert abs(instructions.total / every["instructions"].sum() - 1) < 0.001
+        (ipc,) = found.ratios
+        assert ipc.ratio == pytest.approx(instructions.total / cycles.total, rel=1e-12)
+        assert ipc.low is not None
+        assert ipc.high is not None
+        assert ipc.low < every["instructions"].sum() / every["cycles"].sum() < ipc.high
 
 
 def _resized(strata: Strata, samples: np.ndarray) -> Strata:
