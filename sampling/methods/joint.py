@@ -36,6 +36,8 @@ from sampling.reduction.plan_groups import PlanGroups, pooled
 from sampling.splitting.tree import Overrides, TreeGrower, groups_overridden
 from sampling.strata.draw import NOISE_SLACK, judged
 from sampling.strata.strata import (
+    OF_SEVERAL_SIGNATURES,
+    Clusters,
     CycleSpread,
     Strata,
     declared_spread,
@@ -117,7 +119,8 @@ class _Cutter:
         std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
         mean_ns = np.where(n > 0, self._centre[group] + off, 0)
         paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
-        return n, paid_ns / many, spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
+        ranges = Clusters(group, start, stop, n, mean_ns, std_ns)
+        return n, paid_ns / many, spread(n, self._cycles.variance(ranges))
 
     def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
         """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
@@ -347,8 +350,9 @@ def stratify(request: StrataRequest) -> Strata:
 
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
     price of the plan that pools them: with r = N sqrt(lambda c) a kernel group whose launches cost c costs
-    2 k r c at best in the pool, where k^2 = within^2 + between^2, and c max(1 + (within r)^2, 2 within r)
-    alone. The price changes with who is pooled, so this is done a few times, and the cheapest plan is taken.
+    2 k r c at best in the pool, where k^2 = within^2 + 0.1^2 + between^2, and c max(1 + (within r)^2,
+    2 within r) alone. The price changes with who is pooled, so this is done a few times, and the cheapest
+    plan is taken.
     OverrideError: an override fits no group or node.
     """
     counts, target = request.counts, request.target
@@ -356,6 +360,9 @@ def stratify(request: StrataRequest) -> Strata:
     cost_ns = np.diff(counts.paid_before_ns[counts.offsets]) / counts.group_launches
     small = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
     small &= target.pool & ~np.isin(np.arange(len(small)), list(cuts))
+    several = counts.pair_signatures.are_several(counts.offsets[:-1], counts.offsets[1:])
+    alone_squared = target.noise_floor**2 + several * OF_SEVERAL_SIGNATURES**2
+    pooled_squared = target.noise_floor**2 + OF_SEVERAL_SIGNATURES**2 + target.kernel_spread**2
     in_pool, best = small, None
     for _ in range(_PASSES):
         groups = pooled(counts, in_pool)
@@ -365,9 +372,9 @@ def stratify(request: StrataRequest) -> Strata:
         planner = _Planner(groups, target, fixed, request.progress)
         best = planner if best is None or planner.sampled_ns < best.sampled_ns else best
         r = counts.group_launches * np.sqrt(planner.price * cost_ns)
-        within = target.noise_floor * r
+        within = np.sqrt(alone_squared) * r
         alone = np.where(within < 1, 1 + within**2, 2 * within)
-        again = small & (alone >= 2 * np.hypot(target.noise_floor, target.kernel_spread) * r)
+        again = small & (alone >= 2 * np.sqrt(pooled_squared) * r)
         if np.array_equal(again, in_pool):
             break
         in_pool = again

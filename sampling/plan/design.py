@@ -13,7 +13,12 @@ from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.parallel import Progress, Stream, generator
-from sampling.reduction.duration_counts import DurationCounts, LaunchCost, reduced
+from sampling.reduction.duration_counts import (
+    DurationCounts,
+    LaunchCost,
+    pair_signatures,
+    reduced,
+)
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -109,7 +114,9 @@ class Design:
         """The same of the simulated total, if simulated time varies as is declared."""
         if self.bound is None or self.cycles is None:
             return None
-        return max(self._normal_bound(self.cycles.of(self.strata)), self.bound, self._reach(with_noise=True))
+        return max(
+            self._normal_bound(self.cycles.variance(self.strata)), self.bound, self._reach(with_noise=True)
+        )
 
     def _normal_bound(self, variance: FloatArray | None = None) -> float:
         """Return the bound of normal errors; ``variance`` is (s,) S^2 of the strata, None: of durations.
@@ -150,7 +157,7 @@ class Design:
 
     def _bounds_of_groups(self, *, with_noise: bool) -> FloatArray:
         assert self.cycles is not None
-        variance = self.cycles.of_own_totals().of(self.strata) if with_noise else None
+        variance = self.cycles.of_own_totals().variance(self.strata) if with_noise else None
         bounds = group_bounds(self.strata, self.target.confidence, variance)
         groups = np.unique(self.strata.group)
         if self._draws is not None:
@@ -390,6 +397,7 @@ def _drawn_within_clusters(
         count=count,
         group_of_raw=np.zeros(0, dtype=np.int64),
         names=0,
+        signatures=pair_signatures(picks.stratum, launches.duration_ns, launches.signature),
     )
     if launches.cost is not None:
         counts = counts.with_cost(picks.stratum, launches.duration_ns, launches.cost)

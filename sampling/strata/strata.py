@@ -18,6 +18,8 @@ from sampling.strata.target import Target, normal_quantile, student_quantile
 
 #: The group of a stratum that spans the whole workload.
 WHOLE_WORKLOAD = -1
+#: What launches of several signatures (name, grid, block) add to the spread of cycles within a stratum.
+OF_SEVERAL_SIGNATURES = 0.1
 #: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
 DECLARED_FREEDOM = 4.0
 
@@ -143,22 +145,26 @@ class CycleSpread:
     #: (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of the
     #: simulated total.
     scale: FloatArray
+    #: The launches, by the groups of the plan: which ranges of them have several signatures.
+    counts: DurationCounts
 
-    def variance(
-        self, group: IntArray, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray
-    ) -> FloatArray:
-        """Return S^2 of simulated time in strata; the arrays are broadcast.
+    def within_squared(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return the square of the declared spread within each range ``start[i]:stop[i]`` of pairs."""
+        several = self.counts.pair_signatures.are_several(start, stop)
+        return self.within**2 + several * OF_SEVERAL_SIGNATURES**2
+
+    def variance(self, clusters: Clusters) -> FloatArray:
+        """Return S^2 of simulated time in ranges of pairs; the arrays are broadcast.
 
         S^2 = scale (s^2 + (within mu)^2 + between^2 (mu^2 + sigma^2)), the last only in strata that span
-        kernels: each launch's duration is multiplied by its kernel's cycles per nanosecond.
+        kernels: each launch's duration is multiplied by its kernel's cycles per nanosecond. Where launches
+        have several signatures, within^2 is 0.1^2 more.
         """
+        group, mean_ns, std_ns = clusters.group, clusters.mean_ns, clusters.std_ns
         between = np.where(self.spans_kernels[group], self.between**2, 0.0) * (mean_ns**2 + std_ns**2)
-        of_launches = sample_variance(launches, std_ns) + (self.within * mean_ns) ** 2
+        within = self.within_squared(clusters.start, clusters.stop) * mean_ns**2
+        of_launches = sample_variance(clusters.launches, std_ns) + within
         return np.asarray(self.scale[group] * (of_launches + between))
-
-    def of(self, strata: Clusters) -> FloatArray:
-        """Return (s,) S^2 of simulated time in some strata."""
-        return self.variance(strata.group, strata.launches, strata.mean_ns, strata.std_ns)
 
     def of_own_totals(self) -> CycleSpread:
         """Return the spread about each group's own simulated total, which its kernel's cycles cancel from."""
@@ -180,7 +186,9 @@ def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
     scale = np.full(len(is_pool) + 1, of_all)
     own = ~is_pool[group_of]
     scale[group_of[own]] = np.maximum(of_all + squared * (1 - 4 * share[own]), 1.0)
-    return CycleSpread(target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale)
+    return CycleSpread(
+        target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale, groups.counts
+    )
 
 
 def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
@@ -193,7 +201,7 @@ def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) 
     # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
     pool = cycles.spans_kernels[strata.group]
     group = np.where(pool, len(cycles.scale), strata.group)
-    relative = np.asarray(cycles.within**2 + np.where(pool, cycles.between**2, 0.0))
+    relative = cycles.within_squared(strata.start, strata.stop) + np.where(pool, cycles.between**2, 0.0)
     declared = (strata.launches * strata.mean_ns) ** 2 * relative
     declared *= left_out(strata.samples, strata.launches)
     freedom = np.where(single, np.bincount(group, single)[group], strata.samples) - 1
