@@ -100,10 +100,13 @@ class _Cutter:
 
     def __init__(self, counts: DurationCounts, cycles: CycleSpread, progress: Progress | None) -> None:
         self._counts, self._cycles, self._progress = counts, cycles, progress
-        centre = counts.group_duration_ns / np.maximum(counts.group_launches, 1)
-        off = counts.duration_ns - np.repeat(centre, np.diff(counts.offsets))
+        # In units of each group's own mean: of one running sum in ns, groups of short launches beside long
+        # ones would lose their digits.
+        self._mean_ns = counts.group_duration_ns / counts.group_launches
+        unit_ns = np.repeat(np.where(self._mean_ns > 0, self._mean_ns, 1.0), np.diff(counts.offsets))
+        off = counts.duration_ns / unit_ns - 1
         sums = (np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2))
-        self._centre, (self._off_before, self._squares_before) = centre, sums
+        self._off_before, self._squares_before = sums
         # Groups, their cuts, which of all ranges are barred, and N, cost of a launch and b of all ranges.
         self._batches: list[tuple[IntArray, IntArray, BoolArray, IntArray, FloatArray, FloatArray]] = []
 
@@ -116,11 +119,10 @@ class _Cutter:
         many = np.maximum(n, 1)
         off = (self._off_before[stop] - self._off_before[start]) / many
         variance = (self._squares_before[stop] - self._squares_before[start]) / many - off**2
-        std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
-        mean_ns = np.where(n > 0, self._centre[group] + off, 0)
+        std = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
         paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
-        ranges = Clusters(group, start, stop, n, mean_ns, std_ns)
-        return n, paid_ns / many, spread(n, self._cycles.variance(ranges))
+        ranges = Clusters(group, start, stop, n, np.where(n > 0, 1 + off, 0), std)
+        return n, paid_ns / many, spread(n, self._cycles.variance(ranges) * self._mean_ns[group] ** 2)
 
     def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
         """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
@@ -206,13 +208,15 @@ class _Curves:
         Each group's own total may have the variance ``own`` (groups,).
         """
         time_ns = np.where(self.variance <= own[:, np.newaxis], self.time_ns, np.inf)
-        low, high = -90.0, 60.0
+        # Prices have the unit 1/ns, as the inverse of what the total may be off has.
+        low, high, unit = -90.0, 90.0, max(budget, 1e-300) ** -0.5
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            pick = np.argmin(time_ns + np.exp(middle) * self.variance, axis=1)
+            pick = np.argmin(time_ns + unit * np.exp(middle) * self.variance, axis=1)
             over = np.take_along_axis(self.variance, pick[:, np.newaxis], 1).sum() > budget
             low, high = (middle, high) if over else (low, middle)
-        return np.argmin(time_ns + np.exp(high) * self.variance, axis=1), float(np.exp(high))
+        price = unit * float(np.exp(high))
+        return np.argmin(time_ns + price * self.variance, axis=1), price
 
     def chosen(self, budget: float, own: FloatArray, least: int) -> _Ranges:
         """Return ranges of little time: one price for all, then what is left is spent on groups and sizes."""
@@ -271,7 +275,8 @@ class _Planner:
         self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
         cutter = _Cutter(counts, self._cycles, progress)
         n, cost_ns, b = cutter.measured(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
-        guess = (np.sqrt(b * cost_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
+        budget = max(self._budget, 1e-300)
+        guess = (np.sqrt(b * cost_ns).sum() / budget) ** 2 + 1e-30 * budget**-0.5
         # What a group's own bound may ask of it.
         own_price = np.divide(b * cost_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
         alone = np.maximum(guess, own_price)

@@ -31,10 +31,15 @@ CountsOf = Callable[..., DurationCounts]
 
 BUNDLED = Path(__file__).resolve().parents[3] / "sample_data"
 
-DURATIONS = st.one_of(st.integers(0, 4), st.integers(1, 100_000))
-GROUPS = st.lists(st.lists(DURATIONS, min_size=1, max_size=60), min_size=1, max_size=5).map(
-    lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)}
-)
+
+def groups_of(durations: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, list[int]]]:
+    """Kernel groups, name -> durations of launches."""
+    return st.lists(st.lists(durations, min_size=1, max_size=60), min_size=1, max_size=5).map(
+        lambda groups: {f"k{index}": of_group for index, of_group in enumerate(groups)}
+    )
+
+
+GROUPS = groups_of(st.one_of(st.integers(0, 4), st.integers(1, 100_000), st.integers(10**11, 10**12)))
 TARGETS = st.builds(
     Target,
     epsilon=st.floats(0.01, 0.5),
@@ -132,6 +137,21 @@ def test_a_plan_keeps_what_was_asked(
     assert design.expected_half_width is not None
     assert design.expected_half_width <= target.epsilon * (1 + 1e-9)
     assert target.pool or not of.is_pool.any()
+
+
+@settings(max_examples=60)
+@given(groups=groups_of(st.integers(1, 100_000)), target=TARGETS)
+def test_a_plan_does_not_depend_on_the_unit_of_time(
+    groups: dict[str, list[int]], target: Target, counts_of: CountsOf
+) -> None:
+    """Launches that are all simulated may be one stratum or several: then the same is drawn."""
+    found = []
+    for times in (1, 10**3, 10**6, 10**9, 10**12):
+        scaled = {name: [ns * times for ns in durations] for name, durations in groups.items()}
+        design = make_design(counts_of(scaled), "joint", target, 0)
+        found.append([design.samples, design.sampled_duration_ns / times, design.bound_with_noise])
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], rel=1e-6, abs=1e-9)
 
 
 # What it costs.
