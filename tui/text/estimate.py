@@ -20,6 +20,7 @@ from sampling.profile.names import is_of_rocm, readable_name
 from sampling.running import Asked, Now, Ran
 from sampling.simulators.job import Job
 from sampling.simulators.measured_run import CYCLES
+from sampling.strata.strata import starting_spreads
 from sampling.text import counted, finite
 from tui.charts.quantities import UNKNOWN, count, duration, hours, share
 from tui.options.command_line import command_line, free_name
@@ -334,8 +335,8 @@ def _basis_lines(found: PlanEstimate) -> Iterator[str]:
 
 def _refuted(found: PlanEstimate) -> Iterator[str]:
     """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
-    seen, declared = found.main.seen, found.plan.options.noise_floor
-    if seen is not None and seen.exceeds and declared:
+    seen, declared = found.main.seen, starting_spreads(found.plan.options.target)[0]
+    if seen is not None and seen.exceeds:
         times = math.sqrt(seen.variance_ratio)
         yield (
             f"{found.main.metric} vary {times:.2g} times as much as declared, more than chance explains: "

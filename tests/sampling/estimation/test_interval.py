@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 from scipy.stats import chi2, t
@@ -57,13 +57,19 @@ def by_sources(
     """Return variance, nu and factor: source by source: a stratum, or a group's single ones."""
     ratio = [Fraction(sum(y for _, y in rows), sum(x for x, _ in rows)) for _, _, rows in strata]
     kappa2 = [POOLED if each == 0 else OWN for each in group]
-    unit = [
-        (ratio[i] * n * mean) ** 2 * (Fraction(1, len(rows)) - Fraction(1, n)) * (of in (None, group[i]))
+    # Before a group is picked out: those with less than a hundredth of their group's largest tell nothing.
+    whole = [
+        (ratio[i] * n * mean) ** 2 * (Fraction(1, len(rows)) - Fraction(1, n))
         for i, (n, mean, rows) in enumerate(strata)
     ]
+    unit = [v * (of in (None, of_group)) for v, of_group in zip(whole, group, strict=True)]
+    largest = [max(v for v, of_other in zip(whole, group, strict=True) if of_other == each) for each in group]
+    assume(all(v == 0 or 100 * v != most for v, most in zip(whole, largest, strict=True)))
     singles = defaultdict(list)
     sources: list[tuple[list[int], int, Fraction]] = []
     for i, (n, _, rows) in enumerate(strata):
+        if whole[i] < largest[i] / 100:
+            continue
         if len(rows) == 1 < n:
             singles[group[i]].append(i)
         elif len(rows) > 1:

@@ -82,8 +82,9 @@ def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) ->
     plan = written(epsilon=0.05)
     plan = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.1, kernel_spread=0.2))
     by_name = written(epsilon=0.05, group_by="name")
-    for asked, within, between in ((plan, 0.1, 0.2), (by_name, 0.05, 0.3)):
-        # What launches of several grids add, a tenth, nobody asks for.
+    none = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.0, kernel_spread=0.0))
+    # What launches of several grids add, a tenth, nobody asks for; 0.02 and 0.3 are the least of the others.
+    for asked, within, between in ((plan, 0.1, 0.3), (none, 0.02, 0.3), (by_name, 0.05, 0.3)):
         kinds = [(stratum.signatures > 1, stratum.pooled) for stratum in asked.strata]
         declared = [within**2 + 0.1**2 * several + between**2 * pooled for several, pooled in kinds]
         assert sample_of(asked, simulated(asked)).declared == pytest.approx(declared)
