@@ -67,7 +67,8 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     nu = np.fmax(found.degrees_of_freedom, _LEAST_FREEDOM)
     wanted = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
     x_total = float((launches * made.mean_x).sum())
-    per_x = (total / x_total if x_total else np.ones(np.shape(total)))[..., np.newaxis]
+    of_shown = (made.totals * (made.mean_x > 0)).sum(axis=-1)
+    per_x = (of_shown / x_total if x_total else np.ones(np.shape(total)))[..., np.newaxis]
     # What shows no duration takes as long as its metric says.
     by_metric = np.divide(made.y, per_x, out=np.zeros(np.shape(made.y)), where=per_x > 0)
     cost = np.where(made.mean_x > 0, made.mean_x, by_metric)

@@ -31,7 +31,7 @@ from sampling.methods.method import Method, StrataRequest
 from sampling.methods.root import RootRule
 from sampling.parallel import Progress, Stream, generator
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.duration_counts import DurationCounts, with_half_steps
 from sampling.reduction.plan_groups import PlanGroups, pooled
 from sampling.splitting.tree import Overrides, TreeGrower, groups_overridden
 from sampling.strata.draw import NOISE_SLACK, judged
@@ -95,18 +95,40 @@ def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray
     return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
 
 
+class _Moments(NamedTuple):
+    """Running sums over pairs, in units of each group's own mean (groups,).
+
+    Of one sum in ns over all groups, those of short launches beside long ones would lose their digits.
+    """
+
+    mean_ns: FloatArray
+    #: (p + 1,) of deviations from the mean, and of their squares.
+    off_before: FloatArray
+    squares_before: FloatArray
+
+    @classmethod
+    def of_pairs(cls, counts: DurationCounts) -> _Moments:
+        mean_ns = counts.group_duration_ns / counts.group_launches
+        unit_ns = np.repeat(np.where(mean_ns > 0, mean_ns, 1.0), np.diff(counts.offsets))
+        off = counts.duration_ns / unit_ns - 1
+        sums = (np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2))
+        return cls(mean_ns, *sums)
+
+
 class _Cutter:
     """All ranges between the cuts that every group may have, and the cheapest way through them at a price."""
 
-    def __init__(self, counts: DurationCounts, cycles: CycleSpread, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        counts: DurationCounts,
+        recorded: DurationCounts,
+        cycles: CycleSpread,
+        progress: Progress | None,
+    ) -> None:
         self._counts, self._cycles, self._progress = counts, cycles, progress
-        # In units of each group's own mean: of one running sum in ns, groups of short launches beside long
-        # ones would lose their digits.
-        self._mean_ns = counts.group_duration_ns / counts.group_launches
-        unit_ns = np.repeat(np.where(self._mean_ns > 0, self._mean_ns, 1.0), np.diff(counts.offsets))
-        off = counts.duration_ns / unit_ns - 1
-        sums = (np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2))
-        self._off_before, self._squares_before = sums
+        # As they are recorded, and with time for launches that show none: what varies more counts.
+        shown = [recorded] if recorded is counts else [recorded, counts]
+        self._moments = [_Moments.of_pairs(each) for each in shown]
         # Groups, their cuts, which of all ranges are barred, and N, cost of a launch and b of all ranges.
         self._batches: list[tuple[IntArray, IntArray, BoolArray, IntArray, FloatArray, FloatArray]] = []
 
@@ -117,12 +139,15 @@ class _Cutter:
         counts = self._counts
         n = counts.launches_before[stop] - counts.launches_before[start]
         many = np.maximum(n, 1)
-        off = (self._off_before[stop] - self._off_before[start]) / many
-        variance = (self._squares_before[stop] - self._squares_before[start]) / many - off**2
-        std = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
+        variances = []
+        for mean_ns, off_before, squares_before in self._moments:
+            off = (off_before[stop] - off_before[start]) / many
+            squares = (squares_before[stop] - squares_before[start]) / many - off**2
+            std = np.sqrt(np.where(stop - start > 1, np.maximum(squares, 0), 0))
+            ranges = Clusters(group, start, stop, n, np.where(n > 0, 1 + off, 0), std)
+            variances.append(self._cycles.variance(ranges) * mean_ns[group] ** 2)
         paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
-        ranges = Clusters(group, start, stop, n, np.where(n > 0, 1 + off, 0), std)
-        return n, paid_ns / many, spread(n, self._cycles.variance(ranges) * self._mean_ns[group] ** 2)
+        return n, paid_ns / many, spread(n, np.maximum.reduce(variances))
 
     def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
         """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
@@ -268,12 +293,15 @@ class _Planner:
         self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
     ) -> None:
         self._groups, self._target, self._progress = groups, target, progress
-        counts, self._cycles = groups.counts, declared_spread(groups, target)
-        total_ns = counts.group_duration_ns.astype(np.float64)
+        counts, self._cycles = with_half_steps(groups.counts), declared_spread(groups, target)
+        # A group, or a profile, in which nothing shows any time has no total to be within epsilon of.
+        recorded_ns = groups.counts.group_duration_ns.astype(np.float64)
+        total_ns = np.where(recorded_ns > 0, recorded_ns, counts.group_duration_ns)
         own = self._cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
         self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, own)
-        self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
-        cutter = _Cutter(counts, self._cycles, progress)
+        all_ns = float(groups.counts.total_duration_ns or counts.total_duration_ns)
+        self._budget = (target.epsilon * all_ns / target.z) ** 2
+        cutter = _Cutter(counts, groups.counts, self._cycles, progress)
         n, cost_ns, b = cutter.measured(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
         budget = max(self._budget, 1e-300)
         guess = (np.sqrt(b * cost_ns).sum() / budget) ** 2 + 1e-30 * budget**-0.5

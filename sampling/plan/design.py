@@ -36,11 +36,13 @@ from sampling.strata.strata import (
     group_bounds,
     measured_clusters,
     sample_variance,
+    starting_spreads,
 )
 from sampling.strata.target import Target
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
+_NO_TIME = "nothing in this profile takes any time: no error of a total can be promised"
 # From this share of empty draws on, the user is told of them.
 _EMPTY_WORTH_SAYING = 0.01
 
@@ -94,6 +96,8 @@ class Design:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of how it came about."""
         number = self.number
+        if self.random and not self.total_duration_ns:
+            return (*self.strata.notes, _NO_TIME)
         if number is None:
             return self.strata.notes
         if number.share_empty < _EMPTY_WORTH_SAYING:
@@ -103,11 +107,11 @@ class Design:
 
     @cached_property
     def bound(self) -> float | None:
-        """Bound on the error of the total profile time; None if nothing is random.
+        """Bound on the error of the total profile time; None if nothing is random, or takes any time.
 
         What a share of ``confidence`` of the draws does not exceed, or z standard deviations if more.
         """
-        return max(self._normal_bound(), self._reach()) if self.random else None
+        return max(self._normal_bound(), self._reach()) if self.random and self.total_duration_ns else None
 
     @cached_property
     def bound_with_noise(self) -> float | None:
@@ -145,7 +149,7 @@ class Design:
         return self._worst_group(with_noise=True)
 
     def _worst_group(self, *, with_noise: bool) -> float | None:
-        if self.cycles is None or WHOLE_WORKLOAD in self.strata.group:
+        if self.cycles is None or self.bound is None or WHOLE_WORKLOAD in self.strata.group:
             return None
         own = ~self.cycles.spans_kernels[np.unique(self.strata.group)]
         return float(self._bounds_of_groups(with_noise=with_noise)[own].max()) if own.any() else None
@@ -170,9 +174,15 @@ class Design:
 
     @cached_property
     def expected_half_width(self) -> float | None:
-        """The half-width, over the total, expected of the interval from simulated values, as declared."""
-        known = self.cycles
-        return None if known is None else expected_half_width(self.strata, known, self.target.confidence)
+        """The half-width, over the total, expected of the interval from simulated values, as declared.
+
+        Where less was declared than results start from, as they start.
+        """
+        if self.cycles is None or self.bound is None:
+            return None
+        within, between = starting_spreads(self.target)
+        cycles = replace(self.cycles, within=within, between=between)
+        return expected_half_width(self.strata, cycles, self.target.confidence)
 
     @property
     def share_within_epsilon(self) -> float | None:
@@ -185,7 +195,7 @@ class Design:
         return self._share_within_epsilon(with_noise=True)
 
     def _share_within_epsilon(self, *, with_noise: bool) -> float | None:
-        if self.counts is None or self._other_draws is None:
+        if self.counts is None or self.bound is None or self._other_draws is None:
             return None
         limit_ns = self.target.epsilon * self.counts.total_duration_ns
         return self._other_draws.share_within(limit_ns, with_noise=with_noise)

@@ -206,6 +206,33 @@ class DurationCounts:
         return range_std_ns(self, self.offsets[:-1], self.offsets[1:])
 
 
+def clock_step_ns(durations_ns: IntArray, launches: IntArray) -> int:
+    """Return the step of the clock the durations were taken with: 1000, 32 or 1 ns.
+
+    Nsight Systems corrects for drift by up to 1 ns, so a step counts as met within 1 ns.
+    """
+    for step_ns, tolerance_ns in ((1000, 0), (32, 1)):
+        rest = (durations_ns + tolerance_ns) % step_ns
+        if launches[rest <= 2 * tolerance_ns].sum() >= 0.98 * launches.sum():
+            return step_ns
+    return 1
+
+
+def with_half_steps(counts: DurationCounts) -> DurationCounts:
+    """Return the launches with half a step of their clock for durations of 0, 1 ns at least.
+
+    A launch that shows none takes some: at most as long as the shortest of its group that shows any.
+    """
+    is_zero = counts.duration_ns == 0
+    if not is_zero.any():
+        return counts
+    half_ns = max(clock_step_ns(counts.duration_ns, counts.count) // 2, 1)
+    # No other of a group is 0, so that the next pair is of its shortest duration, or of another group.
+    longer_ns = np.append(counts.duration_ns[1:], half_ns)
+    longer_ns[counts.offsets[1:] - 1] = half_ns
+    return replace(counts, duration_ns=np.where(is_zero, np.minimum(half_ns, longer_ns), counts.duration_ns))
+
+
 def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> FloatArray:
     """Return (s,) the population standard deviation of each range ``start[i]:stop[i]`` of pairs.
 

@@ -330,3 +330,16 @@ def test_nothing_below_a_ratio_is_said(sample: Make) -> None:
     found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
     assert (found.ratio, found.low) == (None, None)
     assert "total is 0" in str(found.reason)
+
+
+@pytest.mark.parametrize("x", [0, 10])
+def test_a_launch_of_next_to_no_time_tells_nothing_of_the_spread(x: int, sample: Make) -> None:
+    """Whatever factor its cycles depart by, in an interval and in the others of its group."""
+    strata = [(100, 1000, [(1000, 1000)]), (90, 1100, [(1100, 1140)]), (80, 900, [(900, 880)])]
+    alone = found_of(sample(*strata, group=[0, 0, 0]))
+    beside = found_of(sample(*strata, (3, x, [(x, 70)]), group=[0, 0, 0, 0]))
+    assert beside.variance_ratio == pytest.approx(alone.variance_ratio)
+    assert beside.half_width(0.95) == pytest.approx(alone.half_width(0.95), rel=0.02)
+    twice = found_of(sample(*strata, (30, x, [(x, 7), (x, 70)]), group=[0, 0, 0, 0]))
+    assert twice.seen_freedom == pytest.approx(alone.seen_freedom, rel=0.02)
+    assert not twice.exceeds

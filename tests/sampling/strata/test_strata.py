@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t
 
+from sampling.errors import OptionError
 from sampling.plan.design import make_design
 from sampling.plan.study import MethodChoice, study
 from sampling.profile.profile import Profile
@@ -18,8 +21,15 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
 from sampling.reduction.region import Region
-from sampling.strata.strata import Strata, bound, declared_spread, expected_half_width, measured_clusters
-from sampling.strata.target import Target
+from sampling.strata.strata import (
+    Strata,
+    bound,
+    declared_spread,
+    expected_half_width,
+    measured_clusters,
+    student_t,
+)
+from sampling.strata.target import MOST_CONFIDENCE, Target
 from tests.small_plans import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
@@ -209,3 +219,31 @@ def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
     assert (np.abs(errors) <= design.bound_with_noise).mean() >= ENOUGH
     assert design.bound is not None
     assert (np.abs(errors) <= design.bound).mean() < 0.9, "the bound of profile time does not hold of it"
+
+
+def test_quantiles_are_those_of_students_t() -> None:
+    freedom = np.array([0.5, 1, 2, 2.7, 30, 1e4, 9e4, 1e7, np.inf])
+    for confidence in (0.5, 0.95, 0.9999, MOST_CONFIDENCE):
+        assert student_t(confidence, freedom) == pytest.approx(t.ppf(0.5 + confidence / 2, freedom), rel=1e-7)
+
+
+def test_scipy_is_as_it_was_after_its_quantile_was_taken_alone() -> None:
+    code = """
+import sys
+from sampling.strata.strata import student_t
+found = float(student_t(0.95, 2))
+assert "scipy.special" not in sys.modules
+from scipy import stats
+from scipy.special import chdtri, gamma
+assert abs(stats.t.ppf(0.975, 2) - found) < 1e-9
+print(gamma(5))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("24.0\n", "")
+
+
+@pytest.mark.parametrize("confidence", [0.9999999, 1 - 1e-12])
+def test_a_confidence_beyond_all_that_is_known_is_refused(confidence: float) -> None:
+    with pytest.raises(OptionError, match=r"`confidence` is 0\.999999 at most, not 0\.9999999"):
+        Target(confidence=confidence)
+    assert Target(confidence=MOST_CONFIDENCE).confidence == MOST_CONFIDENCE
