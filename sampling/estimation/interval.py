@@ -193,8 +193,8 @@ def interval(
     code, is_open = np.unique(made.group, return_inverse=True)[1], made.left_out > 0
     unit = (made.totals if size is None else made.launches * size) ** 2 * made.left_out
     # Strata of next to no time or variance tell nothing: one launch of 0 ns may depart by any factor.
-    tells = unit * made.declared
-    tells = (made.x > 0) & (tells >= TELLS_FROM * _over_groups(tells, code, np.maximum))
+    of_all = unit * made.declared
+    tells = (made.x > 0) & (of_all >= TELLS_FROM * _over_groups(of_all, code, np.maximum))
     single = tells & is_open & (made.samples == 1)
     count = _over_groups(single * 1.0, code)
     if size is None:

@@ -189,8 +189,8 @@ def planned_strata(
         none = np.zeros(len(counts.groups), dtype=np.bool_)
         pooled = (none if design.groups is None else design.groups.is_pool)[strata.group]
         signatures = counts.pair_signatures.numbers(strata.start, strata.stop)
-    columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples)
-    columns += (pooled, signatures)
+    moments = strata.launches, strata.mean_ns, strata.std_ns
+    columns = (*moments, low_ns, high_ns, strata.samples, pooled, signatures)
     bounds = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
     for number, (key, *figures) in enumerate(zip(keys, *(each.tolist() for each in columns), strict=True)):
         drawn = launches[bounds[number] : bounds[number + 1]]

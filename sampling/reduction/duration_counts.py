@@ -387,7 +387,7 @@ def _grouped(
     rank[ranked] = np.arange(len(ranked))
     group, signatures = rank[group_of_raw[raw]], None
     if not grouping.needs_shape:
-        signatures = pair_signatures(group, duration_ns, signature_of[raw])
+        signatures = pair_signatures(group, duration_ns, signature_of[raw].astype(np.int64))
     by_rank, duration_ns, count = reduced(group, duration_ns, count)
     return DurationCounts(
         grouping=grouping,

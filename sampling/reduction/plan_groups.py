@@ -100,8 +100,10 @@ def _signatures(counts: DurationCounts, pair_group: IntArray, own: int) -> PairS
     codes, many = known.codes, np.diff(known.offsets)
     in_pool = pair_group >= own
     of_pool = np.repeat(in_pool, many)
-    columns = (np.repeat(each[in_pool], many[in_pool]) for each in (pair_group, counts.duration_ns))
-    of_pools = pair_signatures(*columns, codes[of_pool])
+    group, duration_ns = (
+        np.repeat(each[in_pool], many[in_pool]) for each in (pair_group, counts.duration_ns)
+    )
+    of_pools = pair_signatures(group, duration_ns, codes[of_pool])
     of_each = np.concatenate([many[~in_pool], np.diff(of_pools.offsets)])
     all_codes = np.concatenate([codes[~of_pool], of_pools.codes])
     return PairSignatures(np.concatenate([[0], np.cumsum(of_each)]), all_codes)

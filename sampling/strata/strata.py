@@ -163,7 +163,7 @@ class CycleSpread:
     def within_squared(self, start: IntArray, stop: IntArray) -> FloatArray:
         """Return the square of the declared spread within each range ``start[i]:stop[i]`` of pairs."""
         several = self.counts.pair_signatures.are_several(start, stop)
-        return self.within**2 + several * OF_SEVERAL_SIGNATURES**2
+        return np.asarray(self.within**2 + several * OF_SEVERAL_SIGNATURES**2, dtype=np.float64)
 
     def variance(self, clusters: Clusters) -> FloatArray:
         """Return S^2 of simulated time in ranges of pairs; the arrays are broadcast.
