@@ -52,6 +52,8 @@ RUNS = {
     "solver": ("solver-{}.launches.csv", (8, 16), "name=kernel,duration_ns=cycles"),
     "heat": ("heat-{}.table.csv", (8, 16, 32), "name=name,duration_ns=duration_ns"),
     "torch": ("torch-{}.table.csv", (4, 8, 16, 32, 64), "name=name,duration_ns=duration_ns"),
+    "mix": ("mix-{}.table.csv", (8, 32), "name=name,duration_ns=duration_ns"),
+    "trace": ("trace-{}.launches.csv", (8, 16), "name=kernel,duration_ns=cycles"),
 }
 _CELLS_AT_ONCE = 1_000_000
 _MOST_ROUNDS = 100
@@ -92,6 +94,7 @@ def population(path: Path, group_by: GroupBy, target: Target, columns: str | Non
     design = make_design(counts, "joint", target, 0)
     strata, groups = design.strata, design.groups
     assert groups is not None
+    assert design.cycles is not None
     listed = list_launches(profile, counts)
     # The launches in the order of the reduction's pairs, and in that order strata are contiguous.
     order = np.lexsort((listed.duration_ns, groups.group_of[listed.group]))
@@ -112,7 +115,8 @@ def population(path: Path, group_by: GroupBy, target: Target, columns: str | Non
         strata.mean_ns[rows],
         strata.samples[rows],
         np.where(pooled, len(groups.is_pool), strata.group[rows]),
-        target.noise_floor**2 + pooled * target.kernel_spread**2,
+        design.cycles.within_squared(strata.start[rows], strata.stop[rows])
+        + pooled * target.kernel_spread**2,
     )
 
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.errors import OptionError
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
-from sampling.text import Wording
+from sampling.strata.strata import student_t
+from sampling.strata.target import Target
 
 #: With fewer launches on a side a kernel has no interval.
 LEAST_LAUNCHES = 10
@@ -143,13 +143,10 @@ def _reach(launches: list[IntArray], relative: list[FloatArray], confidence: flo
 
     ``launches`` (k,) and ``relative`` deviations (k, BLOCKS) are those of either side.
     """
-    if not 0 < confidence < 1:
-        raise OptionError(Wording("`confidence` is a fraction between 0 and 1, not {:g}", confidence))
-    from scipy.special import stdtrit
-
+    t = student_t(Target(confidence=confidence).confidence, BLOCKS - 1)
     of_launch = [
         n * (deviation**2).sum(axis=1) / (BLOCKS - 1) for n, deviation in zip(launches, relative, strict=True)
     ]
     variance = np.maximum(*of_launch) * (1 / launches[0] + 1 / launches[1])
     # Without any spread nothing tells how far the means may be off: no interval, never +- 0.
-    return np.where(variance > 0, stdtrit(BLOCKS - 1, 0.5 + confidence / 2) * np.sqrt(variance), np.nan)
+    return np.where(variance > 0, t * np.sqrt(variance), np.nan)

@@ -27,12 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.estimation.interval import student_t
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.strata import DECLARED_FREEDOM
+from sampling.strata.strata import DECLARED_FREEDOM, student_t
 from sampling.text import counted
 
 # How much warm/cold varies by launch: by 0.116 of it over a PyTorch program, 0.08 to 0.09 in plans of it.

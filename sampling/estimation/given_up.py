@@ -21,12 +21,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import structs
 
-from sampling.estimation.interval import student_t
 from sampling.estimation.total import ErrorParts, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.measured_run import CYCLES
-from sampling.strata.strata import DECLARED_FREEDOM
+from sampling.strata.strata import DECLARED_FREEDOM, starting_spreads, student_t
 
 #: So many launches of one kernel that fail alike say that the simulator never runs it
 _MOST_FAILURES = 3
@@ -166,7 +165,7 @@ def of_the_rest(
     per_ns = np.array([total.total / time_ns[key] for key, total in groups.items()])
     lasts = lost_ns / time_ns[like or ""]
     squares, freedom = float(((per_ns / per_ns.mean() - 1) ** 2).sum()), len(per_ns) - 1
-    declared = DECLARED_FREEDOM * plan.options.target.kernel_spread**2
+    declared = DECLARED_FREEDOM * starting_spreads(plan.options.target)[1] ** 2
     spread = math.sqrt((declared + squares) / (DECLARED_FREEDOM + freedom))
     quantile = float(student_t(main.confidence, (DECLARED_FREEDOM + freedom) / 2))
     assumed = math.hypot(quantile * spread * lasts * behaves.total, lasts * (behaves.half_width or 0.0))

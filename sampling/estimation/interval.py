@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.simulators.measured_run import CYCLES
-from sampling.strata.strata import DECLARED_FREEDOM
+from sampling.strata.strata import DECLARED_FREEDOM, TELLS_FROM, student_t
 from sampling.text import counted
 
 #: The cycles of another configuration, beside those of the first.
@@ -39,8 +39,6 @@ WITHOUT_RESULT = "of the plan without a result"
 _CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
 _CHANCE = 0.01
-# Beyond so many degrees of freedom t is the normal quantile to more digits than any interval has.
-_MANY = 1e9
 # Below these shares of what it is made of, a sum of squared residuals is rounding.
 _CANCELLED, _EQUAL = 1e-13, 1e-12
 
@@ -193,21 +191,24 @@ def interval(
     from scipy.special import chdtri
 
     code, is_open = np.unique(made.group, return_inverse=True)[1], made.left_out > 0
-    single = is_open & (made.samples == 1)
+    unit = (made.totals if size is None else made.launches * size) ** 2 * made.left_out
+    # Strata of next to no time or variance tell nothing: one launch of 0 ns may depart by any factor.
+    of_all = unit * made.declared
+    tells = (made.x > 0) & (of_all >= TELLS_FROM * _over_groups(of_all, code, np.maximum))
+    single = tells & is_open & (made.samples == 1)
     count = _over_groups(single * 1.0, code)
     if size is None:
         sums = _over_groups(single * made.ratio, code)
         relative = _divided(made.ratio * count, sums, 1.0)
-        size, totals, squares = made.y, made.totals, made.residual_squares(1.0)
+        size, squares = made.y, made.residual_squares(1.0)
     else:
-        relative, totals, squares = _divided(made.y, size, 0.0), made.launches * size, made.yy
+        relative, squares = _divided(made.y, size, 0.0), made.yy
     # Strata of one launch tell one spread together, those of a kernel group.
     off = relative - _over_groups(single * relative, code) / np.maximum(count, 1)
     between = _over_groups(single * off**2, code)
-    freedom = np.where(single, np.maximum(count - 1, 0), made.samples - 1) * (size > 0)
+    freedom = np.where(single, np.maximum(count - 1, 0), made.samples - 1) * (tells & (size > 0))
     own = _divided(squares, size**2, 0.0)
     seen = np.where(single, between, own) / np.maximum(freedom, 1) * (freedom > 0)
-    unit = totals**2 * made.left_out
     if of is not None:
         unit, is_open = np.where(of, unit, 0.0), is_open & of
     declared = unit * made.declared
@@ -228,21 +229,14 @@ def interval(
     return Interval(parts, nu, factor, ratio, behind, share, exceeds, seen, freedom)
 
 
-def student_t(confidence: float, degrees_of_freedom: FloatArray | float) -> FloatArray:
-    """Return the two-sided quantile of Student's t for any positive degrees of freedom, inf among them."""
-    from scipy.special import stdtrit
-
-    return np.asarray(stdtrit(np.minimum(degrees_of_freedom, _MANY), 0.5 + confidence / 2))
-
-
-def _over_groups(values: ArrayLike, code: IntArray) -> FloatArray:
-    """Return (..., s) for each stratum the sum over the strata of its kernel group."""
+def _over_groups(values: ArrayLike, code: IntArray, how: np.ufunc = np.add) -> FloatArray:
+    """Return (..., s) for each stratum the sum, or else, over the strata of its kernel group."""
     values = np.asarray(values, dtype=np.float64)
     if not values.any():
         return np.zeros(values.shape)
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.diff(code[order], prepend=-1))
-    return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1)[..., code])
+    return np.asarray(how.reduceat(values[..., order], starts, axis=-1)[..., code])
 
 
 def _divided(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:

@@ -16,16 +16,7 @@ from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.interval import (
-    Estimate,
-    Interval,
-    Moments,
-    Sample,
-    following,
-    interval,
-    moments,
-    student_t,
-)
+from sampling.estimation.interval import Estimate, Interval, Moments, Sample, following, interval, moments
 from sampling.estimation.total import sample_of
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
@@ -37,6 +28,7 @@ from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
+from sampling.strata.strata import student_t
 
 #: The most that one round adds to the sampled time, as a share of it.
 MOST_ADDED = 0.25
@@ -68,16 +60,21 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     the total as half-width, with t at max(nu, 4). They add at most a quarter to the sampled time, and at
     least one launch if any is left out. sd is the relative spread, (d q + 20 f kappa^2) / (d + 20) with the
     words of `interval`, times the mean duration, not times the metric seen: a stratum whose metric came out
-    low by chance would else get fewer launches, stay low, and bias the total.
+    low by chance would else get fewer launches, stay low, and bias the total. Where all last 0 ns their
+    metric counts, as the time that it takes elsewhere.
     """
-    launches, cost, total = made.launches, made.mean_x, made.totals.sum(axis=-1)
+    launches, total = made.launches, made.totals.sum(axis=-1)
     nu = np.fmax(found.degrees_of_freedom, _LEAST_FREEDOM)
     wanted = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
-    x_total = launches * cost
-    per_x = total / max(float(x_total.sum()), 1e-300)
+    x_total = float((launches * made.mean_x).sum())
+    of_shown = (made.totals * (made.mean_x > 0)).sum(axis=-1)
+    per_x = (of_shown / x_total if x_total else np.ones(np.shape(total)))[..., np.newaxis]
+    # What shows no duration takes as long as its metric says.
+    by_metric = np.divide(made.y, per_x, out=np.zeros(np.shape(made.y)), where=per_x > 0)
+    cost = np.where(made.mean_x > 0, made.mean_x, by_metric)
     lent = _LENT * (np.asarray(found.factor)[..., np.newaxis] * made.declared)
     relative = (found.freedom * found.spread + lent) / (found.freedom + _LENT)
-    spread = (per_x[..., np.newaxis] * x_total) ** 2 * relative
+    spread = (per_x * launches * cost) ** 2 * relative
     samples = np.broadcast_to(made.samples, spread.shape)
     most = np.where(made.left_out > 0, launches, samples)
     most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)

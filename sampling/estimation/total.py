@@ -30,6 +30,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
+from sampling.strata.strata import OF_SEVERAL_SIGNATURES, starting_spreads
 from sampling.strata.target import Target, normal_quantile
 from sampling.text import Wording, counted
 
@@ -46,8 +47,6 @@ _COVERS = (
 _OF_TOTAL_ALONE = (
     "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
 )
-# Declared as none, a spread is still what others are measured by.
-_LEAST_DECLARED = 1e-12
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
@@ -201,8 +200,8 @@ def estimate_plan(
 def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     """Return the simulated launches in the plan's strata, with the spreads that the plan declares.
 
-    Cycles per nanosecond vary by the noise floor within a stratum, and by the kernel spread too where it
-    spans kernel groups.
+    Cycles per nanosecond vary by the noise floor within a stratum, by 0.1 too where its launches have several
+    signatures, and by the kernel spread where it spans kernel groups; by no less than `starting_spreads` has.
     """
     drawn = [
         (launch.id, index, launch.duration_ns or 0)
@@ -214,13 +213,14 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     there = results.ids[place] == ids
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
-    within, between = plan.options.target.noise_floor, plan.options.target.kernel_spread
+    within, between = starting_spreads(plan.options.target)
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
+    several = np.array([stratum.signatures > 1 for stratum in plan.strata]) * OF_SEVERAL_SIGNATURES**2
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
         group=np.array([number[key] for key in compared], dtype=np.int64),
-        declared=np.maximum(within**2 + spans * between**2, _LEAST_DECLARED),
+        declared=within**2 + several + spans * between**2,
         stratum=stratum_of[there].astype(np.int64),
         x=duration_ns[there].astype(np.float64),
         y=np.stack([values[place[there]] for values in results.metrics.values()], axis=1),

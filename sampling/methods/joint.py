@@ -31,11 +31,13 @@ from sampling.methods.method import Method, StrataRequest
 from sampling.methods.root import RootRule
 from sampling.parallel import Progress, Stream, generator
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.duration_counts import DurationCounts, with_half_steps
 from sampling.reduction.plan_groups import PlanGroups, pooled
 from sampling.splitting.tree import Overrides, TreeGrower, groups_overridden
 from sampling.strata.draw import NOISE_SLACK, judged
 from sampling.strata.strata import (
+    OF_SEVERAL_SIGNATURES,
+    Clusters,
     CycleSpread,
     Strata,
     declared_spread,
@@ -93,15 +95,40 @@ def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray
     return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
 
 
+class _Moments(NamedTuple):
+    """Running sums over pairs, in units of each group's own mean (groups,).
+
+    Of one sum in ns over all groups, those of short launches beside long ones would lose their digits.
+    """
+
+    mean_ns: FloatArray
+    #: (p + 1,) of deviations from the mean, and of their squares.
+    off_before: FloatArray
+    squares_before: FloatArray
+
+    @classmethod
+    def of_pairs(cls, counts: DurationCounts) -> _Moments:
+        mean_ns = counts.group_duration_ns / counts.group_launches
+        unit_ns = np.repeat(np.where(mean_ns > 0, mean_ns, 1.0), np.diff(counts.offsets))
+        off = counts.duration_ns / unit_ns - 1
+        sums = (np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2))
+        return cls(mean_ns, *sums)
+
+
 class _Cutter:
     """All ranges between the cuts that every group may have, and the cheapest way through them at a price."""
 
-    def __init__(self, counts: DurationCounts, cycles: CycleSpread, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        counts: DurationCounts,
+        recorded: DurationCounts,
+        cycles: CycleSpread,
+        progress: Progress | None,
+    ) -> None:
         self._counts, self._cycles, self._progress = counts, cycles, progress
-        centre = counts.group_duration_ns / np.maximum(counts.group_launches, 1)
-        off = counts.duration_ns - np.repeat(centre, np.diff(counts.offsets))
-        sums = (np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2))
-        self._centre, (self._off_before, self._squares_before) = centre, sums
+        # As they are recorded, and with time for launches that show none: what varies more counts.
+        shown = [recorded] if recorded is counts else [recorded, counts]
+        self._moments = [_Moments.of_pairs(each) for each in shown]
         # Groups, their cuts, which of all ranges are barred, and N, cost of a launch and b of all ranges.
         self._batches: list[tuple[IntArray, IntArray, BoolArray, IntArray, FloatArray, FloatArray]] = []
 
@@ -112,12 +139,15 @@ class _Cutter:
         counts = self._counts
         n = counts.launches_before[stop] - counts.launches_before[start]
         many = np.maximum(n, 1)
-        off = (self._off_before[stop] - self._off_before[start]) / many
-        variance = (self._squares_before[stop] - self._squares_before[start]) / many - off**2
-        std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
-        mean_ns = np.where(n > 0, self._centre[group] + off, 0)
+        variances = []
+        for mean_ns, off_before, squares_before in self._moments:
+            off = (off_before[stop] - off_before[start]) / many
+            squares = (squares_before[stop] - squares_before[start]) / many - off**2
+            std = np.sqrt(np.where(stop - start > 1, np.maximum(squares, 0), 0))
+            ranges = Clusters(group, start, stop, n, np.where(n > 0, 1 + off, 0), std)
+            variances.append(self._cycles.variance(ranges) * mean_ns[group] ** 2)
         paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
-        return n, paid_ns / many, spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
+        return n, paid_ns / many, spread(n, np.maximum.reduce(variances))
 
     def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
         """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
@@ -203,13 +233,15 @@ class _Curves:
         Each group's own total may have the variance ``own`` (groups,).
         """
         time_ns = np.where(self.variance <= own[:, np.newaxis], self.time_ns, np.inf)
-        low, high = -90.0, 60.0
+        # Prices have the unit 1/ns, as the inverse of what the total may be off has.
+        low, high, unit = -90.0, 90.0, max(budget, 1e-300) ** -0.5
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            pick = np.argmin(time_ns + np.exp(middle) * self.variance, axis=1)
+            pick = np.argmin(time_ns + unit * np.exp(middle) * self.variance, axis=1)
             over = np.take_along_axis(self.variance, pick[:, np.newaxis], 1).sum() > budget
             low, high = (middle, high) if over else (low, middle)
-        return np.argmin(time_ns + np.exp(high) * self.variance, axis=1), float(np.exp(high))
+        price = unit * float(np.exp(high))
+        return np.argmin(time_ns + price * self.variance, axis=1), price
 
     def chosen(self, budget: float, own: FloatArray, least: int) -> _Ranges:
         """Return ranges of little time: one price for all, then what is left is spent on groups and sizes."""
@@ -261,14 +293,18 @@ class _Planner:
         self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
     ) -> None:
         self._groups, self._target, self._progress = groups, target, progress
-        counts, self._cycles = groups.counts, declared_spread(groups, target)
-        total_ns = counts.group_duration_ns.astype(np.float64)
+        counts, self._cycles = with_half_steps(groups.counts), declared_spread(groups, target)
+        # A group, or a profile, in which nothing shows any time has no total to be within epsilon of.
+        recorded_ns = groups.counts.group_duration_ns.astype(np.float64)
+        total_ns = np.where(recorded_ns > 0, recorded_ns, counts.group_duration_ns)
         own = self._cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
         self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, own)
-        self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
-        cutter = _Cutter(counts, self._cycles, progress)
+        all_ns = float(groups.counts.total_duration_ns or counts.total_duration_ns)
+        self._budget = (target.epsilon * all_ns / target.z) ** 2
+        cutter = _Cutter(counts, groups.counts, self._cycles, progress)
         n, cost_ns, b = cutter.measured(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
-        guess = (np.sqrt(b * cost_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
+        budget = max(self._budget, 1e-300)
+        guess = (np.sqrt(b * cost_ns).sum() / budget) ** 2 + 1e-30 * budget**-0.5
         # What a group's own bound may ask of it.
         own_price = np.divide(b * cost_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
         alone = np.maximum(guess, own_price)
@@ -347,8 +383,9 @@ def stratify(request: StrataRequest) -> Strata:
 
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
     price of the plan that pools them: with r = N sqrt(lambda c) a kernel group whose launches cost c costs
-    2 k r c at best in the pool, where k^2 = within^2 + between^2, and c max(1 + (within r)^2, 2 within r)
-    alone. The price changes with who is pooled, so this is done a few times, and the cheapest plan is taken.
+    2 k r c at best in the pool, where k^2 = within^2 + 0.1^2 + between^2, and c max(1 + (within r)^2,
+    2 within r) alone. The price changes with who is pooled, so this is done a few times, and the cheapest
+    plan is taken.
     OverrideError: an override fits no group or node.
     """
     counts, target = request.counts, request.target
@@ -356,6 +393,9 @@ def stratify(request: StrataRequest) -> Strata:
     cost_ns = np.diff(counts.paid_before_ns[counts.offsets]) / counts.group_launches
     small = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
     small &= target.pool & ~np.isin(np.arange(len(small)), list(cuts))
+    several = counts.pair_signatures.are_several(counts.offsets[:-1], counts.offsets[1:])
+    alone_squared = target.noise_floor**2 + several * OF_SEVERAL_SIGNATURES**2
+    pooled_squared = target.noise_floor**2 + OF_SEVERAL_SIGNATURES**2 + target.kernel_spread**2
     in_pool, best = small, None
     for _ in range(_PASSES):
         groups = pooled(counts, in_pool)
@@ -365,9 +405,9 @@ def stratify(request: StrataRequest) -> Strata:
         planner = _Planner(groups, target, fixed, request.progress)
         best = planner if best is None or planner.sampled_ns < best.sampled_ns else best
         r = counts.group_launches * np.sqrt(planner.price * cost_ns)
-        within = target.noise_floor * r
+        within = np.sqrt(alone_squared) * r
         alone = np.where(within < 1, 1 + within**2, 2 * within)
-        again = small & (alone >= 2 * np.hypot(target.noise_floor, target.kernel_spread) * r)
+        again = small & (alone >= 2 * np.sqrt(pooled_squared) * r)
         if np.array_equal(again, in_pool):
             break
         in_pool = again

@@ -13,7 +13,12 @@ from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.parallel import Progress, Stream, generator
-from sampling.reduction.duration_counts import DurationCounts, LaunchCost, reduced
+from sampling.reduction.duration_counts import (
+    DurationCounts,
+    LaunchCost,
+    pair_signatures,
+    reduced,
+)
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -31,11 +36,13 @@ from sampling.strata.strata import (
     group_bounds,
     measured_clusters,
     sample_variance,
+    starting_spreads,
 )
 from sampling.strata.target import Target
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
+_NO_TIME = "nothing in this profile takes any time: no error of a total can be promised"
 # From this share of empty draws on, the user is told of them.
 _EMPTY_WORTH_SAYING = 0.01
 
@@ -89,6 +96,8 @@ class Design:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of how it came about."""
         number = self.number
+        if self.random and not self.total_duration_ns:
+            return (*self.strata.notes, _NO_TIME)
         if number is None:
             return self.strata.notes
         if number.share_empty < _EMPTY_WORTH_SAYING:
@@ -98,18 +107,20 @@ class Design:
 
     @cached_property
     def bound(self) -> float | None:
-        """Bound on the error of the total profile time; None if nothing is random.
+        """Bound on the error of the total profile time; None if nothing is random, or takes any time.
 
         What a share of ``confidence`` of the draws does not exceed, or z standard deviations if more.
         """
-        return max(self._normal_bound(), self._reach()) if self.random else None
+        return max(self._normal_bound(), self._reach()) if self.random and self.total_duration_ns else None
 
     @cached_property
     def bound_with_noise(self) -> float | None:
         """The same of the simulated total, if simulated time varies as is declared."""
         if self.bound is None or self.cycles is None:
             return None
-        return max(self._normal_bound(self.cycles.of(self.strata)), self.bound, self._reach(with_noise=True))
+        return max(
+            self._normal_bound(self.cycles.variance(self.strata)), self.bound, self._reach(with_noise=True)
+        )
 
     def _normal_bound(self, variance: FloatArray | None = None) -> float:
         """Return the bound of normal errors; ``variance`` is (s,) S^2 of the strata, None: of durations.
@@ -138,7 +149,7 @@ class Design:
         return self._worst_group(with_noise=True)
 
     def _worst_group(self, *, with_noise: bool) -> float | None:
-        if self.cycles is None or WHOLE_WORKLOAD in self.strata.group:
+        if self.cycles is None or self.bound is None or WHOLE_WORKLOAD in self.strata.group:
             return None
         own = ~self.cycles.spans_kernels[np.unique(self.strata.group)]
         return float(self._bounds_of_groups(with_noise=with_noise)[own].max()) if own.any() else None
@@ -150,7 +161,7 @@ class Design:
 
     def _bounds_of_groups(self, *, with_noise: bool) -> FloatArray:
         assert self.cycles is not None
-        variance = self.cycles.of_own_totals().of(self.strata) if with_noise else None
+        variance = self.cycles.of_own_totals().variance(self.strata) if with_noise else None
         bounds = group_bounds(self.strata, self.target.confidence, variance)
         groups = np.unique(self.strata.group)
         if self._draws is not None:
@@ -163,9 +174,24 @@ class Design:
 
     @cached_property
     def expected_half_width(self) -> float | None:
-        """The half-width, over the total, expected of the interval from simulated values, as declared."""
-        known = self.cycles
-        return None if known is None else expected_half_width(self.strata, known, self.target.confidence)
+        """The half-width, over the total, expected of the interval from simulated values, as declared.
+
+        Where less was declared than results start from, as they start.
+        """
+        if self.cycles is None or self.bound is None:
+            return None
+        within, between = starting_spreads(self.target)
+        cycles = replace(self.cycles, within=within, between=between)
+        return expected_half_width(self.strata, cycles, self.target.confidence)
+
+    @property
+    def has_mixed_strata(self) -> bool:
+        """Whether launches of several signatures are drawn from one stratum, which declares more then."""
+        if self.cycles is None:
+            return False
+        strata = self.strata
+        several = self.cycles.counts.pair_signatures.are_several(strata.start, strata.stop)
+        return bool((several & (strata.samples < strata.launches)).any())
 
     @property
     def promised_error(self) -> float | None:
@@ -189,7 +215,7 @@ class Design:
         return self._share_within_epsilon(with_noise=True)
 
     def _share_within_epsilon(self, *, with_noise: bool) -> float | None:
-        if self.counts is None or self._other_draws is None:
+        if self.counts is None or self.bound is None or self._other_draws is None:
             return None
         limit_ns = self.target.epsilon * self.counts.total_duration_ns
         return self._other_draws.share_within(limit_ns, with_noise=with_noise)
@@ -401,6 +427,7 @@ def _drawn_within_clusters(
         count=count,
         group_of_raw=np.zeros(0, dtype=np.int64),
         names=0,
+        signatures=pair_signatures(picks.stratum, launches.duration_ns, launches.signature),
     )
     if launches.cost is not None:
         counts = counts.with_cost(picks.stratum, launches.duration_ns, launches.cost)

@@ -17,7 +17,7 @@ from sampling.methods.registry import method_named
 from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import LaunchSequence, Part, Profile
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.duration_counts import DurationCounts, clock_step_ns
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
 from sampling.reduction.timeline import DeviceTime
@@ -303,18 +303,6 @@ def _coarse_clock(evidence: Evidence) -> _Said | None:
     )
     remedy = "read bounds of short kernels with that in mind, or record with a finer clock"
     return f"clock ticks of {'1 us' if step_ns == 1000 else f'{step_ns} ns'}", message, remedy
-
-
-def clock_step_ns(durations_ns: np.ndarray, launches: np.ndarray) -> int:
-    """Return the step of the clock the durations were taken with: 1000, 32 or 1 ns.
-
-    Nsight Systems corrects for drift by up to 1 ns, so a step counts as met within 1 ns.
-    """
-    for step_ns, tolerance_ns in ((1000, 0), (32, 1)):
-        rest = (durations_ns + tolerance_ns) % step_ns
-        if launches[rest <= 2 * tolerance_ns].sum() >= 0.98 * launches.sum():
-            return step_ns
-    return 1
 
 
 def _no_grid(evidence: Evidence) -> _Said | None:

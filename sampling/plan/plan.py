@@ -27,7 +27,7 @@ from sampling.plan.plan_file import (
 from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts, LaunchCost
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost, pair_signatures
 from sampling.reduction.region import as_given, as_written
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
@@ -176,16 +176,21 @@ def planned_strata(
         duration_ns = design.launches.duration_ns[design.by_cluster]
         low_ns, high_ns = duration_ns[ends[:-1]], duration_ns[ends[1:] - 1]
         pooled = np.full(len(keys), design.random)
+        whole = np.zeros(len(design.launches), dtype=np.int64)
+        signatures = np.diff(pair_signatures(design.picks.stratum, whole, design.launches.signature).offsets)
     elif WHOLE_WORKLOAD in strata.group:
         keys, pooled = [WHOLE_WORKLOAD_KEY] * len(strata), np.full(len(strata), fill_value=True)
         least_and_most_ns = counts.duration_ns.min(), counts.duration_ns.max()
         low_ns, high_ns = np.full((len(strata), 2), least_and_most_ns).T
+        signatures = counts.pair_signatures.numbers(strata.start, strata.stop)
     else:
         keys = [counts.groups[group].key for group in strata.group.tolist()]
         low_ns, high_ns = counts.duration_ns[strata.start], counts.duration_ns[strata.stop - 1]
         none = np.zeros(len(counts.groups), dtype=np.bool_)
         pooled = (none if design.groups is None else design.groups.is_pool)[strata.group]
-    columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples, pooled)
+        signatures = counts.pair_signatures.numbers(strata.start, strata.stop)
+    moments = strata.launches, strata.mean_ns, strata.std_ns
+    columns = (*moments, low_ns, high_ns, strata.samples, pooled, signatures)
     bounds = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
     for number, (key, *figures) in enumerate(zip(keys, *(each.tolist() for each in columns), strict=True)):
         drawn = launches[bounds[number] : bounds[number + 1]]

@@ -82,6 +82,8 @@ class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     high_ns: _Nanoseconds
     samples: _Index
     pooled: bool = False
+    #: How many different name, grid and block its launches have.
+    signatures: _Count = 1
     launches: tuple[PlannedLaunch, ...]
 
 
@@ -355,6 +357,10 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     yield from _wrong(plan, "std_ns", std > (high - low) + _CLOSE * high, "is more than its durations differ")
     yield from _wrong(plan, "samples", (samples < 1) | (samples > size), "is not from 1 to its size")
     yield from _wrong(plan, "samples", samples != there, "is not how many launches it lists")
+    signatures = _column(plan.strata, "signatures")
+    yield from _wrong(plan, "signatures", signatures > size, "is more than its size")
+    shapes = np.array([len({(each.grid, each.block) for each in of.launches}) for of in plan.strata])
+    yield from _wrong(plan, "signatures", signatures < shapes, "is fewer than its launches have")
     keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
     twice = np.array([keys[stratum.key, stratum.low_ns] > 1 for stratum in plan.strata])
     yield from _wrong(plan, "key", twice, "stands there twice with this low_ns")

@@ -183,10 +183,9 @@ class TreeWalk:
         bounds = z * float(np.sqrt(variance)) / max(total_ns, 1), max(worst, group_bound)
         if self.at_end:
             design = self.design
-            assert design.bound is not None
-            assert design.group_bound is not None
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
-            bounds = design.bound, design.group_bound
+            # Of a profile in which nothing takes any time there are none.
+            bounds = design.bound or 0.0, design.group_bound or 0.0
         return Running(*figures, *bounds, group_bound)
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:

@@ -14,10 +14,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.parallel import Progress
-from sampling.profile.profile import Column, Part, Profile, Table
+from sampling.profile.profile import Column, Dimensions, Part, Profile, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
 from sampling.reduction.region import LeftOut, Region, names_passing, nothing_left, selected_parts
@@ -43,6 +43,45 @@ class LaunchCost:
     values: FloatArray
     #: Whether plans are made and stated by it; if not, it is only told what they cost by it.
     decides: bool
+
+
+@dataclass(frozen=True, eq=False)
+class PairSignatures:
+    """The distinct signatures (name, grid, block) of the launches of each pair, pair by pair."""
+
+    #: (p + 1,) pair i has the codes ``offsets[i]:offsets[i + 1]``, ascending.
+    offsets: IntArray
+    codes: IntArray
+
+    @cached_property
+    def _changes(self) -> tuple[IntArray, IntArray]:
+        """(p + 1,) how often the code changed up to each pair's first one, and to the last one before it."""
+        changed = np.cumsum(np.diff(self.codes, prepend=self.codes[:1]) != 0)
+        return np.append(changed, changed[-1:])[self.offsets], changed[self.offsets - 1]
+
+    def are_several(self, start: IntArray, stop: IntArray) -> BoolArray:
+        """Return whether the launches of each range ``start[i]:stop[i]`` of pairs have more than one."""
+        first, last = self._changes
+        return np.asarray((last[stop] > first[start]) & (start < stop))
+
+    def numbers(self, start: IntArray, stop: IntArray) -> IntArray:
+        """Return (s,) how many the launches of each range of pairs have."""
+        first, many = self.offsets[start], self.offsets[stop] - self.offsets[start]
+        range_of = np.repeat(np.arange(len(start)), many)
+        rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+        width = int(self.codes.max(initial=0)) + 1
+        distinct = np.unique(range_of * width + self.codes[rows])
+        return np.bincount(distinct // width, minlength=len(start))
+
+
+def pair_signatures(group: IntArray, duration_ns: IntArray, code: IntArray) -> PairSignatures:
+    """Return the signatures of each distinct (group, duration), ascending; (n,) each, in any order."""
+    bits = int(code.max(initial=0)).bit_length()
+    if bits + int(duration_ns.max(initial=0)).bit_length() > 62:
+        duration_ns = np.unique(duration_ns, return_inverse=True)[1]
+    of_group, both, _ = reduced(group, duration_ns.astype(np.int64) << bits | code)
+    is_new = (np.diff(of_group, prepend=-1) != 0) | (np.diff(both >> bits, prepend=-1) != 0)
+    return PairSignatures(np.append(np.flatnonzero(is_new), len(both)), both & ((1 << bits) - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +114,8 @@ class DurationCounts:
     time_of_alike_ns: tuple[int, ...] = ()
     #: None where it is not known: launches then cost what they last.
     cost: LaunchCost | None = None
+    #: Which signatures the launches of each pair have; None where they are part of the groups' key.
+    signatures: PairSignatures | None = None
 
     @cached_property
     def launches_before(self) -> IntArray:
@@ -128,6 +169,16 @@ class DurationCounts:
         """(p,) the group of each pair."""
         return np.repeat(np.arange(len(self.groups)), np.diff(self.offsets))
 
+    @cached_property
+    def pair_signatures(self) -> PairSignatures:
+        """The signatures of the launches of each pair."""
+        if self.signatures is not None:
+            return self.signatures
+        code: dict[tuple[str, Dimensions | None, Dimensions | None], int] = {}
+        codes = [code.setdefault((each.name, each.grid, each.block), len(code)) for each in self.groups]
+        of_pairs = np.array(codes, dtype=np.int64)[self.group_of_pairs]
+        return PairSignatures(np.arange(len(of_pairs) + 1), of_pairs)
+
     def group_pairs(self, group: int) -> tuple[IntArray, IntArray]:
         """Return a group's distinct durations, ascending, and the launches of each."""
         rows = slice(int(self.offsets[group]), int(self.offsets[group + 1]))
@@ -153,6 +204,33 @@ class DurationCounts:
     def group_std_ns(self) -> FloatArray:
         """(g,) population standard deviation of each group's durations."""
         return range_std_ns(self, self.offsets[:-1], self.offsets[1:])
+
+
+def clock_step_ns(durations_ns: IntArray, launches: IntArray) -> int:
+    """Return the step of the clock the durations were taken with: 1000, 32 or 1 ns.
+
+    Nsight Systems corrects for drift by up to 1 ns, so a step counts as met within 1 ns.
+    """
+    for step_ns, tolerance_ns in ((1000, 0), (32, 1)):
+        rest = (durations_ns + tolerance_ns) % step_ns
+        if launches[rest <= 2 * tolerance_ns].sum() >= 0.98 * launches.sum():
+            return step_ns
+    return 1
+
+
+def with_half_steps(counts: DurationCounts) -> DurationCounts:
+    """Return the launches with half a step of their clock for durations of 0, 1 ns at least.
+
+    A launch that shows none takes some: at most as long as the shortest of its group that shows any.
+    """
+    is_zero = counts.duration_ns == 0
+    if not is_zero.any():
+        return counts
+    half_ns = max(clock_step_ns(counts.duration_ns, counts.count) // 2, 1)
+    # No other of a group is 0, so that the next pair is of its shortest duration, or of another group.
+    longer_ns = np.append(counts.duration_ns[1:], half_ns)
+    longer_ns[counts.offsets[1:] - 1] = half_ns
+    return replace(counts, duration_ns=np.where(is_zero, np.minimum(half_ns, longer_ns), counts.duration_ns))
 
 
 def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> FloatArray:
@@ -191,14 +269,13 @@ def count_durations(
         raise no_operators()
 
     known: Reduction | None = None if label == "operator" else profile.known("reduction", selected)
-    if known is None:
-        reduction = reduced_parts(profile, label, selected, progress)
-    else:
-        raw, *pairs = known
-        reduction = known if label == "signature" else reduced(_raw_names(profile, raw), *pairs)
+    reduction = reduced_parts(profile, label, selected, progress) if known is None else known
     if label == "operator" and not any(profile.kernels.operators()[0]):
         raise no_operators()
-    alike = time_of_alike_ns(*reduction, sequences)
+    compared = reduction
+    if sequences > 1 and label == "signature" and not grouping.needs_shape:
+        compared = reduced(_raw_names(profile, reduction[0]), *reduction[1:])
+    alike = time_of_alike_ns(*compared, sequences)
     if grouping.pool_devices is None:
         grouping = replace(grouping, pool_devices=len(alike) > 1)
     return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
@@ -267,9 +344,9 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     Each of those groups lies in one process and device.
     """
     raw = np.flatnonzero(counts.group_of_raw >= 0)
-    by_name = np.empty(len(counts.groups), dtype=np.int64)
-    by_name[counts.group_of_raw[raw]] = _raw_names(profile, raw)
-    reduction = reduced(by_name[counts.group_of_pairs], counts.duration_ns, counts.count)
+    of_group = np.empty(len(counts.groups), dtype=np.int64)
+    of_group[counts.group_of_raw[raw]] = raw
+    reduction = reduced(of_group[counts.group_of_pairs], counts.duration_ns, counts.count)
     found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
     return replace(found, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
 
@@ -287,7 +364,8 @@ def _grouped(
     raw, duration_ns, count = reduction
     refuse_endless(profile, float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64))))
     label_of = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
-    name_of = grouping.label_names(profile.kernels)[label_of]
+    signature_of = grouping.label_signatures(profile.kernels)[label_of]
+    name_of = profile.kernels.signature_names()[signature_of]
     is_present = np.zeros(len(profile.kernels.names), dtype=np.bool_)
     is_present[name_of[raw]] = True
     is_kept, left_out = names_passing(profile, region, is_present)[name_of[raw]], None
@@ -307,7 +385,10 @@ def _grouped(
     ranked = sorted(range(len(groups)), key=lambda index: (-int(total[index]), groups[index].key))
     rank = np.full(len(ranked) + 1, -1)
     rank[ranked] = np.arange(len(ranked))
-    by_rank, duration_ns, count = reduced(rank[group_of_raw[raw]], duration_ns, count)
+    group, signatures = rank[group_of_raw[raw]], None
+    if not grouping.needs_shape:
+        signatures = pair_signatures(group, duration_ns, signature_of[raw].astype(np.int64))
+    by_rank, duration_ns, count = reduced(group, duration_ns, count)
     return DurationCounts(
         grouping=grouping,
         region=region,
@@ -320,6 +401,7 @@ def _grouped(
         group_of_raw=rank[group_of_raw],
         names=len(np.unique(name_of[is_raw])),
         left_out=left_out,
+        signatures=signatures,
     )
 
 
@@ -379,7 +461,7 @@ def _merged(reductions: Sequence[Reduction]) -> Reduction:
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
     """Return for each sequence (labels,) the kernel group of each code of ``counts.label``, -1: none."""
-    labels = len(counts.grouping.label_names(profile.kernels))
+    labels = len(counts.grouping.label_signatures(profile.kernels))
     sequences = len(profile.sequences)
     padded = np.full(labels * sequences, -1, dtype=np.int64)
     padded[: len(counts.group_of_raw)] = counts.group_of_raw

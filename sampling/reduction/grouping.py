@@ -50,14 +50,14 @@ class Grouping:
 
     @property
     def label(self) -> Column:
-        """The column whose codes tell the groups apart."""
-        return "operator" if self.needs_operator else "signature" if self.needs_shape else "name"
+        """The column whose codes tell the groups apart, and the signatures within them."""
+        return "operator" if self.needs_operator else "signature"
 
-    def label_names(self, kernels: KernelTable) -> AnyIntArray:
-        """Return (labels,) the code of the kernel name behind every code of the label so far."""
+    def label_signatures(self, kernels: KernelTable) -> AnyIntArray:
+        """Return (labels,) the code of the signature behind every code of the label so far."""
         if self.needs_operator:
-            return kernels.signature_names()[kernels.operators()[1]]
-        return kernels.signature_names() if self.needs_shape else np.arange(len(kernels.names))
+            return kernels.operators()[1]
+        return np.arange(len(kernels.signature_names()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _shared(
     if by is GroupBy.LAUNCH:
         signature = kernels.signature(label)
         return names.readable(signature.name), signature.grid, signature.block, operator
-    code = label if operators is None else int(kernels.signature_names()[label])
+    code = int(kernels.signature_names()[label])
     if by is GroupBy.SHORT_NAME:
         return names.short(code), None, None, operator
     name = names.readable(code)

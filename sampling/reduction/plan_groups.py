@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.reduction.duration_counts import DurationCounts, reduced
+from sampling.reduction.duration_counts import (
+    DurationCounts,
+    PairSignatures,
+    pair_signatures,
+    reduced,
+)
 from sampling.reduction.grouping import KernelGroup
 
 #: How the key of a pool begins; no kernel has such a name.
@@ -81,11 +86,27 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
             count=count,
             # A raw code that is not selected stays so: its -1 finds the -1 at the end.
             group_of_raw=np.append(group_of, -1)[counts.group_of_raw],
+            signatures=_signatures(counts, pair_group, own),
         ),
         group_of=group_of,
         is_pool=np.arange(len(groups)) >= own,
         kernel_duration_ns=counts.group_duration_ns,
     )
+
+
+def _signatures(counts: DurationCounts, pair_group: IntArray, own: int) -> PairSignatures:
+    """Return the signatures of the pairs of a plan's groups (p,), of which so many are own; pools follow."""
+    known = counts.pair_signatures
+    codes, many = known.codes, np.diff(known.offsets)
+    in_pool = pair_group >= own
+    of_pool = np.repeat(in_pool, many)
+    group, duration_ns = (
+        np.repeat(each[in_pool], many[in_pool]) for each in (pair_group, counts.duration_ns)
+    )
+    of_pools = pair_signatures(group, duration_ns, codes[of_pool])
+    of_each = np.concatenate([many[~in_pool], np.diff(of_pools.offsets)])
+    all_codes = np.concatenate([codes[~of_pool], of_pools.codes])
+    return PairSignatures(np.concatenate([[0], np.cumsum(of_each)]), all_codes)
 
 
 def pool_key(place: str) -> str:

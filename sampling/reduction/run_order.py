@@ -109,6 +109,8 @@ def run_order(profile: Profile, counts: DurationCounts, progress: Progress | Non
         progress(0, 1, "looking at the order of the launches")
     columns = counted_at_once(profile, counts, (counts.label, "duration_ns"))
     ids, sequence, group, label, duration_ns = columns
+    if counts.label == "signature" and not counts.grouping.needs_shape:
+        label = profile.kernels.signature_names()[label].astype(np.int64)
     return RunOrder(
         find_drift(ids, sequence, group, duration_ns),
         None if counts.grouping.pool_devices else find_twins(sequence, label, duration_ns),

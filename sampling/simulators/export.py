@@ -20,6 +20,7 @@ from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.parallel import Progress, Stream, generator
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.strata.strata import OF_SEVERAL_SIGNATURES
 from sampling.text import Wording, counted
 
 #: So many launches are simulated before one that checks what cold caches cost
@@ -180,9 +181,9 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     """Return the drawn launches with the index of their stratum, each prefix as informative as it can be.
 
     A stratum's share is N^2 (s^2 + (floor * mean)^2), its variance before anything of it has been simulated,
-    and of a pooled one also N^2 spread^2 (mean^2 + s^2), for kernels differ; of equal shares the one with
-    more time comes first. Within a stratum the order is random, so that the first few are a random sample of
-    it too. (docs/methods.md, 6 Drawing and judging)
+    of several signatures also N^2 (0.1 mean)^2, of a pooled one also N^2 spread^2 (mean^2 + s^2), for kernels
+    differ; of equal shares the one with more time comes first. Within a stratum the order is random, so that
+    the first few are a random sample of it too. (docs/methods.md, 6 Drawing and judging)
     """
     target, random = plan.options.target, generator(plan.options.seed, Stream.EXPORT)
     queues = [
@@ -196,7 +197,9 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
         for name in ("size", "mean_ns", "std_ns")
     )
     between = np.array([target.kernel_spread**2 * stratum.pooled for stratum in plan.strata])
-    share = size**2 * (std**2 + (target.noise_floor * mean) ** 2 + between * (mean**2 + std**2))
+    several = OF_SEVERAL_SIGNATURES * np.array([stratum.signatures > 1 for stratum in plan.strata])
+    within = (target.noise_floor**2 + several**2) * mean**2
+    share = size**2 * (std**2 + within + between * (mean**2 + std**2))
     falling = np.lexsort((-size * mean, -share)).tolist()
     turns = range(max(map(len, queues), default=0))
     return [(each, queues[each][turn]) for turn in turns for each in falling if turn < len(queues[each])]

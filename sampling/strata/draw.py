@@ -215,8 +215,8 @@ def judged(
     variance = total_variance(strata)
     noise, own_noise = np.zeros((2, len(strata)))
     if cycles is not None:
-        noise = np.maximum(total_variance(strata, cycles.of(strata)) - variance, 0)
-        own_noise = np.maximum(total_variance(strata, cycles.of_own_totals().of(strata)) - variance, 0)
+        noise = np.maximum(total_variance(strata, cycles.variance(strata)) - variance, 0)
+        own_noise = np.maximum(total_variance(strata, cycles.of_own_totals().variance(strata)) - variance, 0)
     side = np.minimum(strata.samples, strata.launches - strata.samples)
     drawn = np.flatnonzero((variance > 0) & (side <= _MANY))
     drawn = np.sort(drawn[np.argsort(-variance[drawn], kind="stable")[:MOST_DRAWN]])

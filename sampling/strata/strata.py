@@ -7,19 +7,33 @@ kernel, and by ``between`` from kernel group to kernel group. (docs/methods.md, 
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.reduction.plan_groups import PlanGroups
-from sampling.strata.target import Target, normal_quantile, student_quantile
+from sampling.strata.target import Target, normal_quantile
 
 #: The group of a stratum that spans the whole workload.
 WHOLE_WORKLOAD = -1
+#: What launches of several signatures (name, grid, block) add to the spread of cycles within a stratum.
+OF_SEVERAL_SIGNATURES = 0.1
+#: What a result starts from at least, within and between kernel groups, whatever was declared.
+LEAST_SPREADS = (0.02, 0.3)
+#: A stratum with less of the declared variance of its group's largest tells nothing of the spread.
+TELLS_FROM = 0.01
 #: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
 DECLARED_FREEDOM = 4.0
+# Beyond so many degrees of freedom t is the normal quantile to more digits than any interval has.
+_MANY = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +157,26 @@ class CycleSpread:
     #: (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of the
     #: simulated total.
     scale: FloatArray
+    #: The launches, by the groups of the plan: which ranges of them have several signatures.
+    counts: DurationCounts
 
-    def variance(
-        self, group: IntArray, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray
-    ) -> FloatArray:
-        """Return S^2 of simulated time in strata; the arrays are broadcast.
+    def within_squared(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return the square of the declared spread within each range ``start[i]:stop[i]`` of pairs."""
+        several = self.counts.pair_signatures.are_several(start, stop)
+        return np.asarray(self.within**2 + several * OF_SEVERAL_SIGNATURES**2, dtype=np.float64)
+
+    def variance(self, clusters: Clusters) -> FloatArray:
+        """Return S^2 of simulated time in ranges of pairs; the arrays are broadcast.
 
         S^2 = scale (s^2 + (within mu)^2 + between^2 (mu^2 + sigma^2)), the last only in strata that span
-        kernels: each launch's duration is multiplied by its kernel's cycles per nanosecond.
+        kernels: each launch's duration is multiplied by its kernel's cycles per nanosecond. Where launches
+        have several signatures, within^2 is 0.1^2 more.
         """
+        group, mean_ns, std_ns = clusters.group, clusters.mean_ns, clusters.std_ns
         between = np.where(self.spans_kernels[group], self.between**2, 0.0) * (mean_ns**2 + std_ns**2)
-        of_launches = sample_variance(launches, std_ns) + (self.within * mean_ns) ** 2
+        within = self.within_squared(clusters.start, clusters.stop) * mean_ns**2
+        of_launches = sample_variance(clusters.launches, std_ns) + within
         return np.asarray(self.scale[group] * (of_launches + between))
-
-    def of(self, strata: Clusters) -> FloatArray:
-        """Return (s,) S^2 of simulated time in some strata."""
-        return self.variance(strata.group, strata.launches, strata.mean_ns, strata.std_ns)
 
     def of_own_totals(self) -> CycleSpread:
         """Return the spread about each group's own simulated total, which its kernel's cycles cancel from."""
@@ -180,27 +198,63 @@ def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
     scale = np.full(len(is_pool) + 1, of_all)
     own = ~is_pool[group_of]
     scale[group_of[own]] = np.maximum(of_all + squared * (1 - 4 * share[own]), 1.0)
-    return CycleSpread(target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale)
+    return CycleSpread(
+        target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale, groups.counts
+    )
+
+
+def student_t(confidence: float, degrees_of_freedom: FloatArray | float) -> FloatArray:
+    """Return the two-sided quantile of Student's t for any positive degrees of freedom, inf among them."""
+    return np.asarray(_stdtrit()(np.minimum(degrees_of_freedom, _MANY), 0.5 + confidence / 2))
+
+
+@cache
+def _stdtrit() -> np.ufunc:
+    """Return SciPy's quantile of Student's t, from the extension that has it.
+
+    Importing the whole package for it takes ten times as long, a third of the time of a small plan.
+    """
+    import scipy
+
+    name = "scipy.special"
+    with suppress(ImportError):
+        if name not in sys.modules:
+            sys.modules[name] = package = ModuleType(name)
+            package.__path__ = [str(Path(scipy.__file__).with_name("special"))]
+            try:
+                return import_module(f"{name}._ufuncs").stdtrit  # type: ignore[no-any-return]
+            finally:
+                del sys.modules[name]
+    return import_module(name).stdtrit  # type: ignore[no-any-return]
+
+
+def starting_spreads(target: Target) -> tuple[float, float]:
+    """Return the spreads within and between kernel groups that an interval starts from."""
+    within, between = LEAST_SPREADS
+    return max(target.noise_floor, within), max(target.kernel_spread, between)
 
 
 def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
     """Return the half-width, over the total, of the interval from simulated values that vary as declared.
 
-    It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1.
-    (docs/methods.md, 11 Back from the simulator)
+    It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1; 0
+    where nothing takes any time. (docs/methods.md, 11 Back from the simulator)
     """
-    single = (strata.samples == 1) & (strata.launches > 1)
     # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
     pool = cycles.spans_kernels[strata.group]
     group = np.where(pool, len(cycles.scale), strata.group)
-    relative = np.asarray(cycles.within**2 + np.where(pool, cycles.between**2, 0.0))
+    relative = cycles.within_squared(strata.start, strata.stop) + np.where(pool, cycles.between**2, 0.0)
     declared = (strata.launches * strata.mean_ns) ** 2 * relative
     declared *= left_out(strata.samples, strata.launches)
-    freedom = np.where(single, np.bincount(group, single)[group], strata.samples) - 1
+    largest = np.zeros(int(group.max()) + 1)
+    np.maximum.at(largest, group, declared)
+    tells = (strata.mean_ns > 0) & (declared >= TELLS_FROM * largest[group])
+    single = tells & (strata.samples == 1) & (strata.launches > 1)
+    freedom = tells * (np.where(single, np.bincount(group, single)[group], strata.samples) - 1)
     seen = np.where(freedom > 0, declared, 0)
     together = np.where(single, np.bincount(group, seen * single)[group], seen)
     doubt = float((seen * together / np.maximum(freedom, 1)).sum())
     variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
     behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
-    t = student_quantile(confidence, (DECLARED_FREEDOM + behind) / 2)
+    t = float(student_t(confidence, (DECLARED_FREEDOM + behind) / 2))
     return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0

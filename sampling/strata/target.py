@@ -14,35 +14,14 @@ from sampling.text import Wording
 LEAST_EPSILON = 1e-9
 #: More than any profile has; a double still counts them.
 MOST_LAUNCHES = 2**53
+#: Beyond it a quantile is of tails that nobody has seen.
+MOST_CONFIDENCE = 0.999999
 _BELOW_ONE = math.nextafter(1, 0)
-# Student's t is the normal quantile to five digits from here on.
-_AS_GOOD_AS_NORMAL = 1e5
 
 
 def normal_quantile(confidence: float) -> float:
     """Return z of a two-sided interval: 1.959964 at 0.95 (the papers print 1.96)."""
     return NormalDist().inv_cdf(1 - (1 - confidence) / 2)
-
-
-def student_quantile(confidence: float, freedom: float) -> float:
-    """Return t of a two-sided interval with Student's distribution; importing SciPy takes longer than a plan.
-
-    With t = sqrt(nu) tan(a) the share within t is 2 c times the integral of cos(x)^(nu - 1) from 0 to a;
-    c = Gamma((nu + 1)/2) / (sqrt(pi) Gamma(nu/2)): by Gauss and Legendre, the angle by bisection.
-    """
-    if freedom > _AS_GOOD_AS_NORMAL:
-        return normal_quantile(confidence)
-    # A shell completes the names of options without numpy.
-    import numpy as np
-
-    nodes, weights = np.polynomial.legendre.leggauss(48)
-    c = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        angle = (low + high) / 2
-        share = c * angle * float(weights @ np.cos(angle * (nodes + 1) / 2) ** (freedom - 1))
-        low, high = (angle, high) if share < confidence else (low, angle)
-    return math.sqrt(freedom) * math.tan(high)
 
 
 @dataclass(frozen=True)
@@ -68,7 +47,7 @@ class Target:
         limits = {
             "epsilon": (LEAST_EPSILON, _BELOW_ONE, between),
             "group_epsilon": (LEAST_EPSILON, _BELOW_ONE, between),
-            "confidence": (1e-9, 1 - 1e-12, between),
+            "confidence": (1e-9, MOST_CONFIDENCE, between),
             "min_samples": (1, MOST_LAUNCHES, "1 to 2^53"),
             "noise_floor": (0, _BELOW_ONE, "a fraction from 0, below 1"),
             "kernel_spread": (0, 10, "a fraction from 0 to 10"),
@@ -78,7 +57,8 @@ class Target:
             if value is not None and not least <= value <= most:
                 hint = f"; did you mean {value / 100:g}?" if meaning == between and 1 < value < 100 else ""
                 said = f"{least:g} or more" if 0 < value < least else meaning
-                raise OptionError(Wording(f"`{name}` is {said}, not {{:g}}{hint}", value))
+                said = f"{most!r} at most" if most < value < 1 else said
+                raise OptionError(Wording(f"`{name}` is {said}, not {{:.15g}}{hint}", value))
 
     @cached_property
     def z(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sampling.estimation.interval import Seen
 from sampling.estimation.total import PlanEstimate
+from sampling.strata.strata import starting_spreads
 from tui.charts.quantities import share
 from tui.output.writer import named
 
@@ -63,8 +64,8 @@ def _as_assumed(seen: Seen) -> str:
 
 def refuted(found: PlanEstimate) -> Iterator[str]:
     """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
-    seen, declared = found.main.seen, found.plan.options.noise_floor
-    if seen is not None and seen.exceeds and declared:
+    seen, declared = found.main.seen, starting_spreads(found.plan.options.target)[0]
+    if seen is not None and seen.exceeds:
         times = math.sqrt(seen.variance_ratio)
         yield (
             f"{found.main.metric} vary {times:.2g} times as much as declared, more than chance explains: "

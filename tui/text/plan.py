@@ -20,6 +20,7 @@ from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.strata.draw import DRAWS
+from sampling.strata.strata import OF_SEVERAL_SIGNATURES
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
 from tui.engine.planning import PlanCosts
@@ -44,6 +45,7 @@ from tui.text.labels import key_parts, labels_of, labels_of_rows
 from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
+_PER_CENT_MORE = 100 * OF_SEVERAL_SIGNATURES
 
 
 # What it promises.
@@ -112,9 +114,11 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
     if design.promised_error > target.epsilon:
         within += f", more than the {100 * target.epsilon:.4g} % asked for"
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
+    if design.has_mixed_strata:
+        assumed += f", {_PER_CENT_MORE:.4g} % more where it holds several grids,"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
-    return f"{cycles} are then known within {within}, if {assumed}; `estimate` checks that."
+    return f"{cycles} are then known within {within}, if {assumed.rstrip(',')}; `estimate` checks that."
 
 
 def promise_words(design: Design) -> str:
@@ -131,7 +135,9 @@ def assumed_words(design: Design) -> str:
     """Return how cycles per nanosecond are declared to vary."""
     target = design.target
     words = f"cycles per ns vary by at most {share(target.noise_floor)} within a stratum"
-    return words + (f" and {share(target.kernel_spread)} between kernels" if target.kernel_spread else "")
+    words += f", {_PER_CENT_MORE:.4g} % more where it holds several grids," if design.has_mixed_strata else ""
+    words += f" and {share(target.kernel_spread)} between kernels" if target.kernel_spread else ""
+    return words.rstrip(",")
 
 
 def bound_sentence(design: Design) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 from scipy.stats import chi2, t
@@ -57,13 +57,19 @@ def by_sources(
     """Return variance, nu and factor: source by source: a stratum, or a group's single ones."""
     ratio = [Fraction(sum(y for _, y in rows), sum(x for x, _ in rows)) for _, _, rows in strata]
     kappa2 = [POOLED if each == 0 else OWN for each in group]
-    unit = [
-        (ratio[i] * n * mean) ** 2 * (Fraction(1, len(rows)) - Fraction(1, n)) * (of in (None, group[i]))
+    # Before a group is picked out: those with less than a hundredth of their group's largest tell nothing.
+    whole = [
+        (ratio[i] * n * mean) ** 2 * (Fraction(1, len(rows)) - Fraction(1, n))
         for i, (n, mean, rows) in enumerate(strata)
     ]
+    unit = [v * (of in (None, of_group)) for v, of_group in zip(whole, group, strict=True)]
+    largest = [max(v for v, of_other in zip(whole, group, strict=True) if of_other == each) for each in group]
+    assume(all(v == 0 or 100 * v != most for v, most in zip(whole, largest, strict=True)))
     singles = defaultdict(list)
     sources: list[tuple[list[int], int, Fraction]] = []
     for i, (n, _, rows) in enumerate(strata):
+        if whole[i] < largest[i] / 100:
+            continue
         if len(rows) == 1 < n:
             singles[group[i]].append(i)
         elif len(rows) > 1:
@@ -360,3 +366,16 @@ def test_nothing_below_a_ratio_is_said(sample: Make) -> None:
     found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
     assert (found.ratio, found.low) == (None, None)
     assert "total is 0" in str(found.reason)
+
+
+@pytest.mark.parametrize("x", [0, 10])
+def test_a_launch_of_next_to_no_time_tells_nothing_of_the_spread(x: int, sample: Make) -> None:
+    """Whatever factor its cycles depart by, in an interval and in the others of its group."""
+    strata = [(100, 1000, [(1000, 1000)]), (90, 1100, [(1100, 1140)]), (80, 900, [(900, 880)])]
+    alone = found_of(sample(*strata, group=[0, 0, 0]))
+    beside = found_of(sample(*strata, (3, x, [(x, 70)]), group=[0, 0, 0, 0]))
+    assert beside.variance_ratio == pytest.approx(alone.variance_ratio)
+    assert beside.half_width(0.95) == pytest.approx(alone.half_width(0.95), rel=0.02)
+    twice = found_of(sample(*strata, (30, x, [(x, 7), (x, 70)]), group=[0, 0, 0, 0]))
+    assert twice.seen_freedom == pytest.approx(alone.seen_freedom, rel=0.02)
+    assert not twice.exceeds

@@ -116,3 +116,14 @@ def test_two_launches_that_agree_do_not_keep_a_stratum_small(
     common = 30 * own / 31
     assert set(others) == {others[0]}
     assert calm / others[0] == pytest.approx(np.sqrt(20 * common / (own + 20 * common)), rel=0.01)
+
+
+def test_launches_of_0_ns_are_topped_up_by_their_own_metric(sample: Make) -> None:
+    """They take most of the cycles, of which the profile shows no time."""
+    shown, hidden = [(100, 102), (100, 99)], [(0, 900), (0, 1100)]
+    made = sample((1000, 100, shown), (1000, 0, hidden), group=[0, 1])
+    sizes = next_sizes(made, "cycles", 0.02)
+    assert sizes[1] > 2
+    # So are those of a profile in which nothing takes any time.
+    none = sample((1000, 0, hidden), (1000, 0, [(0, 1), (0, 2)]), group=[0, 1])
+    assert next_sizes(none, "cycles", 0.02)[0] > 2

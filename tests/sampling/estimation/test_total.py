@@ -81,12 +81,18 @@ def test_cycles_that_follow_durations_give_the_whole_exactly(written: Written) -
 def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) -> None:
     plan = written(epsilon=0.05)
     plan = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.1, kernel_spread=0.2))
-    declared = sample_of(plan, simulated(plan)).declared
-    assert declared == pytest.approx([0.05 if stratum.pooled else 0.01 for stratum in plan.strata])
-    assert set(np.round(declared, 9)) == {0.05, 0.01}
+    by_name = written(epsilon=0.05, group_by="name")
+    none = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.0, kernel_spread=0.0))
+    # What launches of several grids add, a tenth, nobody asks for; 0.02 and 0.3 are the least of the others.
+    for asked, within, between in ((plan, 0.1, 0.3), (none, 0.02, 0.3), (by_name, 0.05, 0.3)):
+        kinds = [(stratum.signatures > 1, stratum.pooled) for stratum in asked.strata]
+        declared = [within**2 + 0.1**2 * several + between**2 * pooled for several, pooled in kinds]
+        assert sample_of(asked, simulated(asked)).declared == pytest.approx(declared)
+        assert {(False, False), (True, True)} <= set(kinds)
+    assert (True, False) in kinds
     # Of a random plan all kernels are in one stratum; other methods declare nothing of their own.
     whole = written(method="random", settings=["random.launches=30"])
-    assert sample_of(whole, simulated(whole)).declared == pytest.approx([0.05**2 + 0.3**2])
+    assert sample_of(whole, simulated(whole)).declared == pytest.approx([0.05**2 + 0.1**2 + 0.3**2])
 
 
 def test_launches_without_a_result_are_named_and_their_time_said(written: Written) -> None:

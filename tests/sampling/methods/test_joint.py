@@ -19,22 +19,27 @@ from sampling.methods.root import RootRule
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import DurationCounts, count_durations, with_half_steps
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
-from sampling.strata.strata import Strata
+from sampling.strata.strata import Strata, expected_half_width
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]
 
 BUNDLED = Path(__file__).resolve().parents[3] / "sample_data"
 
-DURATIONS = st.one_of(st.integers(0, 4), st.integers(1, 100_000))
-GROUPS = st.lists(st.lists(DURATIONS, min_size=1, max_size=60), min_size=1, max_size=5).map(
-    lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)}
-)
+
+def groups_of(durations: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, list[int]]]:
+    """Kernel groups, name -> durations of launches."""
+    return st.lists(st.lists(durations, min_size=1, max_size=60), min_size=1, max_size=5).map(
+        lambda groups: {f"k{index}": of_group for index, of_group in enumerate(groups)}
+    )
+
+
+GROUPS = groups_of(st.one_of(st.integers(0, 4), st.integers(1, 100_000), st.integers(10**11, 10**12)))
 TARGETS = st.builds(
     Target,
     epsilon=st.floats(0.01, 0.5),
@@ -129,9 +134,39 @@ def test_a_plan_keeps_what_was_asked(
     if target.group_epsilon is not None:
         limit = target.group_epsilon * plan.group_duration_ns
         assert (z * np.sqrt(of_group) <= limit * (1 + 1e-6)).all()
-    assert design.expected_half_width is not None
-    assert design.expected_half_width <= target.epsilon * (1 + 1e-9)
+    assert design.cycles is not None
+    width = expected_half_width(strata, design.cycles, target.confidence)
+    assert width <= target.epsilon * (1 + 1e-9)
+    if target.noise_floor >= 0.02 and target.kernel_spread >= 0.3 and total:
+        assert design.expected_half_width == pytest.approx(width)
+    assert (design.bound is None) == (not total)
     assert target.pool or not of.is_pool.any()
+
+
+@settings(max_examples=60)
+@given(groups=groups_of(st.integers(1, 100_000)), target=TARGETS)
+def test_a_plan_does_not_depend_on_the_unit_of_time(
+    groups: dict[str, list[int]], target: Target, counts_of: CountsOf
+) -> None:
+    """By powers of 4 alone all roundings are the same, so that none of equally good plans is another."""
+    plans = []
+    for times in 4 ** np.arange(0, 21, 5):
+        scaled = {name: [ns * int(times) for ns in durations] for name, durations in groups.items()}
+        strata = make_design(counts_of(scaled), "joint", target, 0).strata
+        plans.append((strata.group.tolist(), strata.start.tolist(), strata.samples.tolist()))
+    assert plans[1:] == plans[:-1]
+
+
+def test_a_plan_is_the_same_up_to_a_thousand_billion_times_the_durations(
+    mixture: Callable[..., dict[str, list[int]]], counts_of: CountsOf
+) -> None:
+    for seed in range(4):
+        groups = {name: [1 + ns // 1000 for ns in durations] for name, durations in mixture(seed).items()}
+        sizes = []
+        for times in (1, 10**3, 10**6, 10**9, 10**12):
+            scaled = {name: [ns * times for ns in durations] for name, durations in groups.items()}
+            sizes.append(planned(counts_of(scaled), epsilon=0.02).strata.samples.tolist())
+        assert sizes[1:] == sizes[:-1]
 
 
 # What it costs.
@@ -190,6 +225,51 @@ def test_it_is_no_dearer_than_root_where_root_keeps_as_much(name: str, by: Group
         # It then keeps what ROOT does not.
         assert joint.bound_with_noise is not None
         assert max(joint.bound_with_noise, joint.expected_half_width or 0) <= epsilon * (1 + 1e-9)
+
+
+@settings(max_examples=40)
+@given(groups=groups_of(st.integers(1, 100_000)), looser=st.floats(1.02, 3), tight=st.floats(0.0005, 0.05))
+def test_a_looser_epsilon_never_draws_more(
+    groups: dict[str, list[int]], looser: float, tight: float, counts_of: CountsOf
+) -> None:
+    """But for what one launch of each stratum more or less is worth."""
+    counts = counts_of(groups)
+    found = [planned(counts, epsilon=epsilon) for epsilon in (tight, min(tight * looser, 0.5))]
+    assert found[1].sampled_duration_ns <= found[0].sampled_duration_ns * 1.01 + counts.duration_ns.max()
+
+
+def test_a_small_epsilon_of_many_launches_is_no_leap() -> None:
+    """Of 100,000 degrees of freedom Student's t is the normal quantile, at any confidence."""
+    counts = reduced({"k": {5000: 1_000_000}})
+    epsilons = (0.0003, 0.0004, 0.0005, 0.0006)
+    samples = [planned(counts, epsilon=epsilon, confidence=0.9999).samples for epsilon in epsilons]
+    assert samples == sorted(samples, reverse=True)
+
+
+def test_launches_of_0_ns_are_planned_as_if_they_took_half_a_step_of_the_clock() -> None:
+    """Of 1 us: half of the launches may take a third of the cycles, though no time is recorded of them."""
+    counts = reduced({"k": {0: 5000, 1000: 5000}})
+    design = planned(counts, epsilon=0.02)
+    zeros, others = design.strata.samples.tolist()
+    # At a price sizes go as the root of a launch's time, as its variance goes as its square.
+    assert zeros == pytest.approx(others * 0.5**0.5, rel=0.1)
+    assert zeros > 10
+    # What is recorded stays what is said.
+    assert design.total_duration_ns == counts.total_duration_ns
+    assert with_half_steps(reduced({"k": {0: 3, 200: 9}, "l": {0: 2}})).duration_ns.tolist() == [1, 200, 1]
+    assert with_half_steps(reduced({"k": {0: 3, 3000: 9}, "l": {0: 2}})).duration_ns.tolist() == [
+        500,
+        3000,
+        500,
+    ]
+
+
+def test_nothing_is_promised_of_a_profile_in_which_nothing_takes_time() -> None:
+    design = planned(reduced({"k": {0: 50}, "l": {0: 9}}))
+    promises = (design.bound, design.bound_with_noise, design.group_bound, design.expected_half_width)
+    assert promises == (None,) * 4
+    assert design.share_within_epsilon is None
+    assert "nothing in this profile takes any time" in " ".join(design.notes)
 
 
 # Pools, cuts of a person's, and odd profiles.

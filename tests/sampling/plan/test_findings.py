@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.plan.findings import Change, Finding, clock_step_ns, findings
+from sampling.plan.findings import Change, Finding, findings
 from sampling.plan.study import study
 from sampling.profile.profile import Profile, RecordingFacts
 from sampling.reduction import GroupBy
+from sampling.reduction.duration_counts import clock_step_ns
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target

@@ -21,6 +21,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.splitting.tree import Verdict
+from sampling.strata.target import Target
 from tests.small_plans import UNPOOLED, plan_of_profile
 
 Build = Callable[..., Profile]
@@ -114,6 +115,23 @@ def test_a_plan_file_reads_back_as_it_was_written(
             assert stratum.pooled == is_pool_key(stratum.key)
 
 
+@pytest.mark.parametrize(("method", "settings"), [("joint", ()), ("random", ("random.launches=1000000",))])
+@pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME])
+def test_a_stratum_says_how_many_names_grids_and_blocks_it_holds(
+    by: GroupBy, method: str, settings: tuple[str, ...], profile: Profile, tmp_path: Path
+) -> None:
+    """Where all launches are drawn, those that are listed have as many."""
+    target = Target(min_samples=10**6)
+    plan = plan_of_profile(
+        profile, tmp_path / "plan.json", method, Grouping(by), target=target, settings=settings
+    )
+    numbers = [stratum.signatures for stratum in plan.strata]
+    shapes = [{(each.name, each.grid, each.block) for each in stratum.launches} for stratum in plan.strata]
+    assert sum(len(stratum.launches) for stratum in plan.strata) == profile.launches
+    assert numbers == [len(each) for each in shapes]
+    assert max(numbers) > 1
+
+
 @pytest.fixture(scope="module")
 def small_plan(profile: Profile, folder: Path) -> str:
     """Return a plan document, written once for all tests that damage it."""
@@ -127,6 +145,10 @@ def small_plan(profile: Profile, folder: Path) -> str:
         (lambda plan: plan.update(schema=2), r"garbles a value: .*schema"),
         (lambda plan: plan.pop("strata"), "required field `strata`"),
         (lambda plan: plan.update(strata=[]), "do not hold its .* launches"),
+        (
+            lambda plan: plan["strata"][0].update(signatures=10**6),
+            "signatures: 1000000 is more than its size",
+        ),
         (lambda plan: plan["options"].update(epsilon=7.0), "a plan with bad options"),
         (lambda plan: plan["options"].update(launches="5:3"), "a plan with bad options"),
         (lambda plan: plan["strata"][0]["launches"][0].pop("weight"), "lacks or garbles .*weight"),

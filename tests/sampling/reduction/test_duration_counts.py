@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from sampling.reduction.duration_counts import (
     reduced,
 )
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.plan_groups import pooled
 from sampling.reduction.region import Region
 
 # The first two share a short name, the first three what stands before "(".
@@ -156,6 +158,37 @@ def test_those_that_issue_the_same_launches_are_one_where_nobody_says_otherwise(
     for each in launches:
         total_ns[each.process, each.device] += each.duration_ns
     assert counts.time_of_alike_ns == (tuple(total_ns.values()) if alike else ())
+
+
+@pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME, GroupBy.SHORT_NAME, GroupBy.STEM_SCRIPT])
+@pytest.mark.parametrize("pool", [False, True])
+@given(launches=profiles(SHORT) | profiles(MIXED), picked=st.lists(st.booleans(), min_size=50, max_size=50))
+def test_how_many_signatures_any_range_of_pairs_has(
+    by: GroupBy,
+    pool: bool,
+    launches: list[Launch],
+    picked: list[bool],
+    built: Callable[[list[Launch]], Profile],
+) -> None:
+    """Of kernel groups, and of plan groups where some are pooled: every range, launch by launch."""
+    kernels = count_durations(built(launches), Grouping(by, pool_devices=pool))
+    groups = pooled(kernels, np.array(picked[: len(kernels.groups)]))
+    group_of = {group.key: int(groups.group_of[index]) for index, group in enumerate(kernels.groups)}
+    found: dict[tuple[int, int], set[tuple[str, int]]] = {}
+    for each in launches:
+        of_pair = group_of[expected_key(each, kernels.grouping)], each.duration_ns
+        found.setdefault(of_pair, set()).add((each.name, each.grid_x))
+    counts = groups.counts
+    signatures = [
+        found[pair] for pair in zip(counts.group_of_pairs.tolist(), counts.duration_ns.tolist(), strict=True)
+    ]
+    ends = counts.offsets.tolist()
+    ranges = [(a, b) for low, high in pairwise(ends) for b in range(low + 1, high + 1) for a in range(low, b)]
+    start, stop = np.array(ranges).T
+    numbers = [len(set().union(*signatures[a:b])) for a, b in ranges]
+    assert counts.pair_signatures.numbers(start, stop).tolist() == numbers
+    assert counts.pair_signatures.are_several(start, stop).tolist() == [number > 1 for number in numbers]
+    assert not counts.pair_signatures.are_several(start, start).any()
 
 
 @given(

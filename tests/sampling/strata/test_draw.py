@@ -161,9 +161,9 @@ def test_noise_and_groups_add_up() -> None:
     found = judged(counts, strata, cycles, np.random.default_rng(2))
     plain, noisy = (found.errors_ns(with_noise=noise) for noise in (False, True))
     assert np.sqrt((plain**2).mean()) == pytest.approx(np.sqrt(total_variance(strata).sum()), rel=0.05)
-    declared = total_variance(strata, cycles.of(strata)).sum()
+    declared = total_variance(strata, cycles.variance(strata)).sum()
     assert np.sqrt((noisy**2).mean()) == pytest.approx(np.sqrt(declared), rel=0.05)
-    own = total_variance(strata, cycles.of_own_totals().of(strata))
+    own = total_variance(strata, cycles.of_own_totals().variance(strata))
     for group in (0, 1):
         errors = found.errors_ns(with_noise=True, group=group)
         assert np.sqrt((errors**2).mean()) == pytest.approx(np.sqrt(own[group]), rel=0.06)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import t
 
+from sampling.errors import OptionError
 from sampling.plan.design import make_design
 from sampling.plan.study import MethodChoice, study
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction import GroupBy
+from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
 from sampling.reduction.region import Region
-from sampling.strata.strata import Strata, bound, declared_spread, measured_clusters
-from sampling.strata.target import Target
+from sampling.strata.strata import (
+    Strata,
+    bound,
+    declared_spread,
+    expected_half_width,
+    measured_clusters,
+    student_t,
+)
+from sampling.strata.target import MOST_CONFIDENCE, Target
 from tests.small_plans import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
@@ -68,12 +80,23 @@ def plan_of(groups: PlanGroups, cut_at: list[int], samples: list[int]) -> Strata
 
 
 def check_variance(
-    counts: DurationCounts, groups: PlanGroups, strata: Strata, *, between: float, within: float, rel: float
+    counts: DurationCounts,
+    groups: PlanGroups,
+    strata: Strata,
+    *,
+    between: float,
+    within: float,
+    rel: float,
+    of_shapes: float = 0.0,
 ) -> float:
-    """Hold the deviation of the estimated total against 4,000 simulated ones; return the declared one."""
+    """Hold the deviation of the estimated total against 4,000 simulated ones; return the declared one.
+
+    ``of_shapes`` is what several signatures in all strata that are not simulated whole add to the spread.
+    """
     target = Target(noise_floor=within, kernel_spread=between)
-    errors = simulated_errors(strata, launches_of(counts, groups.group_of), 4000, between, within)
-    declared = bound(strata, 0.95, declared_spread(groups, target).of(strata)) / 1.959964
+    launches, within = launches_of(counts, groups.group_of), float(np.hypot(within, of_shapes))
+    errors = simulated_errors(strata, launches, 4000, between, within)
+    declared = bound(strata, 0.95, declared_spread(groups, target).variance(strata)) / 1.959964
     assert declared == pytest.approx(float(np.sqrt((errors**2).mean())), rel=rel)
     return float(declared)
 
@@ -108,7 +131,25 @@ def test_the_variance_of_pools(between: float, within: float, many: DurationCoun
     cuts = [*made.offsets[:5].tolist(), middle, int(made.offsets[5])]
     whole = made.group_launches[:4].tolist()
     strata = plan_of(groups, cuts, [*whole, 6, 12])
-    check_variance(many, groups, strata, between=between, within=within, rel=0.05)
+    check_variance(many, groups, strata, between=between, within=within, rel=0.04, of_shapes=0.1)
+
+
+def test_strata_of_several_signatures_declare_a_tenth_more(launch_table: Callable[..., Profile]) -> None:
+    """By name: the first half of one kernel's durations are of one grid, those of the other half of two."""
+    durations, grids = [*range(100, 120), *range(200, 220)], [1] * 20 + [1, 2] * 10
+    groups = unpooled(
+        count_durations(launch_table(["k"] * 40, durations, grid_x=grids), Grouping(GroupBy.NAME))
+    )
+    strata = plan_of(groups, [0, 20, 40], [1, 4])
+    cycles = declared_spread(groups, Target(noise_floor=0.05, kernel_spread=0.3))
+    s2 = np.array([np.var(durations[:20], ddof=1), np.var(durations[20:], ddof=1)])
+    mean = np.array([np.mean(durations[:20]), np.mean(durations[20:])])
+    assert cycles.variance(strata) == pytest.approx(s2 + [0.0025, 0.0125] * mean**2)
+    # One launch of the first tells nothing, four of the second three degrees; both vary as declared.
+    v = (20 * mean) ** 2 * [0.0025 * (1 - 1 / 20), 0.0125 * (1 / 4 - 1 / 20)]
+    share = v[1] / v.sum()
+    width = t.ppf(0.975, (4 + 3 * share) / 2) * np.sqrt(v.sum()) / (20 * mean.sum())
+    assert expected_half_width(strata, cycles, 0.95) == pytest.approx(width)
 
 
 def test_one_kernel_with_nearly_all_time_cancels_from_the_ratio(counts_of: CountsOf) -> None:
@@ -119,7 +160,9 @@ def test_one_kernel_with_nearly_all_time_cancels_from_the_ratio(counts_of: Count
     strata = plan_of(groups, counts.offsets.tolist(), [10, 3])
     found = check_variance(counts, groups, strata, between=0.5, within=0.1, rel=0.03)
     assert found == pytest.approx(
-        bound(strata, 0.95, declared_spread(groups, Target(noise_floor=0.1, kernel_spread=0)).of(strata))
+        bound(
+            strata, 0.95, declared_spread(groups, Target(noise_floor=0.1, kernel_spread=0)).variance(strata)
+        )
         / 1.959964,
         rel=0.02,
     )
@@ -176,3 +219,31 @@ def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
     assert (np.abs(errors) <= design.bound_with_noise).mean() >= ENOUGH
     assert design.bound is not None
     assert (np.abs(errors) <= design.bound).mean() < 0.9, "the bound of profile time does not hold of it"
+
+
+def test_quantiles_are_those_of_students_t() -> None:
+    freedom = np.array([0.5, 1, 2, 2.7, 30, 1e4, 9e4, 1e7, np.inf])
+    for confidence in (0.5, 0.95, 0.9999, MOST_CONFIDENCE):
+        assert student_t(confidence, freedom) == pytest.approx(t.ppf(0.5 + confidence / 2, freedom), rel=1e-7)
+
+
+def test_scipy_is_as_it_was_after_its_quantile_was_taken_alone() -> None:
+    code = """
+import sys
+from sampling.strata.strata import student_t
+found = float(student_t(0.95, 2))
+assert "scipy.special" not in sys.modules
+from scipy import stats
+from scipy.special import chdtri, gamma
+assert abs(stats.t.ppf(0.975, 2) - found) < 1e-9
+print(gamma(5))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("24.0\n", "")
+
+
+@pytest.mark.parametrize("confidence", [0.9999999, 1 - 1e-12])
+def test_a_confidence_beyond_all_that_is_known_is_refused(confidence: float) -> None:
+    with pytest.raises(OptionError, match=r"`confidence` is 0\.999999 at most, not 0\.9999999"):
+        Target(confidence=confidence)
+    assert Target(confidence=MOST_CONFIDENCE).confidence == MOST_CONFIDENCE
