@@ -55,7 +55,7 @@ MOST_CUTS = 64
 # By so much epsilon shrinks inside where the bounds do not hold in the draws; a group's own goes further.
 _STEP, _GROUP_STEP = 0.97, 0.9
 # How many smaller epsilons are looked at where a group's own had to.
-_SMALLER = 8
+_SMALLER = 16
 # Prices of a group's curve, over a first guess to find the price of the plan, then over that.
 _COARSE = 2.0 ** np.arange(-24, 4)
 _FINE = 2.0 ** np.arange(-2, 2.01, 0.25)

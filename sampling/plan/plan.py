@@ -27,7 +27,7 @@ from sampling.plan.plan_file import (
 from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts, LaunchCost, pair_signatures
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.reduction.region import as_given, as_written
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
@@ -176,8 +176,11 @@ def planned_strata(
         duration_ns = design.launches.duration_ns[design.by_cluster]
         low_ns, high_ns = duration_ns[ends[:-1]], duration_ns[ends[1:] - 1]
         pooled = np.full(len(keys), design.random)
-        whole = np.zeros(len(design.launches), dtype=np.int64)
-        signatures = np.diff(pair_signatures(design.picks.stratum, whole, design.launches.signature).offsets)
+        # Launches that no pick stands for are in no stratum.
+        is_held = design.picks.stratum >= 0
+        width = int(design.launches.signature.max()) + 1
+        held = np.unique(design.picks.stratum[is_held] * width + design.launches.signature[is_held])
+        signatures = np.bincount(held // width, minlength=len(keys))
     elif WHOLE_WORKLOAD in strata.group:
         keys, pooled = [WHOLE_WORKLOAD_KEY] * len(strata), np.full(len(strata), fill_value=True)
         least_and_most_ns = counts.duration_ns.min(), counts.duration_ns.max()

@@ -341,7 +341,7 @@ def _what_disagrees(plan: PlanFile) -> str | None:
     Places are the number of a stratum, from 0, the id of a launch, and a field. Picks need not stand for
     every launch, and their weights may count instructions or iterations.
     """
-    for check in (_of_strata, _of_launches, _of_kernels, _of_region, _of_both, _of_all):
+    for check in (_of_strata, _of_launches, _of_kernels, _of_signatures, _of_region, _of_both, _of_all):
         if (found := next(check(plan), None)) is not None:
             return found
     return None
@@ -359,11 +359,15 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     yield from _wrong(plan, "samples", samples != there, "is not how many launches it lists")
     signatures = _column(plan.strata, "signatures")
     yield from _wrong(plan, "signatures", signatures > size, "is more than its size")
-    shapes = np.array([len({(each.grid, each.block) for each in of.launches}) for of in plan.strata])
-    yield from _wrong(plan, "signatures", signatures < shapes, "is fewer than its launches have")
     keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
     twice = np.array([keys[stratum.key, stratum.low_ns] > 1 for stratum in plan.strata])
     yield from _wrong(plan, "key", twice, "stands there twice with this low_ns")
+
+
+def _of_signatures(plan: PlanFile) -> Iterator[str]:
+    shapes = [len({(launch.grid, launch.block) for launch in stratum.launches}) for stratum in plan.strata]
+    are_fewer = _column(plan.strata, "signatures") < np.array(shapes)
+    yield from _wrong(plan, "signatures", are_fewer, "is fewer than its launches have")
 
 
 def _of_launches(plan: PlanFile) -> Iterator[str]:

@@ -119,7 +119,7 @@ def _shared(
     if by is GroupBy.LAUNCH:
         signature = kernels.signature(label)
         return names.readable(signature.name), signature.grid, signature.block, operator
-    code = int(kernels.signature_names()[label])
+    code = int(kernels.signature_rows()[label, 0])
     if by is GroupBy.SHORT_NAME:
         return names.short(code), None, None, operator
     name = names.readable(code)

@@ -109,7 +109,7 @@ def _silent(*_: object) -> None:
 def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_faster(small: str) -> None:
     for method, epsilon, said in (
         ("joint", 0.2, r"Plan: \d+ of 168 launches by joint, [\d.]+x, error <= [\d.]+ % \(asked 20 %\)"),
-        ("random", 0.2, r"Plan: 1 of 168 launches by random, 168x, error <= 357.9 %, not the 20 % asked"),
+        ("random", 0.2, r"Plan: 1 of 168 launches by random, 168x, error <= [\d.]+ %, not the 20 % asked"),
         ("stem", 0.05, r"Plan: \d+ of 168 launches by stem, [\d.]+x, "),
     ):
         options = SampleOptions(profiles=(small,), method=method, epsilon=epsilon)

@@ -121,7 +121,7 @@ def test_the_best_method_is_first_and_data_stay_as_asked(
     rows = compared(kernelpoint, *words)
     assert [row["method"] for row in rows] == ["random", "joint", "single-iteration", "root", "stem"]
     assert rows[2]["bound_with_noise"] is None
-    assert shown(kernelpoint, *words) == ["joint", "root", "stem", "random", "single-iteration"]
+    assert shown(kernelpoint, *words) == ["joint", "stem", "root", "random", "single-iteration"]
     text = kernelpoint("compare", *words, *FEW, "--features", counts).out
     assert "Best first: bounds of the simulated total that are as asked for, by speedup" in text
     assert max(map(len, text.splitlines())) <= 80

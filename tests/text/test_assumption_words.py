@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sampling.estimation.interval import Seen
+from sampling.strata.target import Target
 from tui.text.assumption import basis_lines, detail_lines
 
 NOISE = 0.05
@@ -24,7 +25,7 @@ def estimate_of(seen: Seen | None, *, within: float = 0.025, is_warm: bool = Tru
         main=main,
         parts=None,
         caches=SimpleNamespace(is_of_whole_run=is_warm),
-        plan=SimpleNamespace(options=SimpleNamespace(noise_floor=NOISE)),
+        plan=SimpleNamespace(options=SimpleNamespace(target=Target(noise_floor=NOISE))),
         notes=("what it covers",),
     )
 
