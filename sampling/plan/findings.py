@@ -155,6 +155,17 @@ def _missing_kernels(evidence: Evidence) -> _Said | None:
     return f"{share} of the launches missing", message, remedy
 
 
+def _replayed(evidence: Evidence) -> _Said | None:
+    if not (replays := evidence.profile.facts.replays):
+        return None
+    message = (
+        f"Launches were run again {counted(replays, 'time')} for other counters: each counts once, with its "
+        "first times."
+    )
+    remedy = "record times by themselves: counters slow launches down"
+    return f"{counted(replays, 'replay')} not counted", message, remedy
+
+
 def _merged_ranks(evidence: Evidence) -> _Said | None:
     if not (ranks := evidence.profile.facts.merged_ranks):
         return None
@@ -482,6 +493,7 @@ _CHECKS = (
         _graph_level_trace,
         _missing_kernels,
         _merged_ranks,
+        _replayed,
         _rows_left_out,
         _overlong,
         _no_times,

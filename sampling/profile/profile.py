@@ -111,6 +111,8 @@ class RecordingFacts:
     world_size: int | None = None
     #: How many processes of a distributed run one file holds; 0 where it is one process's.
     merged_ranks: int = 0
+    #: How often launches were run again for other counters, which is no launch of the program.
+    replays: int = 0
     #: API calls that launch a kernel, and how many of them have none in the recording.
     launch_calls: int = 0
     calls_without_kernel: int = 0
@@ -515,6 +517,7 @@ def _joined_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> R
         api_rows_missing=sum(each.api_rows_missing for each in facts),
         hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
         merged_ranks=sum(each.merged_ranks for each in facts),
+        replays=sum(each.replays for each in facts),
         launch_calls=sum(each.launch_calls for each in facts),
         calls_without_kernel=sum(each.calls_without_kernel for each in facts),
         rows_left_out=sum(each.rows_left_out for each in facts),

@@ -154,7 +154,7 @@ def launches_of(
                 stream=rows.if_complete("queue"),
             )
         )
-    facts = RecordingFacts(launch_order=launch_order)
+    facts = RecordingFacts(launch_order=launch_order, replays=dispatches.replays())
     return launches.finish(format_name, facts, _NOTHING, dispatches.metrics())
 
 
@@ -180,8 +180,11 @@ class _Dispatches:
     """Which rows are of one dispatch, and what its counters are."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[int, int], int] = {}
+        self._places: dict[tuple[int, int, str], int] = {}
         self._known: IntArray = np.zeros(0, dtype=np.int64)
+        #: (2, n) dispatch and start of each run, where a run has a row a counter; else rows that run again.
+        self._runs: list[IntArray] = [np.zeros((2, 0), dtype=np.int64)]
+        self._runs_again = 0
         #: Of the first row of each dispatch in the order of the file, and of all rows with their counters
         self._first_keys: list[IntArray] = []
         self._counted: list[tuple[IntArray, IntArray, FloatArray]] = []
@@ -194,20 +197,33 @@ class _Dispatches:
             return np.ones(len(rows), dtype=np.bool_)
         nowhere = np.zeros(len(rows), dtype=np.int64)
         place = [nowhere if column is None else column for column in (process, device)]
-        codes, first = dense_codes([np.unique(column, return_inverse=True)[1] for column in place])
+        names, name = rows.texts("name")
+        codes, first = dense_codes([*(np.unique(column, return_inverse=True)[1] for column in place), name])
         distinct = zip(*(column[first].tolist() for column in place), strict=True)
-        places = [self._places.setdefault(pair, len(self._places)) for pair in distinct]
+        places = [
+            self._places.setdefault((*pair, names[code]), len(self._places))
+            for pair, code in zip(distinct, name[first].tolist(), strict=True)
+        ]
         key = np.array(places, dtype=np.int64)[codes] << _DISPATCH_BITS | number
         dispatches, first = np.unique(key, return_index=True)
         is_first = np.zeros(len(rows), dtype=np.bool_)
         is_first[first[~np.isin(dispatches, self._known, assume_unique=True)]] = True
         self._known = np.union1d(self._known, dispatches)
+        if "counter" in rows:
+            self._runs.append(np.unique(np.stack([key, rows.times("start")]), axis=1))
+        else:
+            self._runs_again += int(np.count_nonzero(~is_first))
         if "counter" in rows and "value" in rows:
             self._first_keys.append(key[is_first])
             titles, title_codes = rows.texts("counter")
             counter = np.array([self._counters.setdefault(title, len(self._counters)) for title in titles])
             self._counted.append((key, counter[title_codes], floats(rows, "value", None)[0]))
         return is_first
+
+    def replays(self) -> int:
+        """Return how often dispatches ran again."""
+        runs = np.unique(np.concatenate(self._runs, axis=1), axis=1)
+        return self._runs_again + runs.shape[1] - len(np.unique(runs[0]))
 
     def metrics(self) -> dict[str, FloatArray]:
         """Return (launches,) each counter, NaN where a dispatch has none; of two values the first counts."""

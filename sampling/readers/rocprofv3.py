@@ -377,6 +377,7 @@ def _profile_of(
         facts = replace(
             facts,
             launch_order="correlation" if is_by_number else facts.launch_order,
+            replays=facts.replays + int(np.count_nonzero(~is_first)),
             api_rows_missing=facts.api_rows_missing + missing,
             launch_calls=facts.launch_calls + calls,
             calls_without_kernel=facts.calls_without_kernel + alone,

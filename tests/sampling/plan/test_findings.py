@@ -103,6 +103,11 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
         "The file holds 2 ranks: each is a process here",
     ),
     (
+        *("replayed", "note", "3 replays not counted"),
+        kernels(SPREAD, facts=RecordingFacts(replays=3)),
+        "run again 3 times for other counters: each counts once, with its first times.",
+    ),
+    (
         *("rows-left-out", "warning", "1 row left out", kernels(SPREAD, facts=_LEFT_OUT)),
         "1 row is no usable launch and was left out; the first: row 6, column dur: it ends before",
     ),

@@ -248,6 +248,7 @@ def test_a_dispatch_with_a_row_a_counter_or_a_pass_is_one_launch(tmp_path: Path)
     ]
     profile = read(written(tmp_path, COUNTERS + "\n".join(rows) + "\n"))
     found = [(each.process, each.device, each.name, each.duration_ns) for each in told(profile)]
+    assert profile.facts.replays == 1
     assert found == [(7, 1, "a", 10), (7, 1, "b", 30), (7, 2, "d", 4), (8, 1, "c", 3)]
     values = [profile.parts[0].source.metrics(slice(0, 4), [name])[name] for name in profile.metric_names]
     table = dict(zip(profile.metric_names, values, strict=True))
@@ -269,3 +270,11 @@ def test_dispatches_are_told_apart_across_pieces(tmp_path: Path, monkeypatch: py
     assert [each.duration_ns for each in told(profile)] == [1, 2, 3]
     metrics = profile.parts[0].metrics(["C1", "C2"])
     assert (metrics["C1"].tolist(), metrics["C2"].tolist()) == ([11, 21, 31], [12, 22, 32])
+
+
+def test_one_number_for_two_kernels_is_of_two_dispatches(tmp_path: Path) -> None:
+    """As where the lists of two programs follow each other in one file."""
+    rows = ["1,7,Agent 1,a,1,1,C,1,10,12", "1,7,Agent 1,b,1,1,C,2,90,99"]
+    profile = read(written(tmp_path, COUNTERS + "\n".join(rows) + "\n"))
+    assert [(each.name, each.duration_ns) for each in told(profile)] == [("a", 2), ("b", 9)]
+    assert profile.facts.replays == 0

@@ -213,7 +213,9 @@ def test_a_dispatch_that_is_replayed_is_one_launch(written: Written, replayed: i
         for each in DISPATCHES
         for run in range(replayed)
     ]
-    assert told(read(written(later, CALLS))) == [*map(LAUNCHES.__getitem__, (1, 3, 2))]
+    profile = read(written(later, CALLS))
+    assert told(profile) == [*map(LAUNCHES.__getitem__, (1, 3, 2))]
+    assert profile.facts.replays == len(DISPATCHES) * (replayed - 1)
 
 
 def test_dispatches_without_numbers_are_launches_each(written: Written) -> None:
