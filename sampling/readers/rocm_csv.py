@@ -223,7 +223,7 @@ class _Dispatches:
     def replays(self) -> int:
         """Return how often dispatches ran again."""
         runs = np.unique(np.concatenate(self._runs, axis=1), axis=1)
-        return self._runs_again + runs.shape[1] - len(np.unique(runs[0]))
+        return self._runs_again + int(runs.shape[1]) - len(np.unique(runs[0]))
 
     def metrics(self) -> dict[str, FloatArray]:
         """Return (launches,) each counter, NaN where a dispatch has none; of two values the first counts."""
