@@ -339,7 +339,7 @@ class _Planner:
             share[over] *= _GROUP_STEP
         if share.min() < 1:
             # A group of few launches meets its bound in leaps: a smaller epsilon may happen to, for less.
-            for smaller in _STEP ** np.arange(1, _SMALLER + 1):
+            for smaller in _STEP ** (2 * np.arange(1, _SMALLER + 1)):
                 other, other_paid, step, over = self._tried(smaller, np.ones(len(share)), most=paid)
                 if step == 1 and not over.any():
                     found, paid = other, other_paid
