@@ -33,9 +33,10 @@ READS: dict[str, Callable[[Path], object]] = {
 }
 
 
+# In folders that are not there, so that nothing is written.
 @pytest.mark.parametrize("what", READS)
 @pytest.mark.parametrize(
-    "place", [Path("/nowhere/at all"), PROJECT.parent / "nowhere", PROJECT / ".." / "no"]
+    "place", [Path("/nowhere/at all"), PROJECT.parent / "nowhere" / "else", PROJECT / ".." / "no" / "where"]
 )
 def test_a_read_outside_is_seen(what: str, place: Path) -> None:
     with suppress(OSError, sqlite3.OperationalError):
