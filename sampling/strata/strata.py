@@ -18,6 +18,7 @@ from types import ModuleType
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.parallel import Lock
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.target import Target, normal_quantile
@@ -208,6 +209,9 @@ def student_t(confidence: float, degrees_of_freedom: FloatArray | float) -> Floa
     return np.asarray(_stdtrit()(np.minimum(degrees_of_freedom, _MANY), 0.5 + confidence / 2))
 
 
+_LOADING = Lock()
+
+
 @cache
 def _stdtrit() -> np.ufunc:
     """Return SciPy's quantile of Student's t, from the extension that has it.
@@ -217,7 +221,8 @@ def _stdtrit() -> np.ufunc:
     import scipy
 
     name = "scipy.special"
-    with suppress(ImportError):
+    # A second thread would find the package that is none.
+    with _LOADING, suppress(ImportError):
         if name not in sys.modules:
             sys.modules[name] = package = ModuleType(name)
             package.__path__ = [str(Path(scipy.__file__).with_name("special"))]

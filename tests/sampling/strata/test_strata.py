@@ -242,6 +242,25 @@ print(gamma(5))
     assert (ran.stdout, ran.stderr) == ("24.0\n", "")
 
 
+def test_threads_that_ask_first_together_have_the_quantile_each() -> None:
+    code = """
+import sys, threading
+from sampling.strata.strata import student_t
+sys.setswitchinterval(1e-6)
+together, found = threading.Barrier(8), []
+def ask():
+    together.wait()
+    found.append(round(float(student_t(0.95, 2)), 3))
+threads = [threading.Thread(target=ask) for _ in range(8)]
+for step in (threading.Thread.start, threading.Thread.join):
+    for thread in threads:
+        step(thread)
+print(found)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == (f"{[4.303] * 8}\n", "")
+
+
 @pytest.mark.parametrize("confidence", [0.9999999, 1 - 1e-12])
 def test_a_confidence_beyond_all_that_is_known_is_refused(confidence: float) -> None:
     with pytest.raises(OptionError, match=r"`confidence` is 0\.999999 at most, not 0\.9999999"):
