@@ -215,7 +215,7 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
     within, between = starting_spreads(plan.options.target)
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
-    several = np.array([stratum.signatures > 1 for stratum in plan.strata]) * OF_SEVERAL_SIGNATURES**2
+    several = np.array([stratum.is_mixed for stratum in plan.strata]) * OF_SEVERAL_SIGNATURES**2
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),

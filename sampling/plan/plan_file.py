@@ -86,6 +86,11 @@ class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     signatures: _Count = 1
     launches: tuple[PlannedLaunch, ...]
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether its launches have several signatures, by their number or as those that it lists show."""
+        return self.signatures > 1 or len({(each.name, each.grid, each.block) for each in self.launches}) > 1
+
 
 class PlannedFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the profile."""
@@ -305,6 +310,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+# Options of plans with which simulators' runs were recorded; estimating does not depend on them.
+_OF_EARLIER_PLANS = frozenset({"with_replacement", "pool_below", "min_freedom"})
+
+
 def read_plan(path: str) -> PlanFile:
     """Read a plan file, or that of a folder which `export` or `run` wrote.
 
@@ -314,6 +323,10 @@ def read_plan(path: str) -> PlanFile:
     with suppress(OSError):
         path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
     document = read_json_object(path) | {"path": path, "places": ()}
+    if isinstance(options := document.get("options"), dict):
+        document["options"] = {
+            name: value for name, value in options.items() if name not in _OF_EARLIER_PLANS
+        }
     if missing := {"schema", "kind"} - document.keys():
         raise PlanFileError(f"no plan: it has no {min(missing)}", path=path, remedy=_REMEDY)
     plan = _converted(document, PlanFile, "a plan file", path, _REMEDY)
@@ -341,7 +354,7 @@ def _what_disagrees(plan: PlanFile) -> str | None:
     Places are the number of a stratum, from 0, the id of a launch, and a field. Picks need not stand for
     every launch, and their weights may count instructions or iterations.
     """
-    for check in (_of_strata, _of_launches, _of_kernels, _of_signatures, _of_region, _of_both, _of_all):
+    for check in (_of_strata, _of_launches, _of_kernels, _of_region, _of_both, _of_all):
         if (found := next(check(plan), None)) is not None:
             return found
     return None
@@ -362,12 +375,6 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
     twice = np.array([keys[stratum.key, stratum.low_ns] > 1 for stratum in plan.strata])
     yield from _wrong(plan, "key", twice, "stands there twice with this low_ns")
-
-
-def _of_signatures(plan: PlanFile) -> Iterator[str]:
-    shapes = [len({(launch.grid, launch.block) for launch in stratum.launches}) for stratum in plan.strata]
-    are_fewer = _column(plan.strata, "signatures") < np.array(shapes)
-    yield from _wrong(plan, "signatures", are_fewer, "is fewer than its launches have")
 
 
 def _of_launches(plan: PlanFile) -> Iterator[str]:

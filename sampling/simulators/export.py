@@ -197,7 +197,7 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
         for name in ("size", "mean_ns", "std_ns")
     )
     between = np.array([target.kernel_spread**2 * stratum.pooled for stratum in plan.strata])
-    several = OF_SEVERAL_SIGNATURES * np.array([stratum.signatures > 1 for stratum in plan.strata])
+    several = OF_SEVERAL_SIGNATURES * np.array([stratum.is_mixed for stratum in plan.strata])
     within = (target.noise_floor**2 + several**2) * mean**2
     share = size**2 * (std**2 + within + between * (mean**2 + std**2))
     falling = np.lexsort((-size * mean, -share)).tolist()

@@ -84,3 +84,17 @@ def test_the_public_benchmarks(
     path = shared_data / "scale-model" / f"{file}.csv"
     results = kernelpoint("scale", "validate", path, "--scaling", scaling, "--format", "json").results
     assert [score["mean"] for score in results[method].values()] == pytest.approx(means, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("cold-0", "COLD 91,519 cycles: launches began with empty caches;"),
+        ("warm-0", "COLD 88,993 cycles: launches began with only 1 launch before each;"),
+    ],
+)
+def test_plans_that_a_simulator_ran_are_read_though_options_have_changed_since(
+    kernelpoint: Kernelpoint, runs: Path, name: str, first: str
+) -> None:
+    folder = runs / f"sel-torch-32-{name}"
+    assert kernelpoint("estimate", folder / "plan.json", folder / "run.log.gz").out.startswith(first)
