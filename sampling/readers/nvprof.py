@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,7 +164,7 @@ def _tables(
                 continue
             if has_ended:
                 raise refused(offset + header.start(), "holds a second GPU trace of nvprof")
-            layout, start = _layout(header), header.end()
+            layout, start = _layout(header, partial(refused, offset + header.start())), header.end()
             yield None
         if layout.separator == "," and not units and text[start:]:
             below = first_line(text[start:])
@@ -181,12 +182,14 @@ def _tables(
             yield parse(file, layout, offset + start, rows, left_out=left_out)
 
 
-def _layout(header: re.Match[bytes]) -> Layout:
+def _layout(header: re.Match[bytes], refused: Callable[[str], ProfileError]) -> Layout:
     is_csv = header["csv"] is not None
     line = header["csv"] if is_csv else re.sub(rb" {2,}", b",", header["columns"].strip())
     titles = header_cells(line.strip())
     kinds = _CSV_KINDS if is_csv else _COLUMN_KINDS
     columns = {title: (titles.index(title), kind) for title, kind in kinds.items() if title in titles}
+    if not is_csv and {*_TIMES, "Grid Size", "Block Size", "Name"} - columns.keys():
+        raise refused("the header of the GPU trace lacks a column")
     return Layout(titles, columns, "," if is_csv else _BETWEEN_CELLS, remedy=_PRINT_AGAIN)
 
 

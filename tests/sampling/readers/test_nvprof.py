@@ -211,6 +211,11 @@ def test_a_row_of_csv_that_is_no_launch_is_left_out(tmp_path: Path, find: str, p
     assert profile.facts.first_left_out == f"row 8, {first}"
 
 
+def test_a_header_with_a_quote_in_it_is_refused(tmp_path: Path) -> None:
+    error = refusal_of(written(tmp_path, BANNER, [HEADER.replace("Stream", '"tream')], ROWS))
+    assert "lacks a column" in str(error)
+
+
 def test_a_line_of_the_programs_own_among_the_rows_is_left_out(tmp_path: Path) -> None:
     rows = [*ROWS[:2], "Traceback of the program", *ROWS[2:]]
     profile = read(written(tmp_path, BANNER, [HEADER], rows))

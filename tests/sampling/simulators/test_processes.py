@@ -62,7 +62,7 @@ def test_what_is_left_is_found_again_and_ended(tmp_path: Path) -> None:
     process.wait()
     assert is_alive(child)
     end_left([tmp_path, tmp_path / "none"])
-    assert not is_alive(child)
+    wait_for(lambda: not is_alive(child))
     end([process])
 
 
@@ -76,7 +76,7 @@ def test_a_number_that_was_given_again_is_left_alone(tmp_path: Path, changed: st
     end_left([tmp_path])
     assert is_alive(child)
     end([process])
-    assert not is_alive(child)
+    wait_for(lambda: not is_alive(child))
 
 
 def test_a_disk_is_full_where_nothing_more_can_be_written(tmp_path: Path) -> None:
