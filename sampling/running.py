@@ -48,7 +48,7 @@ _POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunRequest:
     """What is to be run."""
 
     plan: PlanFile
@@ -66,7 +66,7 @@ class Asked:
     assume_like: str | None = None
 
 
-class Failed(NamedTuple):
+class FailedLaunch(NamedTuple):
     """A launch without a result, why, and which other one of its stratum is simulated for it, if any yet."""
 
     id: int
@@ -74,7 +74,7 @@ class Failed(NamedTuple):
     instead: int | None
 
 
-class Now(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is, in launches."""
 
     done: int
@@ -87,11 +87,11 @@ class Now(NamedTuple):
     news: Job | GivenUp | int | None = None
 
 
-class Ran(NamedTuple):
+class RunResult(NamedTuple):
     """What a run came to."""
 
     found: PlanEstimate | None  #: None where there is no result
-    failed: tuple[Failed, ...]
+    failed: tuple[FailedLaunch, ...]
     #: the script to submit, and how many launches it simulates; None where nothing is left to run
     job_array: tuple[Path, int] | None = None
     #: folders of launches that began and have not ended, while a job array is at work
@@ -100,10 +100,10 @@ class Ran(NamedTuple):
     why_no_more: str = ""  #: why nothing more can be drawn, where more was wanted
 
 
-Watch = Callable[[Now], None]
+Watch = Callable[[RunProgress], None]
 
 
-def run(asked: Asked, watch: Watch) -> Ran:
+def run(asked: RunRequest, watch: Watch) -> RunResult:
     """Simulate the plan's launches until the target holds, and more than the plan's if it takes more.
 
     Raises OptionError: the command cannot be run, another run has the folder, or it is of another plan or
@@ -117,7 +117,7 @@ def run(asked: Asked, watch: Watch) -> Ran:
         return loop.ran()
 
 
-def write_job_array(asked: Asked, watch: Watch) -> Ran:
+def write_job_array(asked: RunRequest, watch: Watch) -> RunResult:
     """Take what a job array left, and write one for what is still to be simulated; run nothing."""
     with _begun(asked, watch, is_array=True) as loop:
         if loop.is_met():
@@ -132,7 +132,7 @@ def write_job_array(asked: Asked, watch: Watch) -> Ran:
 
 
 @contextmanager
-def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Loop]:
+def _begun(asked: RunRequest, watch: Watch, *, is_array: bool = False) -> Iterator[Loop]:
     """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
     import fcntl
 
@@ -158,7 +158,7 @@ def _begun(asked: Asked, watch: Watch, *, is_array: bool = False) -> Iterator[Lo
             end([process for process, _ in loop.running.values()])
 
 
-def refuse_what_cannot_run(asked: Asked) -> None:
+def refuse_what_cannot_run(asked: RunRequest) -> None:
     """Raise OptionError for what is asked together and cannot be done so."""
     wrong: str | None = None
     if asked.to not in NEEDED:
@@ -182,7 +182,7 @@ def refuse_what_cannot_run(asked: Asked) -> None:
 class Loop:
     """A run, from the files of its folder on."""
 
-    def __init__(self, asked: Asked, watch: Watch) -> None:
+    def __init__(self, asked: RunRequest, watch: Watch) -> None:
         self.asked, self.watch, self.folder = asked, watch, asked.folder.absolute()
         self.words = words_of(asked.command, asked.to)
         self.jobs: list[Job] = []
@@ -460,7 +460,7 @@ class Loop:
         failed = sum(bool(job.failure) for job in self.jobs)
         of = sum(job.has_ended for job in self.jobs) + len(left)
         total = None if self.found is None else self.found.main
-        self.watch(Now(done, of, failed, len(self.running), total, seconds, news))
+        self.watch(RunProgress(done, of, failed, len(self.running), total, seconds, news))
 
     def grow(self) -> bool:
         """Draw what is missing to the target, and another for each that failed; return whether any is."""
@@ -495,14 +495,14 @@ class Loop:
         self._tell(larger.added)
         return True
 
-    def ran(self, script: tuple[Path, int] | None = None, begun: tuple[Path, ...] = ()) -> Ran:
+    def ran(self, script: tuple[Path, int] | None = None, begun: tuple[Path, ...] = ()) -> RunResult:
         """Return what the run came to; AnalysisError where no launch has a result and none is left to run."""
         if self.found is None and script is None and not begun:
             why = next((job.failure for job in self.jobs if job.failure), "nothing was run")
             raise AnalysisError(f"no launch has a result: {why}", remedy=f"see the logs in {self.folder}")
-        return Ran(self.found, self.failed(), script, begun, self.given_up, self.why_no_more)
+        return RunResult(self.found, self.failed(), script, begun, self.given_up, self.why_no_more)
 
-    def failed(self) -> tuple[Failed, ...]:
+    def failed(self) -> tuple[FailedLaunch, ...]:
         """Return the launches that failed, each with the one that was drawn of its stratum for it."""
         first = {launch.id for launch in self.first.drawn}
         added = [job for job in self.jobs if job.id not in first]
@@ -511,7 +511,7 @@ class Loop:
             instead = next((each for each in added if each.strata & job.strata and each is not job), None)
             if instead is not None:
                 added.remove(instead)
-            rows.append(Failed(job.id, job.failure, None if instead is None else instead.id))
+            rows.append(FailedLaunch(job.id, job.failure, None if instead is None else instead.id))
         return tuple(rows)
 
     def job_array(self, jobs: Sequence[Job]) -> Path:

@@ -213,12 +213,12 @@ class _Options(dict[str, tuple[str, int]]):
         row = self.text.count("\n", 0, self[name][1]) + 1 if name in self else None
         return InputError(what, Place(self.path, row), remedy=remedy)
 
-    def stated(self, name: str, default: str = "") -> str:
+    def with_selection(self, name: str, default: str = "") -> str:
         return self[name][0] if name in self else default
 
     def whole(self, name: str, default: str = "") -> int:
         """Return an option that is a whole number from 1; InputError where it is not, or is missing."""
-        value = self.stated(name, default)
+        value = self.with_selection(name, default)
         if not _WHOLE.fullmatch(value):
             what = f"{name} is {value!r}, not a whole number from 1" if name in self else f"{name} is missing"
             raise self.error(name, what, "give the whole gpgpusim.config, its numbers in decimal digits")
@@ -239,13 +239,13 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     if clusters % parts or channels % parts:
         what = f"{_CHIPLETS} {parts} does not divide {clusters} clusters and {channels} memory channels"
         raise options.error(_CHIPLETS, what, "give a target whose chiplet partitions are alike")
-    cache = _CACHE.match(options.stated(_LLC))
+    cache = _CACHE.match(options.with_selection(_LLC))
     if cache is None:
-        what = f"{_LLC} is {options.stated(_LLC)!r}, which does not start with sets:line bytes:ways"
+        what = f"{_LLC} is {options.with_selection(_LLC)!r}, which does not start with sets:line bytes:ways"
         remedy = "give a target with a last-level cache, as in S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"
         raise options.error(_LLC, what, remedy)
-    clocks, noc, dram = _FOUR_CLOCKS.fullmatch(options.stated(_CLOCKS)), None, None
-    if clocks and options.stated("-network_mode", _BOOKSIM) == _LOCAL_CROSSBAR and _FLIT in options:
+    clocks, noc, dram = _FOUR_CLOCKS.fullmatch(options.with_selection(_CLOCKS)), None, None
+    if clocks and options.with_selection("-network_mode", _BOOKSIM) == _LOCAL_CROSSBAR and _FLIT in options:
         noc = min(clusters, slices) * options.whole(_FLIT) * float(clocks[2]) / 1000
     if clocks and _BUS_BYTES in options and _DATA_RATE in options:
         buses = channels * options.whole("-gpgpu_n_mem_per_ctrlr", "1") * options.whole(_BUS_BYTES)
@@ -283,7 +283,7 @@ def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
     The hash of addresses over slices that most configurations ask for, IPOLY, is for 16 slices or more; below
     it the indexing is changed to bitwise XOR or, where the channels are no power of two, to none.
     """
-    mapping, indexing = options.stated(_MAPPING, "dramid@"), options.stated(_INDEXING)
+    mapping, indexing = options.with_selection(_MAPPING, "dramid@"), options.with_selection(_INDEXING)
     clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
     if not mapping.startswith("dramid@") and "d" in mapping.lower():
         what = f"{_MAPPING} names the address bits of {channels} memory channels one by one,"
@@ -301,9 +301,9 @@ def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
         sentence = f"the simulator's IPOLY hash is for 16 cache slices or more, so {_INDEXING} is"
         where = f"{new}, {how}, where the target has {indexing}"
         notes.append(Note("partition-indexing-changed", f"{sentence} {where}"))
-    if options.stated("-network_mode", _BOOKSIM) == _BOOKSIM:
+    if options.with_selection("-network_mode", _BOOKSIM) == _BOOKSIM:
         ports = (clusters + channels * slices) // factor
-        file = options.stated("-inter_config_file") or "of BookSim"
+        file = options.with_selection("-inter_config_file") or "of BookSim"
         sentence = f"the network file {file} is not scaled: give its crossbar {ports} ports (k)"
         notes.append(Note("network-file-not-scaled", sentence))
     return edits, notes
@@ -362,16 +362,18 @@ def toml_target(text: str, path: str) -> Target:
     if gpu.llc_mib * _MIB % 1:
         what = f"{gpu.llc_mib} is not a whole number of bytes"
         raise InputError(what, Place(path, key="llc_mib"), remedy="state what the target has")
-    stated = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
-    of_all = {key: dies * value for key, value in stated.items() if key not in ("llc_mib", "chiplets")}
+    with_selection = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
+    of_all = {
+        key: dies * value for key, value in with_selection.items() if key not in ("llc_mib", "chiplets")
+    }
     llc = dies * int(gpu.llc_mib * _MIB)
     resources = SharedResources(llc_bytes=llc, chiplets=gpu.chiplets, **of_all)
 
     def scaled(factor: int) -> ScaledModel:
-        keys = () if factor == 1 else tuple(stated) if gpu.chiplets is None else ("chiplets",)
+        keys = () if factor == 1 else tuple(with_selection) if gpu.chiplets is None else ("chiplets",)
         new = {
             key: value // factor if isinstance(value, int) and value % factor == 0 else value / factor
-            for key, value in ((key, stated[key]) for key in keys)
+            for key, value in ((key, with_selection[key]) for key in keys)
         }
         heading = ""
 
@@ -386,7 +388,7 @@ def toml_target(text: str, path: str) -> Target:
         if parsed_toml(ours, path, _Target, meant=_MEANT) != wanted:
             what = "the values that scale cannot be replaced as they are written"
             raise InputError(what, Place(path), remedy="write the table [gpu] with one key = value a line")
-        changes = tuple(Change(key, str(stated[key]), str(new[key])) for key in keys)
+        changes = tuple(Change(key, str(with_selection[key]), str(new[key])) for key in keys)
         return ScaledModel(factor, resources.divided(factor), changes, ours)
 
     whole = [(resources.sms, "SMs"), (llc, "bytes of last-level cache")]

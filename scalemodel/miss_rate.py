@@ -98,16 +98,18 @@ def miss_rate_curve(
     if capacities.min() < trace.line_bytes:
         least = f"a cache holds at least one line of {trace.line_bytes} bytes"
         raise OptionError(f"{least}, not {capacities.min():,} bytes")
-    stated = trace.thread_instructions if unit is MpkiUnit.THREAD else trace.warp_instructions
-    if stated is not None and instructions is not None and stated != instructions:
+    with_selection = trace.thread_instructions if unit is MpkiUnit.THREAD else trace.warp_instructions
+    if with_selection is not None and instructions is not None and with_selection != instructions:
         given = f"{instructions:,} {unit} instructions are given"
-        raise OptionError(f"{given}, but the trace states {stated:,}", remedy="leave their number out")
+        raise OptionError(
+            f"{given}, but the trace states {with_selection:,}", remedy="leave their number out"
+        )
     lines, is_sampled = capacities // trace.line_bytes, method is Method.SHARDS
     if method is Method.STAT_STACK:
         counts = stat_stack_misses(trace.line, lines)
     else:
         counts = shards_misses(trace.line, lines, rate if is_sampled else 1.0, rng, confidence=confidence)
-    instructions = instructions if stated is None else stated
+    instructions = instructions if with_selection is None else with_selection
     mpki, low, high = (
         None if misses is None or instructions is None else 1000 * misses / instructions
         for misses in (counts.misses, counts.low, counts.high)

@@ -159,8 +159,8 @@ class Interval(NamedTuple):
     factor: FloatArray
     variance_ratio: FloatArray
     #: D, and p, the share of the declared variance that was seen at least twice.
-    seen_freedom: FloatArray
-    share_seen: FloatArray
+    observed_df: FloatArray
+    observed_share: FloatArray
     #: Whether more was seen than was declared and chance explains.
     exceeds: BoolArray
     #: (..., s) q, the relative spread that was seen, and d behind it; both 0 where nothing was.
@@ -355,9 +355,11 @@ def _estimate(
     if np.isnan(nu):
         notes.append("no interval: a total of 0 says nothing of the launches that were left out")
     elif np.isfinite(nu):
-        behind = float(found.seen_freedom)
+        behind = float(found.observed_df)
         rests = DECLARED_FREEDOM / (DECLARED_FREEDOM + behind)
-        seen = Seen(float(found.variance_ratio), behind, float(found.share_seen), rests, bool(found.exceeds))
+        seen = Seen(
+            float(found.variance_ratio), behind, float(found.observed_share), rests, bool(found.exceeds)
+        )
     if missing:
         launches = counted(missing, "launch", "launches")
         notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")

@@ -132,7 +132,7 @@ def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
     metrics = (launches.features or Features()).metrics
     for name in INSTRUCTIONS if metric in {None, "instructions"} else (metric or "",):
         if name in metrics and (metrics[name] >= 0).all() and 0 < metrics[name].sum() < np.inf:
-            return LaunchCost(name, metrics[name], decides=metric is not None)
+            return LaunchCost(name, metrics[name], is_objective=metric is not None)
     if metric is None:
         return None
     raise NotApplicableError(

@@ -146,8 +146,8 @@ class _Cutter:
             std = np.sqrt(np.where(stop - start > 1, np.maximum(squares, 0), 0))
             ranges = Clusters(group, start, stop, n, np.where(n > 0, 1 + off, 0), std)
             variances.append(self._cycles.variance(ranges) * mean_ns[group] ** 2)
-        paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
-        return n, paid_ns / many, spread(n, np.maximum.reduce(variances))
+        cost_ns = counts.cumulative_cost_ns[stop] - counts.cumulative_cost_ns[start]
+        return n, cost_ns / many, spread(n, np.maximum.reduce(variances))
 
     def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
         """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
@@ -390,7 +390,7 @@ def stratify(request: StrataRequest) -> Strata:
     """
     counts, target = request.counts, request.target
     cuts = _fixed_cuts(counts, target, request.overrides)
-    cost_ns = np.diff(counts.paid_before_ns[counts.offsets]) / counts.group_launches
+    cost_ns = np.diff(counts.cumulative_cost_ns[counts.offsets]) / counts.group_launches
     small = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
     small &= target.pool & ~np.isin(np.arange(len(small)), list(cuts))
     several = counts.pair_signatures.are_several(counts.offsets[:-1], counts.offsets[1:])

@@ -241,8 +241,8 @@ class Design:
         if self._draws is None or self.counts is None:
             return 0.0
         of_ns = self.counts.total_duration_ns if group is None else self.counts.group_duration_ns[group]
-        reach_ns = self._draws.reach_ns(self.target.confidence, with_noise=with_noise, group=group)
-        return reach_ns / max(int(of_ns), 1)
+        quantile_ns = self._draws.quantile_ns(self.target.confidence, with_noise=with_noise, group=group)
+        return quantile_ns / max(int(of_ns), 1)
 
     @property
     def picked(self) -> tuple[LaunchList, Picks] | None:
@@ -291,16 +291,16 @@ class Design:
         return float(np.dot(self._expected, mean) / before[-1])
 
     @property
-    def deciding_cost(self) -> LaunchCost | None:
+    def objective_cost(self) -> LaunchCost | None:
         """The cost that the plan is made and stated by; None where that is time on the GPU."""
         known = self.counts or self.launches
         cost = None if known is None or self.cost_share is None else known.cost
-        return cost if cost is not None and cost.decides else None
+        return cost if cost is not None and cost.is_objective else None
 
     @property
-    def paid_ns(self) -> float:
+    def cost_ns(self) -> float:
         """What a draw is expected to cost: its duration, or its share of the cost that decides."""
-        if self.deciding_cost is None or self.cost_share is None:
+        if self.objective_cost is None or self.cost_share is None:
             return self.sampled_duration_ns
         total_ns = self.total_duration_ns if self.counts is None else float(self.counts.total_duration_ns)
         return self.cost_share * total_ns
@@ -308,7 +308,7 @@ class Design:
     @cached_property
     def speedup(self) -> float | None:
         """What all launches cost over what a draw is expected to; None where that is zero."""
-        return speedup_of(self.total_duration_ns, self.paid_ns)
+        return speedup_of(self.total_duration_ns, self.cost_ns)
 
     @property
     def error(self) -> float:

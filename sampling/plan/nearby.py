@@ -167,7 +167,7 @@ def what_binds(
     before, choice, counts = studied.speedup, studied.choice, studied.counts
     if before is None or not method_named(choice.method).draws_at_random:
         return ()
-    by_cost = counts.cost is not None and counts.cost.decides
+    by_cost = counts.cost is not None and counts.cost.is_objective
     given: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
     reductions, found = {counts.grouping: counts}, []
     steps = list(_steps(target, choice.method, by))
@@ -281,7 +281,7 @@ class SimulationHours:
 
 def simulation_hours(plan: Plan, slowdown: float) -> SimulationHours:
     """Return what a plan takes at a slowdown."""
-    times_ns = float(plan.paid_ns.sum()), plan.design.paid_ns, float(np.max(plan.paid_ns, initial=0))
+    times_ns = float(plan.cost_ns.sum()), plan.design.cost_ns, float(np.max(plan.cost_ns, initial=0))
     return SimulationHours(*(hours(time_ns, slowdown) for time_ns in times_ns))
 
 
@@ -298,7 +298,7 @@ def check_slowdown(slowdown: float) -> float:
     return slowdown
 
 
-def written_seconds(text: str, parameter: str) -> float:
+def parse_duration(text: str, parameter: str) -> float:
     """Return the seconds that ``90m``, ``24h`` or ``3d`` means; OptionError for no duration above 0."""
     found = _DURATION.fullmatch(text.strip())
     seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
@@ -310,7 +310,7 @@ def written_seconds(text: str, parameter: str) -> float:
 
 def written_budget(text: str, slowdown: float | None) -> Budget:
     """Return the budget that a text means; OptionError for no duration above 0, or without a slowdown."""
-    seconds = written_seconds(text, "budget")
+    seconds = parse_duration(text, "budget")
     if slowdown is None:
         message = Wording("`budget` is of simulation, and how slow that is is not known")
         remedy = Wording("give the seconds it takes for a second on the GPU, such as `slowdown=1e6`")
@@ -347,14 +347,14 @@ def study_within(read: Study, target: Target, budget: Budget, progress: Progress
         epsilon = nth_epsilon(index)
         _tell(progress, next(made), _MOST_TRIED, f"a plan at epsilon {epsilon:g}")
         found = study_again(read, replace(target, epsilon=epsilon), read.choice)
-        does_fit = found.design.paid_ns <= most_ns
+        does_fit = found.design.cost_ns <= most_ns
         # The loosest is looked at first, and taken for what a plan takes at least.
         fitting = found if does_fit or index == loosest else fitting
         return does_fit
 
     loosest = _IN_A_DECADE * _DECADES - 1
     if not fits(loosest):
-        taken = _rounded_up(hours(fitting.design.paid_ns, budget.slowdown))
+        taken = _rounded_up(hours(fitting.design.cost_ns, budget.slowdown))
         more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
         at = fitting.design.target.epsilon
         message = Wording("even at epsilon {:g} a plan takes {} of simulation, {}", at, taken, more)

@@ -28,7 +28,7 @@ from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
-from sampling.reduction.region import as_given, as_written
+from sampling.reduction.region import as_written, format_window
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
 from sampling.strata.strata import WHOLE_WORKLOAD
@@ -71,21 +71,21 @@ class Plan:
         return None if self.cost is None else float(self.cost.values.sum())
 
     @property
-    def deciding_cost(self) -> LaunchCost | None:
+    def objective_cost(self) -> LaunchCost | None:
         """The cost that the plan is made and stated by; None where that is time on the GPU."""
-        return self.cost if self.cost is not None and self.cost.decides else None
+        return self.cost if self.cost is not None and self.cost.is_objective else None
 
     @property
-    def paid_ns(self) -> FloatArray:
+    def cost_ns(self) -> FloatArray:
         """(n,) what each launch costs: its duration, or its share of the cost that decides."""
-        if (cost := self.deciding_cost) is None:
+        if (cost := self.objective_cost) is None:
             return self.duration_ns.astype(np.float64)
         return cost.values * self.total_duration_ns
 
     @property
     def speedup(self) -> float | None:
         """What all launches cost over what these do; None where that is zero."""
-        return speedup_of(self.total_duration_ns, float(self.paid_ns.sum()))
+        return speedup_of(self.total_duration_ns, float(self.cost_ns.sum()))
 
     @property
     def error(self) -> float:
@@ -223,8 +223,8 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
         process=as_written(region.processes),
         include=region.include,
         exclude=region.exclude,
-        launches=typed.get("launches") or (as_given(region.launches) if region.launches else None),
-        time=typed.get("time") or (as_given(region.time_ns) if region.time_ns else None),
+        launches=typed.get("launches") or (format_window(region.launches) if region.launches else None),
+        time=typed.get("time") or (format_window(region.time_ns) if region.time_ns else None),
         range=region.named_range,
         min_duration=UNSET if region.min_duration_ns is None else region.min_duration_ns,
         columns=UNSET if profile.named_columns is None else profile.named_columns,

@@ -32,7 +32,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, shape_text
 from sampling.reduction.plan_groups import is_pool_key
-from sampling.reduction.region import LeftOut, Region, is_among, written_region
+from sampling.reduction.region import Excluded, Region, is_among, parse_region
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
 from sampling.text import Wording, json_rows_text, json_text, shortened
@@ -107,7 +107,7 @@ class PlannedProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     launches: _Index
     total_duration_ns: _Nanoseconds
     #: What the region's least duration leaves out.
-    left_out: LeftOut | UnsetType = UNSET
+    left_out: Excluded | UnsetType = UNSET
     sequences: tuple[SequenceFingerprint, ...]
 
 
@@ -159,7 +159,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     @property
     def region(self) -> Region:
         """The filters."""
-        return written_region(
+        return parse_region(
             device=tuple(map(str, self.device)),
             process=tuple(map(str, self.process)),
             include=self.include,

@@ -20,7 +20,7 @@ from sampling.parallel import Progress
 from sampling.profile.profile import Column, Dimensions, Part, Profile, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
-from sampling.reduction.region import LeftOut, Region, names_passing, nothing_left, selected_parts
+from sampling.reduction.region import Excluded, Region, names_passing, nothing_left, selected_parts
 from sampling.text import Wording
 
 #: Distinct (code, duration) in ascending order, and how many launches have each; (p,) int64 each.
@@ -42,7 +42,7 @@ class LaunchCost:
     #: In the metric's unit: (n,) of single launches, or (p,) the means of each pair's.
     values: FloatArray
     #: Whether plans are made and stated by it; if not, it is only told what they cost by it.
-    decides: bool
+    is_objective: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class DurationCounts:
     #: How many distinct full kernel names the launches have.
     names: int
     #: What the region's least duration leaves out; None where it sets none.
-    left_out: LeftOut | None = None
+    left_out: Excluded | None = None
     #: (s,) the time of each process and device where all issue the same launches; empty where they do not.
     time_of_alike_ns: tuple[int, ...] = ()
     #: None where it is not known: launches then cost what they last.
@@ -134,12 +134,12 @@ class DurationCounts:
         return None if cost is None else np.concatenate([[0.0], np.cumsum(self.count * cost.values)])
 
     @cached_property
-    def paid_before_ns(self) -> IntArray | FloatArray:
+    def cumulative_cost_ns(self) -> IntArray | FloatArray:
         """(p + 1,) what plans pay for all earlier pairs: their duration, or the cost that decides.
 
         A cost is in nanoseconds of the launches' mean rate: all launches cost what they last.
         """
-        if self.cost is None or self.cost_before is None or not self.cost.decides:
+        if self.cost is None or self.cost_before is None or not self.cost.is_objective:
             return self.time_before_ns
         return np.asarray(self.cost_before * (self.total_duration_ns / self.cost_before[-1]))
 
@@ -371,7 +371,7 @@ def _grouped(
     is_kept, left_out = names_passing(profile, region, is_present)[name_of[raw]], None
     if region.min_duration_ns is not None:
         is_short = is_kept & (duration_ns < region.min_duration_ns)
-        left_out = LeftOut(int(count[is_short].sum()), int(np.dot(count[is_short], duration_ns[is_short])))
+        left_out = Excluded(int(count[is_short].sum()), int(np.dot(count[is_short], duration_ns[is_short])))
         if (is_short == is_kept).all():
             longest = f"the longest lasts {int(duration_ns[is_kept].max())} ns"
             raise nothing_left("min_duration_ns", region.min_duration_ns, longest)

@@ -61,7 +61,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Excluded:
     """What the least duration leaves out of the launches that the other filters keep.
 
     It makes the total smaller for all that is looked at, so this is said wherever its results are.
@@ -75,7 +75,7 @@ class LeftOut:
         return self.total_duration_ns / max(self.total_duration_ns + kept_ns, 1)
 
 
-def written_region(
+def parse_region(
     *,
     device: tuple[str, ...],
     process: tuple[str, ...],
@@ -128,14 +128,16 @@ def written_window(parameter: str, text: str, what: str = "ids") -> Window:
     return low, high
 
 
-def as_given(bounds: Window | None) -> str:
+def format_window(bounds: Window | None) -> str:
     """Return a window as people write it: its first and its last bound, a colon between."""
     return ":".join("" if bound is None else str(bound) for bound in bounds or (None, None))
 
 
 def as_written(numbers: Numbers) -> tuple[int | str, ...]:
     """Return numbers as a plan file has them: windows as people write them."""
-    return tuple(as_given((each.start, each.stop)) if isinstance(each, range) else each for each in numbers)
+    return tuple(
+        format_window((each.start, each.stop)) if isinstance(each, range) else each for each in numbers
+    )
 
 
 def is_among(number: int, wanted: Numbers) -> bool:
@@ -170,7 +172,7 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
     chosen = tuple(part for part in cut if part is not None)
     if not chosen:
         ids = f"ids run from 0 to {profile.launches - 1} over the whole profile, before other filters"
-        raise nothing_left("launches", as_given(region.launches), ids)
+        raise nothing_left("launches", format_window(region.launches), ids)
     if region.named_range is not None:
         chosen = _within_ranges(profile, region.named_range, chosen)
     if region.time_ns is not None:
@@ -231,7 +233,7 @@ def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> t
     if not left:
         last_ns = max(last - first for first, last in ranges_ns.values())
         remedy = f"they start from 0 to {last_ns} ns, counted from the first launch of the whole profile"
-        raise nothing_left("time_ns", as_given(time_ns), remedy)
+        raise nothing_left("time_ns", format_window(time_ns), remedy)
     return left
 
 

@@ -194,7 +194,7 @@ class Judged:
         errors_ns = self.errors_ns(with_noise=with_noise, group=group)
         return float((errors_ns <= limit_ns * (1 + 1e-12)).mean())
 
-    def reach_ns(self, confidence: float, *, with_noise: bool = False, group: int | None = None) -> float:
+    def quantile_ns(self, confidence: float, *, with_noise: bool = False, group: int | None = None) -> float:
         """Return the least error that this share of the draws does not exceed; see `NOISE_SLACK`."""
         errors_ns = self.errors_ns(with_noise=with_noise, group=group)
         confidence -= NOISE_SLACK if with_noise else 0

@@ -19,7 +19,7 @@ import sampling
 from sampling import running
 from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
 from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.running import Asked, Now, Ran, run, write_job_array
+from sampling.running import RunProgress, RunRequest, RunResult, run, write_job_array
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import read_result_files
@@ -29,7 +29,7 @@ DURATION_NS = np.random.default_rng(3).integers(900, 1100, LAUNCHES) * (1 + np.a
 CYCLES = (DURATION_NS * np.random.default_rng(4).uniform(2.9, 3.1, LAUNCHES)).astype(int)
 PROJECT = Path(__file__).resolve().parents[2]
 
-Asking = Callable[..., Asked]
+Asking = Callable[..., RunRequest]
 
 
 @pytest.fixture
@@ -47,21 +47,21 @@ def asking(plan: PlanFile, tmp_path: Path) -> Asking:
     """Ask for a run of a script that is told an id, notes it in ``calls`` and then does something."""
     (tmp_path / "cycles").write_text("".join(f"{each}\n" for each in CYCLES))
 
-    def asked(then: str = "", **more: object) -> Asked:
+    def asked(then: str = "", **more: object) -> RunRequest:
         script = tmp_path / "simulate"
         script.write_text(
             f'#!/bin/sh\ncd {tmp_path}\necho "$1" >> calls\n{then}\necho of launch "$1"\n'
             'sed -n "$(($1 + 1))p" cycles\n'
         )
         script.chmod(0o755)
-        return Asked(
+        return RunRequest(
             **{"plan": plan, "folder": tmp_path / "run", "to": "csv", "command": f"{script} {{id}}"} | more
         )  # type: ignore[arg-type]
 
     return asked
 
 
-def ran(asked: Asked) -> Ran:
+def ran(asked: RunRequest) -> RunResult:
     return run(asked, lambda _: None)
 
 
@@ -73,7 +73,7 @@ def calls(tmp_path: Path) -> list[int]:
 def test_it_ends_as_soon_as_the_total_is_within_the_target(
     asking: Asking, tmp_path: Path, plan: PlanFile
 ) -> None:
-    told: list[Now] = []
+    told: list[RunProgress] = []
     found = run(asking(target=0.3), told.append).found
     assert found is not None
     assert found.main.is_within(0.3)
@@ -101,7 +101,7 @@ def test_it_draws_more_until_the_target_holds(asking: Asking, tmp_path: Path, pl
 
 
 def test_what_is_finished_is_not_run_again(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
-    def stop_at_two(now: Now) -> None:
+    def stop_at_two(now: RunProgress) -> None:
         if now.done == 2:
             raise KeyboardInterrupt
 
@@ -366,7 +366,7 @@ def test_results_of_a_stratum_are_taken_in_the_order_of_its_draw(asking: Asking,
     """Else the quick ones of those that run at once would stand for all."""
     seen: list[set[str]] = []
 
-    def watch(_: Now) -> None:
+    def watch(_: RunProgress) -> None:
         seen.append({path.stem for path in (tmp_path / "run" / "results").glob("*.csv")})
 
     first = []
@@ -390,7 +390,7 @@ def test_results_of_a_stratum_are_taken_in_the_order_of_its_draw(asking: Asking,
 
 
 def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
-    def second(_: Now) -> None:
+    def second(_: RunProgress) -> None:
         with pytest.raises(OptionError, match="another run is at work in"):
             ran(asking())
         raise KeyboardInterrupt

@@ -51,7 +51,7 @@ from tui.text.difference import (
     total_words,
 )
 from tui.text.labels import places_of_groups
-from tui.text.profile import stated
+from tui.text.profile import with_selection
 
 MOST_ROWS = 2_000
 """The most kernels of the table: more would make it slow."""
@@ -365,7 +365,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         if found is not None and asked is not None:
             answer = difference_answer(found, asked, following=False)
             text = (
-                stated(answer, compared_parts(found)).drawn(Canvas(self.app.size.width, color=False)) + "\n"
+                with_selection(answer, compared_parts(found)).drawn(Canvas(self.app.size.width, color=False))
+                + "\n"
             )
         return PaneText("kernelpoint-difference", text)
 

@@ -257,9 +257,9 @@ def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Itera
     whole = f"mean error {mean}, 95th percentile {p95}, of {counted(judgement.repeats, 'draw')}"
     yield "judged", (whole, f"mean {mean}, p95 {p95}")
     if judgement.within_epsilon is not None:
-        within, stated = share(judgement.within_epsilon), share(confidence)
+        within, with_selection = share(judgement.within_epsilon), share(confidence)
         tone = Tone.GOOD if judgement.within_epsilon >= confidence else Tone.BAD
-        forms = f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})"
+        forms = f"{within} within epsilon, {with_selection} stated", f"{within} (stated: {with_selection})"
         yield "within", tuple(toned(form, within, tone) for form in forms)
 
 

@@ -494,18 +494,18 @@ def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool) -> l
 _DELAY_SECONDS = 0.08
 """Quick enough for a key that is pressed again, and longer than a terminal waits between repeated ones."""
 
-Asked = TypeVar("Asked")
+Argument = TypeVar("Argument")
 
 
-class Soon(Generic[Asked]):
+class Soon(Generic[Argument]):
     """Acts at once, and where it is asked again in quick steps, once more by the last of them."""
 
-    def __init__(self, node: MessagePump, act: Callable[[Asked], object]) -> None:
+    def __init__(self, node: MessagePump, act: Callable[[Argument], object]) -> None:
         self._node, self._act = node, act
         self._timer: Timer | None = None
-        self._put_off: list[Asked] = []
+        self._put_off: list[Argument] = []
 
-    def ask(self, asked: Asked, *, at_once: bool = False) -> None:
+    def ask(self, asked: Argument, *, at_once: bool = False) -> None:
         """Act now, or once no further step has come for a moment."""
         is_held = not (self.is_resting or at_once)
         self._stop()

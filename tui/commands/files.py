@@ -14,7 +14,7 @@ from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
 from tui.report.content import check_target, facts_of, report_answer, report_of
 from tui.report.page import report_files
-from tui.text.profile import Part, part_of_study, stated
+from tui.text.profile import Part, part_of_study, with_selection
 
 
 def run_report(options: ReportOptions) -> None:
@@ -25,7 +25,7 @@ def run_report(options: ReportOptions) -> None:
         report = report_of(facts, options)
         written = write(report)
     answer = report_answer(report, *written, facts.study, options)
-    emit(stated(answer, part_of_study(facts.study)), options, redirect=False)
+    emit(with_selection(answer, part_of_study(facts.study)), options, redirect=False)
     check_target(facts.simulated, options)
 
 
@@ -45,5 +45,5 @@ def run_convert(options: ConvertOptions) -> None:
     results = {"launches": kept.launches, "bytes": written}
     said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
-    answer = stated(Answer("convert", results, lambda _: [said]), part)
+    answer = with_selection(Answer("convert", results, lambda _: [said]), part)
     emit(answer, options, to_stderr=target is None, redirect=False)

@@ -15,11 +15,11 @@ from tui.engine.studies import chosen_kernel, open_profile, progress_of, region_
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
-from tui.output.blocks import MOST_ROWS, Laid, Said
+from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Answer, Canvas, Row, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text import groups as group_words
-from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_study, stated
+from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_study, with_selection
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
 # profile must not wait for it.
@@ -30,12 +30,12 @@ def _show(
     options: OutputOptions,
     command: str,
     results: Row | Sequence[Row],
-    blocks: Callable[[Canvas], Iterable[Said]],
+    blocks: Callable[[Canvas], Iterable[Block]],
     rows: Sequence[Row] | None = None,
 ) -> None:
     """Write what a command answers on a study, with its findings' codes and which launches it is of."""
     codes = tuple(finding.code for finding in study.findings)
-    emit(stated(Answer(command, results, blocks, rows, codes), part_of_study(study)), options)
+    emit(with_selection(Answer(command, results, blocks, rows, codes), part_of_study(study)), options)
 
 
 def run_summary(options: look.SummaryOptions) -> None:
@@ -53,7 +53,7 @@ def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: s
     results = summary_results(study, following_commands(profiles, options), costs)
     details = isinstance(options, look.SummaryOptions) and options.details
 
-    def blocks(_: Canvas) -> Iterable[Said]:
+    def blocks(_: Canvas) -> Iterable[Block]:
         return summary_blocks(study, profiles, results, costs, details=details)
 
     _show(study, options, command, results, blocks)
@@ -96,7 +96,7 @@ def run_histogram(options: look.HistogramOptions) -> None:
     clusters = group_words.clusters_of_group(study, group)
     data = histogram_data(*study.counts.group_pairs(group), clusters, options.width or _BINS, log=options.log)
 
-    def blocks(canvas: Canvas) -> Iterable[Said]:
+    def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
             return group_words.histogram_page(study, group, data)
         size = options.width or canvas.width, options.height or _HEIGHT
@@ -121,14 +121,14 @@ def run_timeline(options: look.TimelineOptions) -> None:
     with progress_of(options) as progress:
         listed = ranges_in(study.profile, study.counts.region, progress) if wanted else None
 
-    def blocks(canvas: Canvas) -> Iterable[Said]:
+    def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
             return timeline_page(timeline, bins)
         sized = replace(canvas, width=options.width or canvas.width)
         above = above_chart(listed, is_looked_for=is_quickly_listed(study))
         height = options.height or _HEIGHT
         said = timeline_blocks(timeline, sized, height, log=options.log, above=above)
-        return [Laid(canvas_text(said, sized))]
+        return [Preformatted(canvas_text(said, sized))]
 
     results = timeline_results(timeline, bins, listed)
     _show(study, options, "timeline", results, blocks, bin_rows(bins))
@@ -190,7 +190,7 @@ def run_difference(options: look.DifferenceOptions) -> None:
     with progress_of(options) as progress:
         found = found_difference(options, progress)
     found = words.sorted_difference(found, options.sort, reverse=options.reverse)
-    answer = stated(words.difference_answer(found, options), words.compared_parts(found))
+    answer = with_selection(words.difference_answer(found, options), words.compared_parts(found))
     notes(answer.warnings, quiet=options.quiet)
     emit(answer, options)
     if options.fail_above is not None and found.is_above(options.fail_above):

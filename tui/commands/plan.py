@@ -19,7 +19,7 @@ from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, Sampl
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text.plan import export_command, list_answer, plan_answer, usual_target
-from tui.text.profile import part_of_plan, part_of_study, stated
+from tui.text.profile import part_of_plan, part_of_study, with_selection
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
@@ -53,7 +53,7 @@ def run_sample(options: SampleOptions) -> None:
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
         answer = plan_answer(study, plan, judged, rows, costs, details=options.details, following=following)
-    answer = stated(answer, part_of_study(study))
+    answer = with_selection(answer, part_of_study(study))
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
 
 
@@ -72,7 +72,7 @@ def run_trade_off(options: TradeOffOptions) -> None:
     if not points:
         raise missing[0].problem
     known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))
-    emit(stated(trade_off_answer(study, known, options), part_of_study(study)), options)
+    emit(with_selection(trade_off_answer(study, known, options), part_of_study(study)), options)
 
 
 def run_compare(options: CompareOptions) -> None:
@@ -90,7 +90,7 @@ def run_compare(options: CompareOptions) -> None:
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
     answer = Answer("compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=said)
-    emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
+    emit(with_selection(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 
 
 def run_judge(options: JudgeOptions) -> None:
@@ -117,7 +117,7 @@ def run_judge(options: JudgeOptions) -> None:
     notes(warnings, quiet=options.quiet)
     said = tuple(judgement_blocks(results, details=options.details))
     answer = Answer("judge", results, lambda _: said, warnings=warnings)
-    emit(stated(answer, part_of_plan(plan)), options)
+    emit(with_selection(answer, part_of_plan(plan)), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
         raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")
 

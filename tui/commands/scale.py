@@ -21,7 +21,7 @@ from tui.options.command_line import options_of
 from tui.options.files import reading
 from tui.options.plan import SampleOptions
 from tui.options.scale import capacities_of, sizes_of
-from tui.output.blocks import Said
+from tui.output.blocks import Block
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, named, write_stdout
 from tui.scale import answers
@@ -173,7 +173,7 @@ def _measured(
 
 def _validation_blocks(
     validation: Validation, scalings: Sequence[Scaling], options: scale.ScaleValidateOptions, canvas: Canvas
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield the chart of the errors, the table of the scores, and what to know of them."""
     unit, benchmarks = scalings[0].unit, counted(len(validation.outcomes), "benchmark")
     yield f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
@@ -272,7 +272,7 @@ _RESOURCES = {
 }
 
 
-def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Sequence[str]) -> Iterator[Said]:
+def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Sequence[str]) -> Iterator[Block]:
     """Yield what is shared, what changes in each model, and the files written."""
     known = {name: key for name, key in _RESOURCES.items() if getattr(target.resources, key)}
 
@@ -359,7 +359,7 @@ def run_mrc(options: scale.ScaleMrcOptions) -> None:
 
 def _curve_blocks(
     curve: MissRateCurve, sizes: Sequence[int | None], width: int, canvas: Canvas
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield the curve as a table, with bars on a terminal; where the working set fits; how it was counted."""
     import numpy as np
 

@@ -15,7 +15,7 @@ from sampling import running
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
-from sampling.plan.nearby import written_seconds
+from sampling.plan.nearby import parse_duration
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
@@ -34,7 +34,7 @@ from tui.engine.studies import progress_of
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
-from tui.output.blocks import Laid, Said, Typed
+from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, named, write_plan, write_stdout
 from tui.terminal import tty
@@ -43,7 +43,7 @@ from tui.text import estimate as estimate_words
 from tui.text import run as run_words
 from tui.text import simulation as words
 from tui.text.labels import key_parts
-from tui.text.profile import part_of_plan, stated
+from tui.text.profile import part_of_plan, with_selection
 
 _CHOICES = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
 
@@ -76,10 +76,10 @@ def run_export(options: ExportOptions) -> None:
     found = simulated(plan.to_simulate(), choices)
     results = {"files": written, "launches": found.launches, "beside": found.beside, "speedup": found.speedup}
     answer = Answer("export", results, blocks=lambda _: _export_blocks(found, written, options))
-    emit(stated(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
+    emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
-def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Said]:
+def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
     said = f"{counted(found.launches, 'launch')} for {options.to}"
     if found.beside:
@@ -93,8 +93,10 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
         said += f" {run_words.all_checked(options.cold_check, found.checked)}"
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
-    following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
-    return [said, *map(Laid, written), following]
+    following = CommandLine(
+        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
+    )
+    return [said, *map(Preformatted, written), following]
 
 
 def run_run(options: RunOptions) -> None:
@@ -123,7 +125,7 @@ def run_run(options: RunOptions) -> None:
             raise
     of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
     answer = run_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
-    emit(stated(answer, part), options, redirect=False)
+    emit(with_selection(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
         if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
@@ -140,7 +142,7 @@ def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
         raise CheckFailedError(estimate_words.unmet_text(found, target))
 
 
-def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked:
+def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.RunRequest:
     if not options.simulator:
         remedy = "give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is"
         raise OptionError("how launches are simulated is not said", remedy=remedy)
@@ -153,14 +155,14 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked
     # The same whatever folder the run is gone on with from.
     traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
     plan, is_csv = read_plan(str(given / "rounds" / "1") if is_run else options.plan), options.to == "csv"
-    return running.Asked(
+    return running.RunRequest(
         plan,
         folder,
         options.to,
         options.simulator,
         options.target,
         options.jobs,
-        None if options.timeout is None else written_seconds(options.timeout, "timeout"),
+        None if options.timeout is None else parse_duration(options.timeout, "timeout"),
         ExportChoices(
             traces=traces,
             caches=None if is_csv else options.caches,
@@ -197,7 +199,7 @@ def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
     return keys[place]
 
 
-def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:
+def _show_run(now: running.RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
     news = run_words.news_line(now, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
@@ -213,7 +215,7 @@ def run_align(options: AlignOptions) -> None:
     with progress_of(options) as progress:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(found.notes, quiet=options.quiet)
-    emit(stated(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
+    emit(with_selection(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
     both, launches = len(found.ids), len(found.signature)
     if not both or (options.fail_below is not None and both < options.fail_below * launches):
         of = f"{both:,} of {counted(launches, 'launch')} of the profile are in the trace"
@@ -228,7 +230,7 @@ def run_estimate(options: EstimateOptions) -> None:
         larger = None if options.top_up is None else missing_to_target(found, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
-    answer = stated(estimate_words.estimate_answer(found, larger, options), part_of_plan(found.plan))
+    answer = with_selection(estimate_words.estimate_answer(found, larger, options), part_of_plan(found.plan))
     emit(answer, options, to_stderr=options.top_up == STDOUT)
     _check(found, options)
 

@@ -22,7 +22,7 @@ from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping, choose_kernel
-from sampling.reduction.region import Region, written_region
+from sampling.reduction.region import Region, parse_region
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 from sampling.text import Wording
@@ -77,7 +77,7 @@ def region_of(options: RegionOptions) -> Region:
     name.
     """
     same = ("device", "process", "include", "exclude", "launches", "time", "min_duration")
-    return written_region(named_range=options.range, **{name: getattr(options, name) for name in same})
+    return parse_region(named_range=options.range, **{name: getattr(options, name) for name in same})
 
 
 def grouping_of(options: RegionOptions, method: str) -> Grouping:

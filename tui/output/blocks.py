@@ -101,7 +101,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class CommandLine:
     """A command line, which stands on one line so that it can be copied, and what is said before it."""
 
     command: str
@@ -109,17 +109,17 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class Preformatted:
     """Lines that are laid out already."""
 
     text: str
 
 
-Said = str | Sequence[Column] | Listing | Pairs | Grid | Typed | Laid
+Block = str | Sequence[Column] | Listing | Pairs | Grid | CommandLine | Preformatted
 """What is said, one below the other; an empty sentence is an empty line of a terminal."""
 
 
-def lines_of(blocks: Iterable[Said], width: int, *, color: bool = False) -> Iterator[str]:
+def lines_of(blocks: Iterable[Block], width: int, *, color: bool = False) -> Iterator[str]:
     """Yield the lines of a terminal; further lines of a sentence are indented."""
     for block in blocks:
         match block:
@@ -136,9 +136,9 @@ def lines_of(blocks: Iterable[Said], width: int, *, color: bool = False) -> Iter
                     yield from wrapped(f"{label:<{room}}{printable(text)}", width, " " * room)
             case Grid():
                 yield ansi(block) if color else plain(block)
-            case Typed():
+            case CommandLine():
                 yield f"{block.before}{block.command}"
-            case Laid():
+            case Preformatted():
                 yield block.text
             case _:
                 yield table(block)
@@ -194,7 +194,7 @@ def table_text(columns: Sequence[Column]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 
 
-def page_text(blocks: Iterable[Said], width: int) -> str:
+def page_text(blocks: Iterable[Block], width: int) -> str:
     """Return Markdown: paragraphs, tables and lines, an empty line between; nothing is cut or wrapped."""
     parts: list[str] = []
     for block in blocks:
@@ -205,9 +205,9 @@ def page_text(blocks: Iterable[Said], width: int) -> str:
                 parts.append(table_text(block.columns()))
             case Grid():
                 parts += [in_markdown(line) for line in plain(block).split("\n") if line]
-            case Laid():
+            case Preformatted():
                 parts += [in_markdown(line) for line in block.text.split("\n") if line]
-            case Typed():
+            case CommandLine():
                 parts.append(in_markdown(f"{block.before}`{block.command}`"))
             case str():
                 parts += [in_markdown(block)] if block else []

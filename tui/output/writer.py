@@ -17,7 +17,7 @@ from sampling.text import csv_text, finite, json_text, spreadsheet_cell
 from tui import __version__
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.blocks import Said, lines_of, page_text
+from tui.output.blocks import Block, lines_of, page_text
 from tui.output.files import new_file, write_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
@@ -57,7 +57,7 @@ class Answer:
     #: For JSON; an object, or a list where rows are listed.
     results: Row | Sequence[Row]
     #: What people are told, on a terminal and as Markdown.
-    blocks: Callable[[Canvas], Iterable[Said]]
+    blocks: Callable[[Canvas], Iterable[Block]]
     #: For csv and jsonl; the results themselves if None.
     rows: Sequence[Row] | None = None
     #: Codes or sentences a script should see.
@@ -76,7 +76,7 @@ class Answer:
         return page_text((*self.heading, *self.blocks(PAGE)), PAGE.width)
 
 
-def canvas_text(blocks: Iterable[Said], canvas: Canvas) -> str:
+def canvas_text(blocks: Iterable[Block], canvas: Canvas) -> str:
     """Return what is said as a canvas shows it."""
     return "\n".join(lines_of(blocks, canvas.width, color=canvas.color))
 

@@ -33,7 +33,7 @@ from tui.options.look import ReportOptions
 from tui.options.plan import CompareOptions
 from tui.options.shared import OutputOptions
 from tui.options.simulate import EstimateOptions, ResultsOptions
-from tui.output.blocks import Laid, Listing, Pairs, Said, Typed
+from tui.output.blocks import Block, CommandLine, Listing, Pairs, Preformatted
 from tui.output.files import scratch_file
 from tui.output.writer import PAGE, Answer, named
 from tui.report import pictures
@@ -188,11 +188,11 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
     keys = names("in full", [group.key for group in groups[: options.top]])
     commands = plan_words.following_commands(options.profiles, options)
     again = f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
-    traded: tuple[Said | Figure, ...] = ()
+    traded: tuple[Block | Figure, ...] = ()
     if (known := facts.traded) is not None:
         words = "What a plan of the same method costs where more or less error is allowed, all else alike."
         traded = words, trade_off_figure(known), *trade_off_blocks(known, None)
-    sections: dict[str, Iterable[Said | Figure]] = {
+    sections: dict[str, Iterable[Block | Figure]] = {
         "In short": _in_short(facts),
         "Profile": (*profile_words.heading_lines(part), profile_words.info_pairs(info)),
         "Findings": (Pairs(findings) if findings else "There is nothing to watch out for.",),
@@ -204,7 +204,7 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
         "Trade-off": traded,
         "Methods compared": _comparison(facts),
         "Names in full": ([Column("", titles, to_right=False), keys],),
-        "To make this again": (again, Typed("\n".join(commands))),
+        "To make this again": (again, CommandLine("\n".join(commands))),
     }
     return Report(
         title=f"Kernel launches of {profiles}",
@@ -241,7 +241,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
     yield " ".join(filter(None, said))
 
 
-def _groups(study: Study, top: int) -> Iterator[Said]:
+def _groups(study: Study, top: int) -> Iterator[Block]:
     number = min(top, len(study.counts.groups))
     rows = [group_row(study, index) for index in range(number)]
     # Strata of some methods span kernel groups, which then have none of their own.
@@ -256,7 +256,7 @@ def _groups(study: Study, top: int) -> Iterator[Said]:
     yield "CoV is the standard deviation over the mean." + (strata if has_own else "")
 
 
-def _plan(facts: Facts) -> Iterator[Said]:
+def _plan(facts: Facts) -> Iterator[Block]:
     design, total_ns = facts.plan.design, facts.plan.total_duration_ns
     yield f"Method: {design.method} ({method_named(design.method).source}). {METHOD_WORDS[design.method]}"
     yield from plan_words.detail_sentences(facts.study, facts.plan, facts.judgement)
@@ -269,7 +269,7 @@ def _plan(facts: Facts) -> Iterator[Said]:
         yield f"{plan_words.why_none(design)}."
 
 
-def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterator[Said]:
+def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterator[Block]:
     if simulated is None:
         return
     if options.plan is not None:
@@ -288,7 +288,7 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
             yield f"{count(left)} more are not listed."
 
 
-def _comparison(facts: Facts) -> Iterator[Said | Figure]:
+def _comparison(facts: Facts) -> Iterator[Block | Figure]:
     if facts.compared is None:
         return
     asked, rows, notes = facts.compared
@@ -405,7 +405,7 @@ def report_answer(
     return Answer(
         "report",
         {"path": options.output, "bytes": size_bytes, "sections": titles, "charts": charts},
-        blocks=lambda _: [Laid("\n".join(lines))],
+        blocks=lambda _: [Preformatted("\n".join(lines))],
         warnings=tuple(finding.code for finding in study.findings),
     )
 

@@ -14,7 +14,7 @@ from sampling.errors import OptionError
 from tui import __version__
 from tui.options.files import is_report
 from tui.options.look import ReportOptions
-from tui.output.blocks import Listing, Pairs, Said, Typed, fenced, in_markdown, page_text
+from tui.output.blocks import Block, CommandLine, Listing, Pairs, fenced, in_markdown, page_text
 from tui.output.files import new_file, write_folder
 from tui.report.pictures import HEIGHT, STYLE, WIDTH, Figure, in_html, picture_text
 from tui.terminal.printable import Column
@@ -36,7 +36,7 @@ class Report:
     #: What the profile is, in a line below the title.
     about: str
     #: What is said below each heading.
-    sections: Mapping[str, Sequence[Said | Figure]]
+    sections: Mapping[str, Sequence[Block | Figure]]
 
     @property
     def figures(self) -> Iterator[Figure]:
@@ -64,7 +64,7 @@ def markdown_text(report: Report, images: Mapping[str, str]) -> str:
                 at = images.get(block.name)
                 chart = fenced(block.text) if at is None else f"![{title}]({quote(at)})"
                 parts += [f"**{title}**", words, chart]
-            elif isinstance(block, Typed):
+            elif isinstance(block, CommandLine):
                 parts.append(fenced(block.command))
             elif block:
                 parts.append(page_text([block], _NAME_WIDTH))
@@ -101,7 +101,7 @@ def html_lines(report: Report) -> Iterator[str]:
                 case Figure():
                     figures += 1
                     yield from _figure(block, figures)
-                case Typed():
+                case CommandLine():
                     yield f'<pre tabindex="0"><code>{in_html(block.command)}</code></pre>'
                 case str():
                     yield from [f"<p>{prose_in_html(block)}</p>"] if block else []

@@ -17,7 +17,7 @@ from scalemodel.rules import BENCHMARKS, DEFAULT_RULE, RULES, TARGETS, TARGETS_O
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.size_plot import prediction_chart
 from tui.options.scale import ScalePredictOptions, pairs_of, sizes_of, words_of
-from tui.output.blocks import Laid, Said
+from tui.output.blocks import Block, Preformatted
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column, names, shortened, table
 
@@ -203,7 +203,7 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
 # -- what a prediction says: words --------------------------------------------------------------------------
 
 
-def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Said]:
+def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield what `scale predict` says: of one benchmark a chart, the table, words."""
     measurements, outcome = pairs[0]
     if len(pairs) == 1:
@@ -215,7 +215,7 @@ def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -
             height = options.height or _HEIGHT
             yield from (prediction_chart(measurements, outcome, options.width or canvas.width, height), "")
     columns = _columns(pairs)
-    yield columns if canvas.is_page else Laid(table(columns, gap=" "))
+    yield columns if canvas.is_page else Preformatted(table(columns, gap=" "))
     yield from words_of_predictions(pairs, options)
     if len(pairs) > 1:
         yield "--benchmark NAME draws one of them."

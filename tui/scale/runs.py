@@ -38,7 +38,7 @@ from scalemodel.from_logs import (
 )
 from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions, sizes_of
-from tui.output.blocks import Said
+from tui.output.blocks import Block
 from tui.output.writer import Answer
 from tui.terminal.printable import Column, names
 
@@ -253,7 +253,7 @@ def larger_gpus(
     return found
 
 
-def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Said]:
+def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Block]:
     """Yield the answer, the figures, which kernels decide, what limits them, and if asked a row a kernel."""
     first, last = found[0].row, found[-1].waves
     small, large = first["from"]

@@ -25,7 +25,7 @@ from tui.charts.quantities import UNKNOWN
 from tui.options.command_line import command_line
 from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
-from tui.output.blocks import Said, lines_of
+from tui.output.blocks import Block, lines_of
 from tui.output.writer import Canvas, canvas_text
 from tui.scale import answers
 from tui.scale.answers import ipc_text, prediction_row, predictions_of
@@ -341,8 +341,8 @@ class SheetAnswer(NamedTuple):
     asked: ScalePredictOptions
     command: ScalePredictOptions
     #: What is said of it beside the table and the chart; what the command prints.
-    said: tuple[Said, ...]
-    blocks: Callable[[ScalePredictOptions, Canvas], Iterable[Said]]
+    said: tuple[Block, ...]
+    blocks: Callable[[ScalePredictOptions, Canvas], Iterable[Block]]
 
     def text(self, options: ScalePredictOptions, canvas: Canvas) -> str:
         """Return what the command prints with these options."""

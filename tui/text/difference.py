@@ -19,7 +19,7 @@ from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si, signed_duration
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions
-from tui.output.blocks import MOST_ROWS, Listing, Said, Typed
+from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, shortened
 from tui.text.labels import KernelLabels, Place, place_lines, places_of_groups
@@ -46,7 +46,7 @@ def difference_answer(found: Difference, options: DifferenceOptions, *, followin
     """Return the answer, with the command to type next; JSON nests the two sides of a kernel."""
     rows = kernel_rows(found, options.top)
     open_both = f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
-    ending = [Typed(open_both)] if following else []
+    ending = [CommandLine(open_both)] if following else []
     return Answer(
         "difference",
         {
@@ -162,7 +162,7 @@ def _shapes(found: Difference, kernel: MatchedKernel) -> str:
     return f" ({kernel.shapes_before:,} -> {after})" if kernel.shapes_before > 1 else f" ({after})"
 
 
-def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Said]:
+def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
     most = options.top or MOST_ROWS
     places = places_of_groups(found.kernels)

@@ -21,7 +21,7 @@ from sampling.text import counted, finite
 from tui.charts.quantities import UNKNOWN, count, duration, share
 from tui.options.command_line import command_line, free_name
 from tui.options.simulate import EstimateOptions
-from tui.output.blocks import Listing, Said, Typed
+from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import Answer, named
 from tui.terminal.printable import Column, shortened
 from tui.text.assumption import PARTS, basis_lines, detail_lines, narrower, refuted
@@ -129,7 +129,7 @@ def _bracket(found: PlanEstimate) -> tuple[float, float] | None:
 
 def estimate_blocks(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield the answer first, then what it rests on, last the next command."""
     main, listed = found.main, options.top_up if larger is not None else None
     if main.is_incomplete:
@@ -158,7 +158,7 @@ def estimate_blocks(
         yield groups if len(groups) else NO_GROUPS
         yield from place_lines(_places([group.key for group in compared_groups(found)]))
     following = _following(found, options, listed) if following is None else following
-    yield from [Typed(following)] if following else []
+    yield from [CommandLine(following)] if following else []
 
 
 def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:

@@ -16,7 +16,7 @@ from tui.charts.grid import Grid, bar
 from tui.charts.histogram import DurationAxis, HistogramData, histogram
 from tui.charts.quantities import count, duration, duration_range, share
 from tui.options.choices import GroupSort
-from tui.output.blocks import Listing, Said
+from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column, names
 from tui.text.labels import KernelLabels, Place, group_title, place_lines, place_names
@@ -126,7 +126,7 @@ def list_groups(
     return GroupList(tuple(order[:most]), len(order))
 
 
-def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Said]:
+def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Block]:
     """Yield the table, with whole keys where there is room for them, and what the devices are called."""
     keys = [row["key"] for row in rows]
     listing = _listing(study, rows, group_figures(study, rows), keys)
@@ -215,13 +215,13 @@ def group_histogram(
 
 def histogram_blocks(
     study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
-) -> list[Said]:
+) -> list[Block]:
     """Return the group's rank and key, or its label where the key is too long; below it its histogram."""
     title = group_title(f"#{group + 1}", study.counts.groups, group, width)
     return [title, group_histogram(study, group, width, height, log=log, whole=whole)]
 
 
-def histogram_page(study: Study, group: int, data: HistogramData) -> list[Said]:
+def histogram_page(study: Study, group: int, data: HistogramData) -> list[Block]:
     """Return the group's rank and key, and its bins as a table."""
     edges, clusters = data.edges_ns.tolist(), data.cluster_counts.tolist()
     columns = [

@@ -22,7 +22,7 @@ from tui.engine.studies import columns_of, grouping_of, open_profile
 from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
-from tui.output.blocks import Laid, Said, Typed
+from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.writer import Canvas, named
 from tui.terminal.printable import Column, shortened, table
 from tui.text.profile import Part, part_of
@@ -49,7 +49,7 @@ def method_rows() -> list[Row]:
     ]
 
 
-def methods_blocks(rows: list[Row]) -> Iterator[Said]:
+def methods_blocks(rows: list[Row]) -> Iterator[Block]:
     """Yield each method with its source, what it needs and its options."""
     for row in rows:
         yield f"{row['name']}{'*' if row['default'] else ''}: {row['source']}"
@@ -60,7 +60,7 @@ def methods_blocks(rows: list[Row]) -> Iterator[Said]:
             yield f"  {row['name']}.{each['name']}={default} [{each['values']}] {each['meaning']}"
     yield from ("", "* the default; options are set by `--set METHOD.NAME=VALUE`", "")
     yield "to record the metrics of Nsight Compute that they need:"
-    yield Typed(f"{NCU_COMMAND} ./program", "")
+    yield CommandLine(f"{NCU_COMMAND} ./program", "")
 
 
 # All of them on profiles, as rows.
@@ -279,7 +279,7 @@ _BEST_FIRST = (
 _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 
 
-def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> Iterator[Said]:
+def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield a scatter or a table a profile, below it what cannot run, with the reasons if asked for."""
     promise = promises(rows, options.epsilon, options.confidence)
     by_profile = [(profile, list(group)) for profile, group in groupby(rows, key=lambda row: row["profile"])]
@@ -295,7 +295,7 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
         found = blocks(of_profile, options.sort, promise, reverse=options.reverse)
         if found.can_run:
             columns = comparison_columns(found.can_run, canvas.width)
-            yield columns if canvas.is_page else Laid(table(columns, gap=" "))
+            yield columns if canvas.is_page else Preformatted(table(columns, gap=" "))
             if options.sort is CompareSort.BEST and not options.reverse:
                 yield from ("", _BEST_FIRST)
         if found.cannot_run:

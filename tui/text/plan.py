@@ -36,7 +36,7 @@ from tui.options.command_line import (
 from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
-from tui.output.blocks import Listing, Said, Tone, Typed
+from tui.output.blocks import Block, CommandLine, Listing, Tone
 from tui.output.writer import Answer, named
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
@@ -84,7 +84,7 @@ def simulate_sentence(design: Design, launches: int, plan: Plan | None = None) -
     What is said elsewhere, and offered as faster, is expected too. What a draw takes is said where that is
     not much the same.
     """
-    whole, cost = counted(launches, "launch"), design.deciding_cost
+    whole, cost = counted(launches, "launch"), design.objective_cost
     if design.samples == launches:
         return f"Simulate all of {whole}: none stands for another."
     what = "GPU time" if cost is None else f"to simulate by {_cost_name(cost)}"
@@ -249,12 +249,12 @@ def why_none(design: Design) -> str:
     if not method_named(design.method).draws_at_random:
         return f"What would be faster is not known, for {design.method} goes by features of single launches"
     none = "Faster: by no single option"
-    if design.deciding_cost is None and (limit := what_limits(design)) is not None:
+    if design.objective_cost is None and (limit := what_limits(design)) is not None:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
         held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"
         return f"{none}: {held}{some}: no plan gains more than {ratio(limit.speedup)}"
     least = speedup_of(design.total_duration_ns, float(design.strata.mean_ns.sum()))
-    if design.deciding_cost is None and least and least < 2 * (design.speedup or 0):
+    if design.objective_cost is None and least and least < 2 * (design.speedup or 0):
         strata = f"one launch of each of {counted(design.strata_count, 'stratum')} is the least"
         return f"{none}: {strata}: no plan of them gains more than {ratio(least)}"
     return f"{none}; none, one step looser, gains 5 %"
@@ -331,7 +331,7 @@ def plan_answer(
         "strata": design.strata_count,
         **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
         "expected_speedup": design.speedup,
-        "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.decides},
+        "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.is_objective},
         **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
         **named(design, "group_bound_with_noise"),
         "promise": promise_words(design),
@@ -348,7 +348,10 @@ def plan_answer(
         "sample",
         results,
         rows=launch_rows(launches),
-        blocks=lambda _: (*plan_blocks(study, plan, costs, judgement, details=details), Typed(following)),
+        blocks=lambda _: (
+            *plan_blocks(study, plan, costs, judgement, details=details),
+            CommandLine(following),
+        ),
         warnings=_warnings(study, plan),
     )
 
@@ -366,12 +369,12 @@ def plan_blocks(
     judgement: Judgement | None = None,
     *,
     details: bool,
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
     yield simulate_sentence(design, study.counts.launches, plan)
     yield known_sentence(design, study.counts.launches, study.profile.facts)
-    if plan.cost is not None and plan.cost_share and not plan.cost.decides:
+    if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:
         # A simulator sees another speedup than that of time on the GPU.
         words, speedup = (
             f"A simulator rather takes {_share_of_cost(plan, plan.cost)}",
@@ -389,7 +392,7 @@ def plan_blocks(
 def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
     """Yield every figure of a plan."""
     design, pooled = plan.design, pooled_row(study)
-    cost = "" if plan.deciding_cost is None else f", {_share_of_cost(plan, plan.deciding_cost)}"
+    cost = "" if plan.objective_cost is None else f", {_share_of_cost(plan, plan.objective_cost)}"
     strata = counted(design.strata_count, "stratum")
     yield f"{design.method}: {strata}{cost}, {counted(plan.samples, 'launch')} drawn"
     if pooled["groups"]:
@@ -520,7 +523,7 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
 
 def summary_blocks(
     study: Study, profiles: tuple[str, ...], results: dict[str, Any], costs: PlanCosts, *, details: bool
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield which GPU ran what, the largest kernel groups, the plan, the findings, what to run next.
 
     `results`: see `summary_results`. `details`: whether each bound of the plan is told.
@@ -546,4 +549,6 @@ def summary_blocks(
     yield binding_text(binding, design, total_ns, costs.slowdown)
     yield from [bound_sentence(design)] if details else []
     yield from finding_sentences(study)
-    yield from (Typed(line, "      " if number else "Next: ") for number, line in enumerate(results["next"]))
+    yield from (
+        CommandLine(line, "      " if number else "Next: ") for number, line in enumerate(results["next"])
+    )

@@ -17,7 +17,7 @@ from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import MOST, DurationCounts
-from sampling.reduction.region import LeftOut, Region, as_given, as_written
+from sampling.reduction.region import Excluded, Region, as_written, format_window
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.output.blocks import Pairs, Phrase, Tone, Words, joined, without_tones
@@ -201,7 +201,7 @@ class Part:
     #: The launches of the whole profile; None where that is not known.
     of_launches: int | None
     #: What the least duration leaves out; None where the region sets none, or it is not known.
-    left_out: LeftOut | None = None
+    left_out: Excluded | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -217,8 +217,8 @@ class Part:
             "process": [*as_written(of.processes)],
             "include": list(of.include),
             "exclude": list(of.exclude),
-            "launches": None if of.launches is None else as_given(of.launches),
-            "time": None if of.time_ns is None else as_given(of.time_ns),
+            "launches": None if of.launches is None else format_window(of.launches),
+            "time": None if of.time_ns is None else format_window(of.time_ns),
             "range": of.named_range,
             "min_duration_ns": of.min_duration_ns,
         }
@@ -250,7 +250,7 @@ def part_of_plan(plan: PlanFile) -> Part:
     return Part(plan.options.region, plan.launches, plan.total_duration_ns, whole, left_out)
 
 
-def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:
+def with_selection(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:
     """Return the answer with what it is of, of one profile or by name; as it is where no filter is set."""
     if isinstance(part, Part):
         selection = None if part.is_whole else _selection_row(part)

@@ -12,10 +12,10 @@ from tui.charts.quantities import count, duration, share
 from tui.options.command_line import command_line, options_of
 from tui.options.look import RanksOptions
 from tui.options.plan import SampleOptions
-from tui.output.blocks import Listing, Said, Typed
+from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import Answer
 from tui.terminal.printable import Column
-from tui.text.profile import part_of, rank_of, stated
+from tui.text.profile import part_of, rank_of, with_selection
 
 # A rank that computes this much longer than the middle one is worth naming.
 _WORTH_SAYING = 0.01
@@ -28,7 +28,7 @@ def ranks_answer(profile: Profile, found: RankTimes, options: RanksOptions) -> A
     """Return the answer in every form."""
     rows = [rank_row(rank, found) for rank in found.ranks]
     blocks = tuple(_blocks(found, options))
-    return stated(Answer("ranks", rows, lambda _: blocks), part_of(profile, found.counts))
+    return with_selection(Answer("ranks", rows, lambda _: blocks), part_of(profile, found.counts))
 
 
 def rank_row(rank: RankTime, found: RankTimes) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def rank_name(rank: RankTime) -> str:
     return f"{rank.sequence.owner} gpu{rank.sequence.device}"
 
 
-def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:
+def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Block]:
     ranks = found.ranks
     if len(ranks) == 1:
         yield "There is one rank: several files, or a folder of them, are looked at beside each other."
@@ -67,7 +67,7 @@ def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Said]:
         chosen |= {"process": (str(found.best.sequence.process),)}
         if sum(rank.sequence.process == found.best.sequence.process for rank in ranks) > 1:
             chosen |= {"device": (str(found.best.sequence.device),)}
-        yield Typed(command_line("sample", options_of(SampleOptions, options, **chosen)))
+        yield CommandLine(command_line("sample", options_of(SampleOptions, options, **chosen)))
 
 
 def _computing(found: RankTimes) -> str:

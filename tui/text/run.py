@@ -10,12 +10,12 @@ from typing import Any
 from sampling.estimation.given_up import GivenUp
 from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
-from sampling.running import Asked, Now, Ran
+from sampling.running import RunProgress, RunRequest, RunResult
 from sampling.simulators.job import Job
 from sampling.text import counted
 from tui.charts.quantities import hours, share
 from tui.options.simulate import EstimateOptions
-from tui.output.blocks import Said, Typed
+from tui.output.blocks import Block, CommandLine
 from tui.output.writer import Answer
 from tui.terminal.printable import shortened
 from tui.text.assumption import narrower
@@ -50,7 +50,7 @@ def all_checked(asked: int, checked: int) -> str:
     return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
 
 
-def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
+def progress_line(now: RunProgress, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
     parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
     if now.total is not None and now.total.is_incomplete:
@@ -67,7 +67,7 @@ def progress_line(now: Now, target: float | None, width: int | None = None) -> s
     return "; ".join(parts)
 
 
-def news_line(now: Now, target: float | None) -> str | None:
+def news_line(now: RunProgress, target: float | None) -> str | None:
     """Return what just happened; None where nothing did."""
     if now.news is None:
         return None
@@ -80,7 +80,7 @@ def news_line(now: Now, target: float | None) -> str | None:
     return f"{what}; {progress_line(now, target)}"
 
 
-def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -> Answer:
+def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> Answer:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
@@ -109,7 +109,7 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     if not (found.caches.is_of_whole_run or options.accept_cold):
         following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.to)
 
-    def blocks() -> Iterator[Said]:
+    def blocks() -> Iterator[Block]:
         lines = [*estimate_blocks(found, None, options, following)]
         # Behind the total, which is two lines where what heads it is the first.
         behind = 2 if total_head(found, found.main) and not found.main.is_incomplete else 1
@@ -127,13 +127,13 @@ def _kernel_name(kernel: GivenUp) -> str:
     return shortened(readable_name(kernel.launch.name), _MOST_NAME)
 
 
-def _assumed(kernel: GivenUp, ran: Ran, asked: Asked) -> str | None:
+def _assumed(kernel: GivenUp, ran: RunResult, asked: RunRequest) -> str | None:
     """Return the group that a kernel is taken to behave as; None where it is none."""
     is_taken = ran.found is not None and not ran.found.main.share_missing
     return asked.assume_like if kernel.strata and is_taken else None
 
 
-def given_up_text(ran: Ran, asked: Asked) -> str:
+def given_up_text(ran: RunResult, asked: RunRequest) -> str:
     """Return how much of the time the simulator never ran, and what can be done."""
     kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
     remedy = "others of their strata stand for them"
@@ -145,7 +145,7 @@ def given_up_text(ran: Ran, asked: Asked) -> str:
     return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
 
 
-def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
+def _given_up_lines(ran: RunResult, asked: RunRequest) -> Iterator[str]:
     for kernel in ran.given_up:
         as_what = "left out of the total"
         if not kernel.strata:
@@ -157,7 +157,7 @@ def _given_up_lines(ran: Ran, asked: Asked) -> Iterator[str]:
         yield f"{head}: {tried} failed ({kernel.why}) and none ran; {as_what}"
 
 
-def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
+def _run_blocks(ran: RunResult, command: str) -> Iterator[Block]:
     told = {each for kernel in ran.given_up for each in kernel.failed}
     for each in (each for each in ran.failed if each.id not in told):
         other = "no other" if each.instead is None else f"launch {each.instead}"
@@ -167,9 +167,11 @@ def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
     if ran.job_array is not None:
         script, launches = ran.job_array
         before = f"{counted(launches, 'launch')} to simulate: "
-        yield Typed(f"sbatch {shlex.quote(str(script))}", before)
+        yield CommandLine(f"sbatch {shlex.quote(str(script))}", before)
     if ran.begun:
         begun = counted(len(ran.begun), "launch has", "launches have")
-        yield Typed(str(ran.begun[0]), f"{begun} begun and not ended; if it was killed, remove its folder: ")
+        yield CommandLine(
+            str(ran.begun[0]), f"{begun} begun and not ended; if it was killed, remove its folder: "
+        )
     if ran.job_array is not None or ran.begun:
-        yield Typed(command, "When the array has ended: ")
+        yield CommandLine(command, "When the array has ended: ")

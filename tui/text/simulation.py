@@ -17,7 +17,7 @@ from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, si
 from tui.options.choices import OutputFormat
 from tui.options.plan import JudgeOptions
 from tui.options.simulate import ProjectOptions
-from tui.output.blocks import Listing, Said
+from tui.output.blocks import Block, Listing
 from tui.output.writer import Answer, Canvas, named
 from tui.terminal.printable import Column, names, shortened
 from tui.text.plan import judged_row
@@ -89,7 +89,7 @@ def _own_files(plan: PlanFile, profiles: Sequence[str]) -> list[str]:
     return [path for path in profiles if Path(path).resolve() in places]
 
 
-def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Said]:
+def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Block]:
     """Yield how far off the plan is, and how far others like it."""
     samples = counted(results["samples"], "launch")
     estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
@@ -150,7 +150,7 @@ def _row(launch: ListedLaunch, number: str = "number") -> dict[str, Any]:
     return {number: launch.number} | named(launch.kernel, "name", "grid", "block")
 
 
-def alignment_blocks(found: TraceAlignment) -> Iterator[Said]:
+def alignment_blocks(found: TraceAlignment) -> Iterator[Block]:
     """Yield how many launches are in both, and the first that are missing."""
     by = "by the trace's numbers" if found.by == "number" else "by the order of the launches"
     yield f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"
@@ -250,7 +250,7 @@ def projection_blocks(
     chosen: int,
     options: ProjectOptions,
     canvas: Canvas,
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield the chart of one kernel and why it can stop, on a page not; then a table of all with reasons."""
     width, numbers = options.width or canvas.width, [row["number"] for row in rows]
     kernels = [readable_name(log.name) for log in logs]

@@ -22,12 +22,12 @@ from tui.charts.timeline import LEFT, RIGHT, RunAxis, clusters_of, timeline_char
 from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
-from tui.output.blocks import Listing, Said
+from tui.output.blocks import Block, Listing
 from tui.output.writer import Answer, Canvas, named
 from tui.terminal.printable import Column, is_ascii, printable, shortened
 from tui.text.groups import clusters_of_group, group_columns
 from tui.text.labels import ELLIPSIS, cut
-from tui.text.profile import Part, stated
+from tui.text.profile import Part, with_selection
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
 NONE = (
@@ -95,7 +95,7 @@ def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
 
 def timeline_blocks(
     timeline: GroupTimeline, canvas: Canvas, height: int, *, log: bool, above: RangeForest | str = ""
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield the group's rank and key, what its durations did over the run, the ranges of it, its chart.
 
     `above`: the ranges above the chart, or what is said in their place.
@@ -116,7 +116,7 @@ def timeline_blocks(
     yield group_timeline(timeline, canvas.width, height, log=log, left=left)
 
 
-def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Said]:
+def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Block]:
     """Return the group's rank and key, what its durations did over the run, and the bins as a table."""
     rows = [row for row in bin_rows(bins) if row["launches"]]
     columns = [
@@ -202,7 +202,7 @@ def ranges_answer(profile: Profile, region: Region, listed: RangeList, options: 
     rows = range_rows(listed, _chosen(listed, options, options.top))
     answer = Answer("ranges", rows, lambda _: _range_blocks(listed, options))
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
-    return stated(answer, part)
+    return with_selection(answer, part)
 
 
 def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:
@@ -235,7 +235,7 @@ def _range_figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
     ]
 
 
-def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Said]:
+def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
     """Yield the tree with figures at its left, on a page whole paths as `--range` takes them."""
     chosen = _chosen(listed, options, options.top or _MOST_ROWS)
     if not chosen:

@@ -19,7 +19,7 @@ from tui.charts.size_plot import trade_off_chart
 from tui.engine.planning import PlanCosts
 from tui.options.command_line import with_flags
 from tui.options.plan import TradeOffOptions
-from tui.output.blocks import Said
+from tui.output.blocks import Block
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column
 from tui.text.plan import binding_text, cost_rows
@@ -78,7 +78,7 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
         for each in known.missing
     ]
 
-    def blocks(canvas: Canvas) -> Iterator[Said]:
+    def blocks(canvas: Canvas) -> Iterator[Block]:
         size = None if canvas.is_page else (options.width or canvas.width, options.height or _HEIGHT)
         return trade_off_blocks(known, size, words)
 
@@ -90,7 +90,7 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
     )
 
 
-def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Said]:
+def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Block]:
     """Yield what was asked in a line, the chart, the points in a table, the plan's own marked, and remarks.
 
     `size`: columns and rows of the chart; None for no chart. `binding`: what binds the plan itself, in words;

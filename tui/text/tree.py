@@ -15,7 +15,7 @@ from tui.charts.grid import Grid
 from tui.charts.histogram import DurationAxis, histogram
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, ratio, share
 from tui.charts.tree import tree
-from tui.output.blocks import Said
+from tui.output.blocks import Block
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column
 from tui.text.groups import group_columns
@@ -162,7 +162,7 @@ def running_lines(stop: TreeStop) -> list[str]:
 
 def tree_blocks(
     stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False
-) -> Iterator[Said]:
+) -> Iterator[Block]:
     """Yield the group's key, a histogram, the tree so far and the reasons of all decisions.
 
     On a page the tree is a table of its nodes, without the histogram.

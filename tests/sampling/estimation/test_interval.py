@@ -117,7 +117,7 @@ def test_it_is_what_its_sources_make_it(strata: list[tuple[Stratum, int]], sampl
 def test_nothing_seen_is_what_was_declared(sample: Make) -> None:
     found = found_of(sample((100, 10, [(10, 50)]), (1, 30, [(30, 70)])))
     assert found.half_width(0.95) == pytest.approx(t.ppf(0.975, 2) * 0.05 * 5000 * np.sqrt(1 - 1 / 100))
-    assert (found.share_seen, found.seen_freedom, found.factor, found.exceeds) == (0, 0, 1, False)
+    assert (found.observed_share, found.observed_df, found.factor, found.exceeds) == (0, 0, 1, False)
 
 
 def test_a_census_is_exact_and_a_total_of_0_has_no_interval(sample: Make) -> None:
@@ -377,5 +377,5 @@ def test_a_launch_of_next_to_no_time_tells_nothing_of_the_spread(x: int, sample:
     assert beside.variance_ratio == pytest.approx(alone.variance_ratio)
     assert beside.half_width(0.95) == pytest.approx(alone.half_width(0.95), rel=0.02)
     twice = found_of(sample(*strata, (30, x, [(x, 7), (x, 70)]), group=[0, 0, 0, 0]))
-    assert twice.seen_freedom == pytest.approx(alone.seen_freedom, rel=0.02)
+    assert twice.observed_df == pytest.approx(alone.observed_df, rel=0.02)
     assert not twice.exceeds

@@ -19,7 +19,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.region import LeftOut, Region, as_written, selected_parts, written_region
+from sampling.reduction.region import Excluded, Region, as_written, parse_region, selected_parts
 from sampling.strata.draw import Draw
 from tests.sampling.conftest import profile_with_ranges
 
@@ -117,11 +117,11 @@ NO_FILTER: dict[str, Any] = {
 )
 def test_a_window_in_which_nothing_can_lie_is_refused(filters: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        written_region(**NO_FILTER | filters)
+        parse_region(**NO_FILTER | filters)
 
 
 def test_windows_of_numbers_stay_windows() -> None:
-    region = written_region(**NO_FILTER | {"device": ("0,2:3000000",), "process": ("-4:-1", "5")})
+    region = parse_region(**NO_FILTER | {"device": ("0,2:3000000",), "process": ("-4:-1", "5")})
     assert region.devices == (0, range(2, 3_000_000))
     assert as_written(region.devices) == (0, "2:3000000")
     assert as_written(region.processes) == ("-4:-1", 5)
@@ -283,7 +283,7 @@ def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
         return
     counts = count_durations(profile, BY_NAME, region)
     short_ns = sum(duration for _, duration in named) - sum(duration for _, duration in kept)
-    assert counts.left_out == LeftOut(len(named) - len(kept), short_ns)
+    assert counts.left_out == Excluded(len(named) - len(kept), short_ns)
     assert (counts.launches, counts.total_duration_ns) == (len(kept), sum(each for _, each in kept))
     assert list_launches(profile, counts).id.tolist() == [place for place, _ in kept]
     assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}

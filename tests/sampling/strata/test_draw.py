@@ -148,7 +148,7 @@ def test_a_skewed_stratum_is_judged_as_it_is(samples: int) -> None:
     errors = np.abs(1000 * (LOW + (HIGH - LOW) * longer / samples) - total)
     limit = norm.ppf(0.975) * np.sqrt(total_variance(strata).sum())
     assert found.share_within(limit) == pytest.approx(chance[errors <= limit].sum(), abs=NEAR)
-    reach = found.reach_ns(0.95)
+    reach = found.quantile_ns(0.95)
     assert chance[errors <= reach * (1 + 1e-9)].sum() >= 0.95 - NEAR
     assert chance[errors < reach * (1 - 1e-9)].sum() <= 0.95 + NEAR
 
@@ -178,4 +178,4 @@ def test_what_is_too_much_to_draw_is_normal(samples: int, is_drawn: bool) -> Non
     limit = norm.ppf(0.975) * np.sqrt(total_variance(strata).sum())
     assert found.share_within(limit) == pytest.approx(0.95, abs=0.03)
     census = replace(strata, samples=strata.launches)
-    assert judged(counts, census, None, np.random.default_rng(4)).reach_ns(0.99) == 0
+    assert judged(counts, census, None, np.random.default_rng(4)).quantile_ns(0.99) == 0
