@@ -72,6 +72,8 @@ _TREES = GrownByRule(SampleCountRule)
 METHOD = Method(
     name="allegro",
     source="Allegro, section IV",
+    description="Each kernel group is split by k-means until the durations of a part are alike. Launches are "
+    "drawn at random from each part, as many as the central limit theorem asks for.",
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     stratify=_TREES.stratify,
@@ -82,5 +84,7 @@ STEM = replace(
     METHOD,
     name="stem",
     source="STEM+ROOT, section V-A (STEM-only)",
+    description="Launches are drawn at random from each kernel group, as many as the error model STEM asks "
+    "for.",
     published_grouping=GroupBy.NAME,
 )

@@ -171,6 +171,7 @@ def pick_first(
 RANDOM = Method(
     name="random",
     source="STEM+ROOT, section V-A (random baseline)",
+    description="Launches are drawn at random from all alike, whatever kernel they are of.",
     published_grouping=GroupBy.NAME,
     options_type=Options,
     stratify=stratify,
@@ -180,6 +181,7 @@ RANDOM = Method(
 FIRST = Method(
     name="first-instructions",
     source="Principal Kernel Analysis, first 1 B instructions (baseline)",
+    description="The first launches, up to a number of instructions, stand for all others.",
     needs=("the instruction count of every launch",),
     published_grouping=GroupBy.NAME,
     options_type=FirstOptions,

@@ -169,6 +169,8 @@ def _best_apart(candidates: Iterator[Groups], rows: DistinctRows) -> tuple[Group
 METHOD = Method(
     name="embedding",
     source="this project: k-means on vectors given for the launches, for example those of GCL-Sampler",
+    description="Launches are clustered by vectors that are given for them, and some of each cluster stand "
+    "for its others.",
     needs=("a vector of numbers for every launch (CSV, Parquet or npy)",),
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,

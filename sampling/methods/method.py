@@ -86,8 +86,9 @@ class Method:
     """A sampling method; a capability that it does not have is None."""
 
     name: str
-    #: Paper and section, and what a profile must have beside name and duration.
+    #: Paper and section; what it does, in sentences; and what a profile must have beside name and duration.
     source: str
+    description: str
     needs: tuple[str, ...] = ()
     #: Its own paper's key, used where `published` is the grouping.
     published_grouping: GroupBy

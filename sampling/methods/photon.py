@@ -190,6 +190,7 @@ def _within(vectors: FloatArray, others: FloatArray, distance: float) -> BoolArr
 METHOD = Method(
     name="photon",
     source="Photon (MICRO 2023), kernel-level sampling",
+    description="A launch stands for later ones of its kernel that execute nearly the same blocks of code.",
     needs=("the basic-block vector of every launch", "its warps, or its grid and block"),
     published_grouping=GroupBy.NAME,
     options_type=Options,

@@ -244,6 +244,7 @@ def _choose(
 METHOD = Method(
     name="pks",
     source="Principal Kernel Analysis, section 3.1",
+    description="Launches are clustered by the principal components of their metrics; one stands for each.",
     needs=("metrics of Nsight Compute of every launch",),
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
@@ -253,6 +254,7 @@ METHOD = Method(
 TBPOINT = Method(
     name="tbpoint",
     source="TBPoint, as Principal Kernel Analysis, section 5.1, compares it",
+    description="Launches are clustered by their metrics, from the bottom up; one stands for each cluster.",
     needs=("metrics of Nsight Compute of every launch", "at most 20,000 launches"),
     published_grouping=GroupBy.LAUNCH,
     options_type=TBPointOptions,

@@ -108,6 +108,9 @@ _TREES = GrownByRule(RootRule)
 METHOD = Method(
     name="root",
     source="STEM+ROOT, section IV",
+    description="Each kernel group is split in two, and each part again, while a split makes the plan "
+    "cheaper. Launches are drawn at random from each part, as many as the error model STEM asks "
+    "for.",
     published_grouping=GroupBy.NAME,
     options_type=Options,
     stratify=_TREES.stratify,

@@ -205,6 +205,7 @@ def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Itera
 METHOD = Method(
     name=NAME,
     source="Principal Kernel Analysis, single iteration (baseline)",
+    description="The launches of one iteration of the program's loop stand for all iterations.",
     needs=(
         "a loop of the same kernels, a named range (NVTX, annotation), or the launch ids of one iteration",
     ),

@@ -212,6 +212,8 @@ def classifier(
 METHOD = Method(
     name="two-level",
     source="Principal Kernel Analysis, section 3.1 (two-level profiling)",
+    description="The first launches are clustered by their metrics, the others are assigned to the clusters "
+    "by what is known of them without metrics; one launch stands for each cluster.",
     needs=("metrics of Nsight Compute of the first launches",),
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,

@@ -53,28 +53,6 @@ from tui.text.trade_off import TradeOff, trade_off_blocks
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
-METHOD_WORDS = {
-    "joint": "Each kernel group is split into strata of similar durations, and launches are drawn at random "
-    "from each: as many, of all strata together, as keep the total within epsilon at the least time to "
-    "simulate, and each group's own total within a looser bound. Small groups are pooled where that pays.",
-    "root": "Each kernel group is split in two, and each part again, while a split makes the plan cheaper. "
-    "Launches are drawn at random from each part, as many as the error model STEM asks for.",
-    "stem": "Launches are drawn at random from each kernel group, as many as the error model STEM asks for.",
-    "allegro": "Each kernel group is split by k-means until the durations of a part are alike. Launches are "
-    "drawn at random from each part, as many as the central limit theorem asks for.",
-    "random": "Launches are drawn at random from all alike, whatever kernel they are of.",
-    "pks": "Launches are clustered by the principal components of their metrics; one stands for each.",
-    "two-level": "The first launches are clustered by their metrics, the others are assigned to the clusters "
-    "by what is known of them without metrics; one launch stands for each cluster.",
-    "sieve": "Launches of a kernel are put into strata by their instructions; one stands for each stratum.",
-    "photon": "A launch stands for later ones of its kernel that execute nearly the same blocks of code.",
-    "tbpoint": "Launches are clustered by their metrics, from the bottom up; one stands for each cluster.",
-    "first-instructions": "The first launches, up to a number of instructions, stand for all others.",
-    "single-iteration": "The launches of one iteration of the program's loop stand for all iterations.",
-    "embedding": "Launches are clustered by vectors that are given for them, and some of each cluster stand "
-    "for its others.",
-}
-
 
 # What there is to say.
 
@@ -258,7 +236,8 @@ def _groups(study: Study, top: int) -> Iterator[Block]:
 
 def _plan(facts: Facts) -> Iterator[Block]:
     design, total_ns = facts.plan.design, facts.plan.total_duration_ns
-    yield f"Method: {design.method} ({method_named(design.method).source}). {METHOD_WORDS[design.method]}"
+    method = method_named(design.method)
+    yield f"Method: {method.name} ({method.source}). {method.description}"
     yield from plan_words.detail_sentences(facts.study, facts.plan, facts.judgement)
     yield from plan_words.hours_lines(design, facts.costs)
     yield from map(with_flags, design.notes)
