@@ -175,43 +175,22 @@ class Projection:
 def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
     """Apply the rule to a kernel's log; AnalysisError where the log has more than the kernel."""
     totals, ipc, done = log.totals(), cumulative_ipc(log), np.cumsum(log.ctas)
-    if rule.artifact:
-        first = np.maximum(np.arange(ipc.size) - _ARTIFACT_SAMPLES + 1, 0)
-        is_full = np.arange(ipc.size) >= _ARTIFACT_SAMPLES - 1
-    else:
-        # Before the kernel's start there is nothing: a window that reaches there is not full.
-        first = np.searchsorted(log.cycle, log.cycle - rule.window_cycles, side="right")
-        is_full = log.cycle >= rule.window_cycles
-    spread = np.where(is_full, relative_spread_percent(ipc, first), np.nan)
-    steady = spread < rule.stability_percent
+    spread = _window_spread_percent(log, ipc, rule)
     needed, what_is_needed = ctas_needed(totals, rule)
-    stop = None
-    # Records of several launches are of no kernel: their IPC says nothing of any one.
-    if needed is not None and len(log.launches) <= 1:
-        conditions = [steady, done >= needed] if rule.artifact else [steady & (done >= needed)]
-        if all(condition.any() for condition in conditions):
-            stop = max(int(np.argmax(condition)) for condition in conditions)
-    at = log.cycle.size - 1 if stop is None else stop
-    cycle, basis = int(log.cycle[at]), "ctas"
-    left = (
-        None if totals.instructions is None else totals.instructions - int(log.instructions[: at + 1].sum())
-    )
-    projected: float | None = None
+    stop = _first_stop(log, spread, needed, rule)
+    last = log.cycle.size - 1 if stop is None else stop
+    cycle = int(log.cycle[last])
     if stop is None:
         basis, projected = "end", None if totals.cycles is None else float(totals.cycles)
         cycle = cycle if totals.cycles is None else totals.cycles
         reason = _why_not(log, ipc, spread, needed, rule)
     else:
-        if left is not None and not rule.artifact and (left == 0 or ipc[at] > 0):
-            basis, projected = "instructions", cycle + left / float(ipc[at]) if left else float(cycle)
-        elif totals.ctas is not None:
-            # The artifact counts one more than are done. No projection is below the cycles already simulated.
-            worked = int(done[at]) + 1.0 if rule.artifact else _ctas_worked(log, at, totals)
-            projected = max(totals.ctas / worked * cycle, float(cycle))
+        basis, projected = _projected_cycles(log, totals, stop, float(ipc[stop]), rule)
         over = f"{_ARTIFACT_SAMPLES} records" if rule.artifact else f"{rule.window_cycles:,} cycles"
         # The artifact may have seen the steady IPC earlier than the stop.
-        how = f"IPC within {spread[at]:.2g} % over {over}" if steady[at] else "IPC steady before"
-        reason = f"{how}; {int(done[at]):,} CTAs done, {what_is_needed}"
+        is_steady = spread[stop] < rule.stability_percent
+        how = f"IPC within {spread[stop]:.2g} % over {over}" if is_steady else "IPC steady before"
+        reason = f"{how}; {int(done[stop]):,} CTAs done, {what_is_needed}"
     is_long = log.cycle[-1] >= rule.window_cycles and log.instructions.any()
     lacks = {
         Lack.WAVE: totals.wave_ctas is None,
@@ -227,8 +206,8 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
         cycle=cycle,
         projected_cycles=projected,
         total_cycles=totals.cycles,
-        ipc=float(ipc[at]),
-        ctas_done=int(done[at]),
+        ipc=float(ipc[last]),
+        ctas_done=int(done[last]),
         ctas_needed=needed,
         basis=basis,
         spread_percent=None if stop is None else float(spread[stop]),
@@ -236,6 +215,53 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
         totals=totals,
         lacks=tuple(lack for lack, is_so in lacks.items() if is_so),
     )
+
+
+def _window_spread_percent(log: IntervalLog, ipc: FloatArray, rule: ProjectionRule) -> FloatArray:
+    """Return (n,) the relative spread of the IPC over the window that ends at a record; NaN: not full."""
+    if rule.artifact:
+        first = np.maximum(np.arange(ipc.size) - _ARTIFACT_SAMPLES + 1, 0)
+        is_full = np.arange(ipc.size) >= _ARTIFACT_SAMPLES - 1
+    else:
+        # Before the kernel's start there is nothing: a window that reaches there is not full.
+        first = np.searchsorted(log.cycle, log.cycle - rule.window_cycles, side="right")
+        is_full = log.cycle >= rule.window_cycles
+    return np.where(is_full, relative_spread_percent(ipc, first), np.nan)
+
+
+def _first_stop(log: IntervalLog, spread: FloatArray, needed: int | None, rule: ProjectionRule) -> int | None:
+    """Return the first record with a steady IPC and enough CTAs done; None where there is none.
+
+    The artifact asks for both once, though not at the same record. Records of several launches are of no
+    kernel: their IPC says nothing of any one.
+    """
+    if needed is None or len(log.launches) > 1:
+        return None
+    steady, enough = spread < rule.stability_percent, np.cumsum(log.ctas) >= needed
+    conditions = [steady, enough] if rule.artifact else [steady & enough]
+    if not all(condition.any() for condition in conditions):
+        return None
+    return max(int(np.argmax(condition)) for condition in conditions)
+
+
+def _projected_cycles(
+    log: IntervalLog, totals: KernelFacts, stop: int, ipc: float, rule: ProjectionRule
+) -> tuple[str, float | None]:
+    """Return by what the kernel's cycles are projected from a stop, and the cycles; None where unknown.
+
+    cycle + (instructions left) / IPC, else CTAs / (CTAs done) * cycle.
+    """
+    cycle = float(log.cycle[stop])
+    if totals.instructions is not None and not rule.artifact:
+        left = totals.instructions - int(log.instructions[: stop + 1].sum())
+        if left == 0 or ipc > 0:
+            return "instructions", cycle + left / ipc if left else cycle
+    if totals.ctas is None:
+        return "ctas", None
+    # The artifact counts one more than are done. No projection is below the cycles already simulated.
+    done = int(log.ctas[: stop + 1].sum())
+    worked = done + 1.0 if rule.artifact else _ctas_worked(log, stop, totals)
+    return "ctas", max(totals.ctas / worked * cycle, cycle)
 
 
 def cumulative_ipc(log: IntervalLog) -> FloatArray:

@@ -179,7 +179,8 @@ def _valleys(values: FloatArray, count: IntArray) -> FloatArray:
 METHOD = Method(
     name="sieve",
     source="Sieve (ISPASS 2023), stratification by instruction count",
-    description="Launches of a kernel are put into strata by their instructions; one stands for each stratum.",
+    description="Launches of a kernel are put into strata by their instructions; one stands for each "
+    "stratum.",
     needs=("the instruction count of every launch",),
     published_grouping=GroupBy.NAME,
     options_type=Options,

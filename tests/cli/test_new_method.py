@@ -1,4 +1,4 @@
-"""A method that somebody adds is two files: its module, with all that is said of it, and a line of the registry."""
+"""A method that somebody adds is its module, with all that is said of it, and a line of the registry."""
 
 from __future__ import annotations
 
