@@ -75,8 +75,8 @@ def read_profile(
     """
     named = None if columns is None else column_map(columns)
     options = ReadOptions(named, rank_regex, partial, keep_overlong)
-    given = [fspath(path) for path in paths]
-    return registry.read_profile(given, options=options, cache=cache, scheduler=scheduler)
+    names = [fspath(path) for path in paths]
+    return registry.read_profile(names, options=options, cache=cache, scheduler=scheduler)
 
 
 def make_plan(
@@ -118,12 +118,12 @@ def make_plan(
     return MadePlan(studied, drawn_plan(studied.counts, studied.design, seed))
 
 
-def write_plan(made: MadePlan, path: str | PathLike[str]) -> None:
+def write_plan(plan: MadePlan, path: str | PathLike[str]) -> None:
     """Write a plan file, as `kernelpoint sample -o` does.
 
     Raises ProfileError: a file of the profile was written again since it was read.
     """
-    launches = find_planned_launches(made.study, made.plan)
+    launches = find_planned_launches(plan.study, plan.plan)
     # The text is complete before the file is opened: what fails leaves no half of a plan.
-    text = plan_document(made.study, made.plan, launches).text()
+    text = plan_document(plan.study, plan.plan, launches).text()
     Path(path).write_text(text, encoding="utf-8")

@@ -111,29 +111,29 @@ class Difference:
         The change of a kernel of both sides is (n_Y - n_X) X of more launches and n_Y (Y - X) of longer ones,
         n launches of the means X before and Y after.
         """
-        change_ns, more = self.change_ns, self.after.launches - self.before.launches
-        more_ns = np.rint(np.nan_to_num(self.before.mean_ns) * more).astype(np.int64)
-        found = dict.fromkeys(Cause, 0)
+        change_ns, launches_added = self.change_ns, self.after.launches - self.before.launches
+        more_ns = np.rint(np.nan_to_num(self.before.mean_ns) * launches_added).astype(np.int64)
+        causes = dict.fromkeys(Cause, 0)
         for row, kernel in enumerate(self.kernels):
             if kernel.status is not Status.BOTH:
-                found[Cause.NEW if kernel.status is Status.APPEARED else Cause.GONE] += int(change_ns[row])
+                causes[Cause.NEW if kernel.status is Status.APPEARED else Cause.GONE] += int(change_ns[row])
             elif self.is_of_others(kernel):
-                found[Cause.OTHER_KERNELS] += int(change_ns[row])
+                causes[Cause.OTHER_KERNELS] += int(change_ns[row])
             else:
-                found[Cause.LAUNCHES] += int(more_ns[row])
-                found[Cause.DURATION] += int(change_ns[row] - more_ns[row])
-        return found
+                causes[Cause.LAUNCHES] += int(more_ns[row])
+                causes[Cause.DURATION] += int(change_ns[row] - more_ns[row])
+        return causes
 
     @property
     def matched_share(self) -> dict[GroupBy, tuple[float, float]]:
         """By what kernels are matched, and which share of the time before and of that after is of them."""
-        found: dict[GroupBy, tuple[float, float]] = {}
+        matches: dict[GroupBy, tuple[float, float]] = {}
         sides = zip(self.before.share.tolist(), self.after.share.tolist(), strict=True)
         for kernel, (old, new) in zip(self.kernels, sides, strict=True):
             if kernel.matched_by is not None:
-                before, after = found.get(kernel.matched_by, (0.0, 0.0))
-                found[kernel.matched_by] = before + old, after + new
-        return found
+                before, after = matches.get(kernel.matched_by, (0.0, 0.0))
+                matches[kernel.matched_by] = before + old, after + new
+        return matches
 
     @property
     def total_interval(self) -> tuple[float, float] | None:
@@ -206,24 +206,29 @@ def difference_between(
     if without_places:
         grouping = replace(grouping, pool_devices=True)
     reductions = []
-    for (which, (profile, region)), some in zip(sides, selected, strict=True):
+    for (which, (profile, region)), rows in zip(sides, selected, strict=True):
         with _said_of(which):
-            reductions.append(count_durations(profile, grouping, region, progress, some))
+            reductions.append(count_durations(profile, grouping, region, progress, rows))
     counts = _split_by_operator((reductions[0], reductions[1]), (before, after))
     kernels, of_kernel = _matched(counts[0], counts[1])
-    there, here = (
-        durations_in_order(part.profile, each, of, len(kernels), progress)
-        for part, each, of in zip((before, after), counts, of_kernel, strict=True)
+    durations_before, durations_after = (
+        durations_in_order(part.profile, side_counts, kernel, len(kernels), progress)
+        for part, side_counts, kernel in zip((before, after), counts, of_kernel, strict=True)
     )
-    found = Difference(
+    difference = Difference(
         grouping=grouping,
         without_places=without_places,
         kernels=kernels,
-        before=there,
-        after=here,
-        ratios=mean_ratios(there, here, confidence)
+        before=durations_before,
+        after=durations_after,
+        ratios=mean_ratios(durations_before, durations_after, confidence)
         if grouping.by is GroupBy.OPERATOR
-        else _of_alike(mean_ratios(there, here, confidence), kernels, there, here),
+        else _of_alike(
+            mean_ratios(durations_before, durations_after, confidence),
+            kernels,
+            durations_before,
+            durations_after,
+        ),
         confidence=confidence,
         parts=(before, after),
         counts=counts,
@@ -231,8 +236,8 @@ def difference_between(
     )
     # By change, then by duration, then by key.
     by_key = np.argsort(sorted(range(len(kernels)), key=lambda index: kernels[index].key))
-    longer_ns = np.maximum(there.total_ns, here.total_ns)
-    return found.ordered(np.lexsort((by_key, -longer_ns, -np.abs(found.change_ns))))
+    longer_ns = np.maximum(durations_before.total_ns, durations_after.total_ns)
+    return difference.ordered(np.lexsort((by_key, -longer_ns, -np.abs(difference.change_ns))))
 
 
 @contextmanager
@@ -250,7 +255,7 @@ def _of_alike(
     """Return the ratios, but none for operators of more launches on one side: each does another part."""
     is_operator = np.array([kernel.matched_by is GroupBy.OPERATOR for kernel in kernels], dtype=np.bool_)
     unlike = is_operator & (before.launches != after.launches)
-    return MeanRatios(*(np.where(unlike, np.nan, each) for each in ratios))
+    return MeanRatios(*(np.where(unlike, np.nan, column) for column in ratios))
 
 
 def _split_by_operator(
@@ -260,16 +265,16 @@ def _split_by_operator(
 
     As they are where they lack none, or where a side names no operator.
     """
-    there, here = ({group.key for group in side.groups} for side in counts)
-    if counts[0].grouping.by not in _BY_KERNEL or not (there - here and here - there):
+    keys_before, keys_after = ({group.key for group in side.groups} for side in counts)
+    if counts[0].grouping.by not in _BY_KERNEL or not (keys_before - keys_after and keys_after - keys_before):
         return counts
     if not all("operator" in part.profile.columns for part in parts):
         return counts
     apart = replace(counts[0].grouping, apart=True)
     try:
         before, after = (
-            count_durations(part.profile, apart, part.region, None, each.selected)
-            for part, each in zip(parts, counts, strict=True)
+            count_durations(part.profile, apart, part.region, None, side_counts.selected)
+            for part, side_counts in zip(parts, counts, strict=True)
         )
     except NotApplicableError:
         return counts
@@ -306,11 +311,13 @@ def _matched(
             }
             for groups, rows in zip(sides, left, strict=True)
         ]
-        both = set(keys[0].values()) & set(keys[1].values())
+        shared = set(keys[0].values()) & set(keys[1].values())
         if stage is GroupBy.SHORT_NAME and stage is not by:
-            both = {key for key in both if all(_is_one(*side, key) for side in zip(sides, keys, strict=True))}
+            shared = {
+                key for key in shared if all(_is_one(*side, key) for side in zip(sides, keys, strict=True))
+            }
         for side, of_side in enumerate(keys):
-            places[side] |= {row: (stage, key[0]) for row, key in of_side.items() if key in both}
+            places[side] |= {row: (stage, key[0]) for row, key in of_side.items() if key in shared}
             left[side] = [row for row in left[side] if row not in places[side]]
     for side, unmatched in enumerate(left):
         places[side] |= {row: (None, sides[side][row].key) for row in unmatched}
@@ -361,7 +368,7 @@ def _key_by(group: KernelGroup, stage: GroupBy, by: GroupBy) -> str:
 
 def _is_one(groups: Sequence[KernelGroup], keys: Mapping[int, tuple[str, str]], key: tuple[str, str]) -> bool:
     """Return whether what one side has of a key is one kernel by its full name."""
-    return len({groups[row].name for row, each in keys.items() if each == key}) == 1
+    return len({groups[row].name for row, other_key in keys.items() if other_key == key}) == 1
 
 
 def _called_as_before(
@@ -372,17 +379,22 @@ def _called_as_before(
     A name is found by a spelling that no other left over has; without parameters only those of templates,
     whose parameters follow from their arguments.
     """
-    there, here = ({group.name for group in side} for side in (before, after))
+    names_before, names_after = ({group.name for group in side} for side in (before, after))
     called: dict[str, str] = {}
     for form in (common_spelling, bare_spelling):
-        alone = []
-        for names in (there - here - set(called.values()), here - there - called.keys()):
+        unmatched = []
+        for names in (
+            names_before - names_after - set(called.values()),
+            names_after - names_before - called.keys(),
+        ):
             spelt: defaultdict[str, list[str]] = defaultdict(list)
             for name in names:
                 spelt[form(name)].append(name)
             is_telling = {key: form is common_spelling or key.endswith(">") for key in spelt}
-            alone.append({key: same[0] for key, same in spelt.items() if len(same) == 1 and is_telling[key]})
-        called |= {alone[1][key]: alone[0][key] for key in alone[0].keys() & alone[1].keys()}
+            unmatched.append(
+                {key: same[0] for key, same in spelt.items() if len(same) == 1 and is_telling[key]}
+            )
+        called |= {unmatched[1][key]: unmatched[0][key] for key in unmatched[0].keys() & unmatched[1].keys()}
     renamed = []
     for group in after:
         name = called.get(group.name, group.name)

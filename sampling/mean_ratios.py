@@ -81,7 +81,7 @@ def durations_in_order(
 
     The launches are read again, for a reduction has no order; theirs is that of their ids.
     """
-    launches, done = np.zeros((2, kernels), dtype=np.int64)
+    launches, finished = np.zeros((2, kernels), dtype=np.int64)
     np.add.at(launches, of_kernel, counts.group_launches)
     block_ns = np.zeros((kernels, BLOCKS), dtype=np.int64)
     for _, group, table in counted_launches(profile, counts, ("duration_ns",), progress):
@@ -90,9 +90,9 @@ def durations_in_order(
         kernel = of_kernel[group[order]]
         first = np.flatnonzero(np.diff(kernel, prepend=-1))
         number = np.diff(first, append=len(kernel))
-        nth = np.arange(len(kernel)) + np.repeat(done[kernel[first]] - first, number)
+        nth = np.arange(len(kernel)) + np.repeat(finished[kernel[first]] - first, number)
         np.add.at(block_ns, (kernel, nth * BLOCKS // launches[kernel]), table["duration_ns"][order])
-        done[kernel[first]] += number
+        finished[kernel[first]] += number
     return Durations(launches, block_ns)
 
 
@@ -108,13 +108,16 @@ def mean_ratios(before: Durations, after: Durations, confidence: float) -> MeanR
     """
     ratio, low, high = np.full((3, len(before.launches)), np.nan)
     np.divide(after.mean_ns, before.mean_ns, out=ratio, where=before.mean_ns > 0)
-    known = (np.minimum(before.launches, after.launches) >= LEAST_LAUNCHES) & (ratio > 0)
+    is_measured = (np.minimum(before.launches, after.launches) >= LEAST_LAUNCHES) & (ratio > 0)
     launches, relative = [], []
     for side in (before, after):
-        launches.append(side.launches[known])
-        relative.append(side.deviation_ns[known] / side.total_ns[known, np.newaxis])
+        launches.append(side.launches[is_measured])
+        relative.append(side.deviation_ns[is_measured] / side.total_ns[is_measured, np.newaxis])
     reach = _reach(launches, relative, confidence)
-    low[known], high[known] = ratio[known] * np.exp(-reach), ratio[known] * np.exp(reach)
+    low[is_measured], high[is_measured] = (
+        ratio[is_measured] * np.exp(-reach),
+        ratio[is_measured] * np.exp(reach),
+    )
     return MeanRatios(ratio, low, high)
 
 
@@ -127,12 +130,12 @@ def total_interval(before: Durations, after: Durations, confidence: float) -> tu
     """
     launches, relative, totals = [], [], []
     for side in (before, after):
-        known = side.launches >= LEAST_LAUNCHES
-        known_ns = int(side.total_ns[known].sum())
+        is_measured = side.launches >= LEAST_LAUNCHES
+        known_ns = int(side.total_ns[is_measured].sum())
         if not known_ns:
             return None
-        launches.append(np.array([side.launches[known].sum()]))
-        relative.append(side.deviation_ns[known].sum(axis=0, keepdims=True) / known_ns)
+        launches.append(np.array([side.launches[is_measured].sum()]))
+        relative.append(side.deviation_ns[is_measured].sum(axis=0, keepdims=True) / known_ns)
         totals.append(int(side.total_ns.sum()))
     reach, ratio = float(_reach(launches, relative, confidence)[0]), totals[1] / totals[0]
     return None if np.isnan(reach) else (float(ratio * np.exp(-reach)), float(ratio * np.exp(reach)))

@@ -82,10 +82,10 @@ class IntervalLog:
         logged = [(cycles, facts.cycles, "cycles"), (instructions, facts.instructions, "instructions")]
         if not self.has_carried_ctas:
             logged.append((ctas, facts.ctas, "thread blocks"))
-        for seen, known, what in logged:
-            if known is not None and seen > known:
+        for logged_value, value, noun in logged:
+            if value is not None and logged_value > value:
                 raise AnalysisError(
-                    f"{self.name}: its log has {seen:,} {what}, the whole kernel {known:,}",
+                    f"{self.name}: its log has {logged_value:,} {noun}, the whole kernel {value:,}",
                     remedy="correct the number given for the kernel, or give the log of the same run",
                 )
         is_short = (facts.instructions or 0) > instructions or (facts.ctas or 0) > ctas
@@ -161,8 +161,8 @@ class Projection:
         """Cycles of the whole kernel, as simulated or else as projected, for each one simulated."""
         if not self.stopped:
             return 1.0
-        whole = self.projected_cycles if self.total_cycles is None else self.total_cycles
-        return None if whole is None else whole / self.cycle
+        total = self.projected_cycles if self.total_cycles is None else self.total_cycles
+        return None if total is None else total / self.cycle
 
     @property
     def error(self) -> float | None:
@@ -174,7 +174,7 @@ class Projection:
 
 def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
     """Apply the rule to a kernel's log; AnalysisError where the log has more than the kernel."""
-    totals, ipc, done = log.totals(), cumulative_ipc(log), np.cumsum(log.ctas)
+    totals, ipc, ctas_done = log.totals(), cumulative_ipc(log), np.cumsum(log.ctas)
     spread = _window_spread_percent(log, ipc, rule)
     needed, what_is_needed = ctas_needed(totals, rule)
     stop = _first_stop(log, spread, needed, rule)
@@ -189,8 +189,8 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
         over = f"{_ARTIFACT_SAMPLES} records" if rule.artifact else f"{rule.window_cycles:,} cycles"
         # The artifact may have seen the steady IPC earlier than the stop.
         is_steady = spread[stop] < rule.stability_percent
-        how = f"IPC within {spread[stop]:.2g} % over {over}" if is_steady else "IPC steady before"
-        reason = f"{how}; {int(done[stop]):,} CTAs done, {what_is_needed}"
+        steadiness = f"IPC within {spread[stop]:.2g} % over {over}" if is_steady else "IPC steady before"
+        reason = f"{steadiness}; {int(ctas_done[stop]):,} CTAs done, {what_is_needed}"
     is_long = log.cycle[-1] >= rule.window_cycles and log.instructions.any()
     lacks = {
         Lack.WAVE: totals.wave_ctas is None,
@@ -207,7 +207,7 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
         projected_cycles=projected,
         total_cycles=totals.cycles,
         ipc=float(ipc[last]),
-        ctas_done=int(done[last]),
+        ctas_done=int(ctas_done[last]),
         ctas_needed=needed,
         basis=basis,
         spread_percent=None if stop is None else float(spread[stop]),
@@ -259,8 +259,8 @@ def _projected_cycles(
     if totals.ctas is None:
         return "ctas", None
     # The artifact counts one more than are done. No projection is below the cycles already simulated.
-    done = int(log.ctas[: stop + 1].sum())
-    worked = done + 1.0 if rule.artifact else _ctas_worked(log, stop, totals)
+    ctas_done = int(log.ctas[: stop + 1].sum())
+    worked = ctas_done + 1.0 if rule.artifact else _ctas_worked(log, stop, totals)
     return "ctas", max(totals.ctas / worked * cycle, cycle)
 
 
@@ -275,45 +275,49 @@ def ctas_needed(totals: KernelFacts, rule: ProjectionRule) -> tuple[int | None, 
     Where the wave is unknown it is the share of the grid; None where that is unknown too, or has none.
     """
     wave = totals.wave_ctas
-    said = "the wave is unknown" if wave is None else f"a wave is {wave:,}"
+    wave_text = "the wave is unknown" if wave is None else f"a wave is {wave:,}"
     if wave is not None and (totals.ctas is None or totals.ctas >= wave):
-        return wave, said
+        return wave, wave_text
     if not totals.ctas:
-        return None, said
+        return None, wave_text
     share = int(np.ceil(rule.small_grid_share * totals.ctas - _ROUNDING))
-    return share, f"{rule.small_grid_share:g} of the grid's {totals.ctas:,} needed as {said}"
+    return share, f"{rule.small_grid_share:g} of the grid's {totals.ctas:,} needed as {wave_text}"
 
 
 def _why_not(
     log: IntervalLog, ipc: FloatArray, spread: FloatArray, needed: int | None, rule: ProjectionRule
 ) -> str:
     """Return why a kernel is not stopped."""
-    known, window, done = spread[~np.isnan(spread)], f"{rule.window_cycles:,} cycles", int(log.ctas.sum())
+    spreads, window, ctas_done = (
+        spread[~np.isnan(spread)],
+        f"{rule.window_cycles:,} cycles",
+        int(log.ctas.sum()),
+    )
     if len(log.launches) > 1:
         numbers = ", ".join(map(str, log.launches))
         reason = f"the simulator printed launches {numbers} as one, so that no record is of one alone"
     elif needed is None:
-        unknown = "neither the wave nor the grid is known" if done else "no CTA finishes in the log"
+        unknown = "neither the wave nor the grid is known" if ctas_done else "no CTA finishes in the log"
         reason = f"{unknown}, so it cannot be said when to stop"
-    elif not known.size and not ipc.any():
+    elif not spreads.size and not ipc.any():
         reason = "no instruction in the log"
-    elif not known.size and rule.artifact:
+    elif not spreads.size and rule.artifact:
         reason = f"{log.cycle.size} records, {_ARTIFACT_SAMPLES} needed"
-    elif not known.size and log.cycle[-1] < rule.window_cycles:
+    elif not spreads.size and log.cycle[-1] < rule.window_cycles:
         reason = f"the log is shorter than the window of {window}"
-    elif not known.size:
+    elif not spreads.size:
         reason = f"no window of {window} holds 2 records"
-    elif done < needed:
-        reason = f"{done:,} CTAs done at the log's end, {needed:,} needed"
-    elif known.min() < rule.stability_percent:
+    elif ctas_done < needed:
+        reason = f"{ctas_done:,} CTAs done at the log's end, {needed:,} needed"
+    elif spreads.min() < rule.stability_percent:
         reason = f"steady only before {needed:,} CTAs were done"
     else:
-        asked = f"less than {rule.stability_percent:g} % is asked"
-        reason = f"never steady: IPC stays within {known.min():.2g} % at best, {asked}"
+        limit = f"less than {rule.stability_percent:g} % is asked"
+        reason = f"never steady: IPC stays within {spreads.min():.2g} % at best, {limit}"
     return reason
 
 
-def _ctas_worked(log: IntervalLog, at: int, totals: KernelFacts) -> float:
+def _ctas_worked(log: IntervalLog, record: int, totals: KernelFacts) -> float:
     """Return the thread blocks finished up to a record, and those in flight by what they have done.
 
     A thread block starts when one before it finishes. Those in flight are then as old as the last wave of
@@ -321,18 +325,18 @@ def _ctas_worked(log: IntervalLog, at: int, totals: KernelFacts) -> float:
     another yet, half of each is the middle. Without a wave to say how many are in flight, or without any
     finished, one more than are done, as published.
     """
-    finished, executed = np.cumsum(log.ctas[: at + 1]), np.cumsum(log.instructions[: at + 1])
-    done, wave = int(finished[-1]), totals.wave_ctas
-    if wave is None or done == 0:
-        return done + 1.0
+    finished, executed = np.cumsum(log.ctas[: record + 1]), np.cumsum(log.instructions[: record + 1])
+    ctas_done, wave = int(finished[-1]), totals.wave_ctas
+    if wave is None or ctas_done == 0:
+        return ctas_done + 1.0
     in_flight = wave if totals.ctas is None else min(wave, totals.ctas)
-    if done < in_flight:
-        return (done + in_flight) / 2
-    before_last_wave = done - in_flight
+    if ctas_done < in_flight:
+        return (ctas_done + in_flight) / 2
+    before_last_wave = ctas_done - in_flight
     counted = np.diff(np.maximum(finished, before_last_wave), prepend=before_last_wave)
     # Thread blocks finish anywhere within a record.
-    finished_at = float(np.average(executed - log.instructions[: at + 1] / 2, weights=counted))
-    return done * float(executed[-1]) / finished_at if finished_at > 0 else done + 1.0
+    finished_at = float(np.average(executed - log.instructions[: record + 1] / 2, weights=counted))
+    return ctas_done * float(executed[-1]) / finished_at if finished_at > 0 else ctas_done + 1.0
 
 
 def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
@@ -349,15 +353,15 @@ def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
     """
     samples = np.arange(signal.size) - first + 1
     mean, squares = np.zeros((2, signal.size))
-    taken = np.zeros(signal.size, dtype=np.int64)
+    windows = np.zeros(signal.size, dtype=np.int64)
     block_mean, block_squares = signal.astype(np.float64), np.zeros(signal.size)
     size, largest = 1, int(samples.max(initial=0))
     while size <= largest:
-        at = np.flatnonzero(samples & size)
-        block = at - taken[at]
-        so_far = mean[at], squares[at], taken[at]
-        mean[at], squares[at] = _merged(so_far, (block_mean[block], block_squares[block], size))
-        taken[at] += size
+        ends = np.flatnonzero(samples & size)
+        block = ends - windows[ends]
+        so_far = mean[ends], squares[ends], windows[ends]
+        mean[ends], squares[ends] = _merged(so_far, (block_mean[block], block_squares[block], size))
+        windows[ends] += size
         # Blocks that would begin before the log stay as they are: no window asks for them.
         later = block_mean[size:], block_squares[size:], size
         earlier = block_mean[:-size], block_squares[:-size], size
@@ -371,8 +375,8 @@ def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
 _Moments = tuple[FloatArray, FloatArray, IntArray | int]
 
 
-def _merged(one: _Moments, other: _Moments) -> tuple[FloatArray, FloatArray]:
+def _merged(left: _Moments, right: _Moments) -> tuple[FloatArray, FloatArray]:
     """Return mean and sum of squared deviations of two sets of samples, (mean, squares, count) each."""
-    share = other[2] / (one[2] + other[2])
-    apart = other[0] - one[0]
-    return one[0] + apart * share, one[1] + other[1] + apart * apart * (one[2] * share)
+    share = right[2] / (left[2] + right[2])
+    apart = right[0] - left[0]
+    return left[0] + apart * share, left[1] + right[1] + apart * apart * (left[2] * share)

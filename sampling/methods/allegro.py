@@ -43,17 +43,17 @@ class SampleCountRule:
 
     def samples_alone(self, clusters: Clusters) -> IntArray:
         """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped at N. [Allegro Theorem 2]"""
-        alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
-        return np.maximum(alone, self.options.floor)
+        samples = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
+        return np.maximum(samples, self.options.floor)
 
     def samples_kept(self, _: Clusters, samples: IntArray) -> IntArray:
         """Return what each was found to need by itself."""
         return samples
 
-    def decide(self, whole: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
+    def decide(self, parent: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
         """Return a split where more than the threshold is needed."""
         samples_new = self.samples_alone(parts)
-        old_ns = np.minimum(samples_old, whole.launches) * whole.mean_ns
+        old_ns = np.minimum(samples_old, parent.launches) * parent.mean_ns
         new_ns = (np.minimum(samples_new, parts.launches) * parts.mean_ns).sum(axis=-1)
         return Decided(np.asarray(samples_old > self.options.threshold), samples_new, old_ns, new_ns)
 

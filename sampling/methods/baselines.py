@@ -45,9 +45,9 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        given = {"launches": self.launches is not None, "like": self.like is not None}
-        given["probability"] = self.probability != _PROBABILITY
-        several = [f"random.{name}" for name, is_given in given.items() if is_given]
+        changes = {"launches": self.launches is not None, "like": self.like is not None}
+        changes["probability"] = self.probability != _PROBABILITY
+        several = [f"random.{name}" for name, is_given in changes.items() if is_given]
         if len(several) > 1:
             raise OptionError(f"{' and '.join(several)} exclude each other")
 
@@ -96,31 +96,31 @@ def stratify(request: StrataRequest) -> Strata:
     elif options.like is not None:
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
         samples = max(1, round(min(_sampled_ns(options.like, request) / mean_ns, float(counts.launches))))
-        drawn = counted(samples, "launch", "launches")
-        note = f"random.like={options.like}: {drawn}, as many as take its sampled time on average"
+        size = counted(samples, "launch", "launches")
+        note = f"random.like={options.like}: {size}, as many as take its sampled time on average"
     else:
         chance = options.probability
         if counts.launches * chance < 1e-6:
             never = f"never draws one of {counts.launches} launches"
             raise OptionError(f"random.probability {chance:g} {never}")
         samples = int(NumberDrawn(counts.launches, chance).draw(1, request.rng)[0])
-        drawn = f"{counted(samples, 'launch', 'launches')} this time"
-        note = f"each launch is drawn with probability {chance:g}, {drawn}; bounds are of that number"
+        size = f"{counted(samples, 'launch', 'launches')} this time"
+        note = f"each launch is drawn with probability {chance:g}, {size}; bounds are of that number"
     if samples > counts.launches:
         note = f"there are {counts.launches:,} launches; all are drawn, not {samples:,}"
         samples = counts.launches
     first, stop = np.array([0]), np.array([len(counts.count)])
-    whole = measured_clusters(counts, np.array([WHOLE_WORKLOAD]), first, stop)
-    strata = whole.with_samples(np.array([samples]), notes=(note,) if note else ())
+    workload = measured_clusters(counts, np.array([WHOLE_WORKLOAD]), first, stop)
+    strata = workload.with_samples(np.array([samples]), notes=(note,) if note else ())
     return replace(strata, chance=chance)
 
 
 def _sampled_ns(like: str, request: StrataRequest) -> float:
     """Return the expected sampled time of a method's plan, or the nanoseconds given."""
-    other = method_named(like).stratify if like in method_names() and like != "random" else None
-    if other is not None:
+    stratify_like = method_named(like).stratify if like in method_names() and like != "random" else None
+    if stratify_like is not None:
         options = method_options(like, request.settings)
-        return other(replace(request, options=options, overrides={})).sampled_duration_ns
+        return stratify_like(replace(request, options=options, overrides={})).sampled_duration_ns
     try:
         wanted_ns = float(like)
     except ValueError:
@@ -148,21 +148,23 @@ def pick_first(
     The total is instructions / IPC of those launches, so each weighs I_total / I_done.
     """
     limit, counts, notes = options.instructions, instruction_counts(launches, "first-instructions"), []
-    done = np.cumsum(counts.executed)
-    taken = min(int(np.searchsorted(done, limit)) + 1, len(launches))
-    total, reached = float(done[-1]), float(done[taken - 1])
-    if taken == len(launches):
+    executed = np.cumsum(counts.executed)
+    size = min(int(np.searchsorted(executed, limit)) + 1, len(launches))
+    total, reached = float(executed[-1]), float(executed[size - 1])
+    if size == len(launches):
         notes.append(f"all launches are taken: the workload has {total:,.0f} instructions")
-    there, of_taken = (len(np.unique(launches.sequence[:stop])) for stop in (len(launches), taken))
-    if of_taken < there:
-        notes.append(f"the launches taken are of {of_taken} of {there} processes and devices")
+    sequences, sequences_reached = (
+        len(np.unique(launches.sequence[:stop])) for stop in (len(launches), size)
+    )
+    if sequences_reached < sequences:
+        notes.append(f"the launches taken are of {sequences_reached} of {sequences} processes and devices")
     details = {"metric": counts.metric, "counts": counts.unit, "instructions": total}
     return Picks(
         stratum=np.zeros(len(launches), dtype=np.int64),
         labels=(f"all launches, by the first {limit:,.0f} instructions",),
-        row=np.arange(taken),
+        row=np.arange(size),
         # Where the rest has no instructions the sums are equal; where nothing has any, all is taken.
-        weight=np.full(taken, total / reached if total > 0 else 1.0),
+        weight=np.full(size, total / reached if total > 0 else 1.0),
         notes=tuple(notes),
         details={**details, "instructions_done": reached},
     )

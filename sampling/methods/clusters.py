@@ -91,9 +91,9 @@ def grouped(rows: DistinctRows, labels: AnyIntArray, *, by_centre: bool = False)
     group, first = row_codes([labels], len(labels))
     if by_centre:
         distance = np.sqrt(((rows.values - group_means(rows, group)[group]) ** 2).sum(axis=1))
-        least = np.full(len(first), np.inf)
-        np.minimum.at(least, group, distance)
-        nearest = np.flatnonzero(distance <= least[group] + _ROUNDING)
+        closest = np.full(len(first), np.inf)
+        np.minimum.at(closest, group, distance)
+        nearest = np.flatnonzero(distance <= closest[group] + _ROUNDING)
         first = nearest[np.unique(group[nearest], return_index=True)[1]]
     return Groups(group, rows.first[first], np.bincount(group, rows.count).astype(np.int64))
 
@@ -117,44 +117,46 @@ def k_means_groupings(
     latter: there rounding decides which of two centres takes the row halfway between them, and from rows
     alone some of the best clusters can be out of reach.
     """
-    most = min(k_max, len(rows))
+    k_limit = min(k_max, len(rows))
     groups = grouped(rows, np.zeros(len(rows), dtype=np.int64))
     yield groups
-    for k in range(2, most + 1):
+    for k in range(2, k_limit + 1):
         if progress is not None:
-            progress(k - 1, most, "grouping launches")
+            progress(k - 1, k_limit, "grouping launches")
         # A row more, drawn by its share of the squared distances.
-        centres, more = group_means(rows, groups.of_row), list[FloatArray]()
+        centres, starts = group_means(rows, groups.of_row), list[FloatArray]()
         squares = rows.count * ((rows.values - centres[groups.of_row]) ** 2).sum(axis=1)
         if total := squares.sum():
             share = squares / total
             number = min(-(-restarts // 2), int(np.count_nonzero(share)))
-            drawn = rng.choice(len(rows), number, replace=False, p=share)
-            more = [np.vstack([centres, rows.values[row]]) for row in drawn.tolist()]
-        groups = k_means_grouping(rows, k, restarts, rng, more)
+            sample = rng.choice(len(rows), number, replace=False, p=share)
+            starts = [np.vstack([centres, rows.values[row]]) for row in sample.tolist()]
+        groups = k_means_grouping(rows, k, restarts, rng, starts)
         yield groups
 
 
 def k_means_grouping(
-    rows: DistinctRows, k: int, restarts: int, rng: np.random.Generator, more: Sequence[FloatArray] = ()
+    rows: DistinctRows, k: int, restarts: int, rng: np.random.Generator, centres: Sequence[FloatArray] = ()
 ) -> Groups:
     """Return the groups of K clusters alone, each with its first launch; K is at most the rows.
 
-    Those of least sum of squares are taken of all starts, at rows and at ``more`` centres; of several that
+    Those of least sum of squares are taken of all starts, at rows and at ``centres``; of several that
     are equal but for rounding, those with the earliest representatives.
     """
     from sklearn.cluster import KMeans
 
-    found: list[tuple[float, Groups]] = []
+    solutions: list[tuple[float, Groups]] = []
     starts: list[Any] = ["k-means++"] * restarts
     with reproducible_learning():
-        for start in [*starts, *more]:
+        for start in [*starts, *centres]:
             clusters = min(k, len(rows)) if isinstance(start, str) else len(start)
             fitted = KMeans(clusters, init=start, n_init=1, random_state=int(rng.integers(2**31)))
             labels = fitted.fit(rows.values, sample_weight=rows.count).labels_
-            found.append((float(fitted.inertia_), grouped(rows, labels)))
-    least = min(inertia for inertia, _ in found)
-    equals = [groups for inertia, groups in found if inertia <= least + _ROUNDING * max(least, 1)]
+            solutions.append((float(fitted.inertia_), grouped(rows, labels)))
+    best_inertia = min(inertia for inertia, _ in solutions)
+    equals = [
+        groups for inertia, groups in solutions if inertia <= best_inertia + _ROUNDING * max(best_inertia, 1)
+    ]
     return min(equals, key=lambda groups: tuple(groups.representative.tolist()))
 
 
@@ -187,8 +189,8 @@ def as_picks(
     signatures = map(kernels.signature, launches.signature[representative].tolist())
     ids = launches.id[representative].tolist()
     labels = tuple(
-        f"group {index}: launch {launch} ({kernels.names.short(each.name)}) and its like"
-        for index, (launch, each) in enumerate(zip(ids, signatures, strict=True))
+        f"group {index}: launch {launch} ({kernels.names.short(signature.name)}) and its like"
+        for index, (launch, signature) in enumerate(zip(ids, signatures, strict=True))
     )
     weight = np.bincount(stratum, minlength=len(row))[stratum[row]].astype(np.float64)
     return Picks(stratum, labels, row, weight, tuple(notes), {**details, "representatives": ids})

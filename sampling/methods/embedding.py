@@ -79,20 +79,20 @@ class Options:
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Return the clusters, and the launch nearest to the centre of each, for all launches of the cluster."""
     rows, columns, notes = _vectors(launches, options)
-    rng, learned, most = np.random.default_rng(_SEED), rows, max(LEARNED_FROM, options.k or 1)
-    if len(rows) > most:
-        drawn = np.sort(rng.choice(len(rows.row_of), most, replace=False))
-        kept, row_of, count = np.unique(rows.row_of[drawn], return_inverse=True, return_counts=True)
-        learned = DistinctRows(rows.values[kept], row_of, rows.first[kept], count)
-        notes.append(f"centres are learned from {most:,} launches drawn at random")
+    rng, learned, limit = np.random.default_rng(_SEED), rows, max(LEARNED_FROM, options.k or 1)
+    if len(rows) > limit:
+        sample = np.sort(rng.choice(len(rows.row_of), limit, replace=False))
+        vectors, row_of, count = np.unique(rows.row_of[sample], return_inverse=True, return_counts=True)
+        learned = DistinctRows(rows.values[vectors], row_of, rows.first[vectors], count)
+        notes.append(f"centres are learned from {limit:,} launches drawn at random")
     if progress is not None:
         progress(0, 0, "grouping launches")
     details: dict[str, Any] = {"chosen_by": "k"}
     if options.k is not None:
         groups = _of_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
     else:
-        found = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
-        groups, silhouettes = _best_apart((_of_all(rows, learned, each) for each in found), rows)
+        groupings = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
+        groups, silhouettes = _best_apart((_of_all(rows, learned, grouping) for grouping in groupings), rows)
         details = {"chosen_by": "silhouette", "silhouettes": silhouettes}
         if (best := max(silhouettes, default=1.0)) <= _NO_STRUCTURE:
             notes.append(f"the vectors hardly form clusters: their best mean silhouette is {best:.2f}")
@@ -108,10 +108,10 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     features, prefix, notes = launches.features or Features(), options.columns, list[str]()
     columns = tuple(name for name in features.metrics if name.startswith(prefix or VECTOR_PREFIX))
     if not columns and prefix is None:
-        known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
-        known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
-        costs = [name for name in known if is_cost(name, features.units.get(name))]
-        columns = tuple(name for name in known if name not in costs)
+        candidates = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
+        candidates = [name for name in candidates if not name.startswith(TENSOR_PREFIX)]
+        costs = [name for name in candidates if is_cost(name, features.units.get(name))]
+        columns = tuple(name for name in candidates if name not in costs)
         notes = [f"left out of the vectors: {listed(costs)}; no method goes by {COSTS}"] if costs else []
     if not columns:
         begins = "" if prefix is None else f" whose names begin with {prefix!r}"
@@ -157,9 +157,13 @@ def _best_apart(candidates: Iterator[Groups], rows: DistinctRows) -> tuple[Group
     best, greatest, silhouettes = next(candidates), -1.0 - _ROUNDING, []
     for groups in candidates:
         labels = groups.of_row[row]
-        known = 1 < len(np.unique(labels)) < len(labels)
+        has_silhouette = 1 < len(np.unique(labels)) < len(labels)
         # Where each launch is its own cluster all silhouettes are 0; one cluster stands apart from none.
-        score = float(silhouette_score(rows.values[row], labels)) if known else float(len(labels) > 1) - 1.0
+        score = (
+            float(silhouette_score(rows.values[row], labels))
+            if has_silhouette
+            else float(len(labels) > 1) - 1.0
+        )
         silhouettes.append(score)
         if score > greatest + _ROUNDING:
             best, greatest = groups, score

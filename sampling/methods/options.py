@@ -38,14 +38,14 @@ class AboutOption:
 
 def about_options(options_type: type[Any]) -> tuple[AboutOption, ...]:
     """Return what is to be known of each option of a method, in their order."""
-    found = []
-    for each in fields(options_type):
-        kind, is_optional = _kind(options_type, each.name)
+    abouts = []
+    for option in fields(options_type):
+        kind, is_optional = _kind(options_type, option.name)
         choices = get_args(kind) if get_origin(kind) is Literal else ()
-        values = ", ".join(choices) or each.metadata["values"] or _in_words(**each.metadata["limits"])
+        values = ", ".join(choices) or option.metadata["values"] or _in_words(**option.metadata["limits"])
         values += ", or none" if is_optional else ""
-        found.append(AboutOption(each.name, each.default, choices, values, each.metadata["meaning"]))
-    return tuple(found)
+        abouts.append(AboutOption(option.name, option.default, choices, values, option.metadata["meaning"]))
+    return tuple(abouts)
 
 
 def option_value(method: str, options_type: type[Any], name: str, text: str) -> Any:
@@ -53,22 +53,22 @@ def option_value(method: str, options_type: type[Any], name: str, text: str) -> 
     kind, is_optional = _kind(options_type, name)
     if is_optional and text == "none":
         return None
-    limits = next(each.metadata["limits"] for each in fields(options_type) if each.name == name)
+    limits = next(option.metadata["limits"] for option in fields(options_type) if option.name == name)
     try:
         value = msgspec.convert(text, Annotated[kind, msgspec.Meta(**limits)], strict=False)
     except msgspec.ValidationError:
         value = math.inf
     if value == math.inf or (isinstance(value, int) and value > _MOST):
-        about = next(each for each in about_options(options_type) if each.name == name)
-        what = "one of " if about.choices else "a whole number, " if kind is int else ""
-        raise OptionError(f"{method}.{name} is {what}{about.values}, not {text!r}")
+        about = next(option for option in about_options(options_type) if option.name == name)
+        kind_text = "one of " if about.choices else "a whole number, " if kind is int else ""
+        raise OptionError(f"{method}.{name} is {kind_text}{about.values}, not {text!r}")
     return value
 
 
 def _kind(options_type: type[Any], name: str) -> tuple[Any, bool]:
     """Return the type of an option, and whether it may be None, written "none", too."""
     hint = get_type_hints(options_type)[name]
-    kinds = [each for each in get_args(hint) if each is not type(None)]
+    kinds = [arm for arm in get_args(hint) if arm is not type(None)]
     return (kinds[0], True) if type(None) in get_args(hint) else (hint, False)
 
 

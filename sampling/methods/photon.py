@@ -64,27 +64,27 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         needs = "photon needs counts of basic blocks"
         raise NotApplicableError(f"{needs}, and some of them are negative or no number", remedy=_REMEDY)
     vector, first_rows = _distinct_vectors(vectors)
-    kept, matrix = _kept(vectors, first_rows, options.distance, progress)
+    representatives, matrix = _kept(vectors, first_rows, options.distance, progress)
     # The kept launches that each distinct vector matches, one after the other.
-    sizes, columns, at_once = list[IntArray](), list[IntArray](), _rows_at_once(len(kept))
+    sizes, columns, at_once = list[IntArray](), list[IntArray](), _rows_at_once(len(representatives))
     for start in range(0, len(first_rows), at_once):
-        some = first_rows[start : start + at_once]
-        near = _within(_padded(vectors, some), matrix, options.distance)
+        rows = first_rows[start : start + at_once]
+        near = _within(_padded(vectors, rows), matrix, options.distance)
         sizes.append(near.sum(axis=1))
         columns.append(np.nonzero(near)[1])
         if progress is not None:
-            progress(start + len(some), len(first_rows), "comparing with the launches kept")
+            progress(start + len(rows), len(first_rows), "comparing with the launches kept")
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    matched = _matched(offsets, np.concatenate(columns), vector, warps, kept)
-    names = [launches.kernels.names.full(code) for code in shape[kept, 0].tolist()]
+    matched = _matched(offsets, np.concatenate(columns), vector, warps, representatives)
+    names = [launches.kernels.names.full(code) for code in shape[representatives, 0].tolist()]
     return Picks(
         stratum=matched,
         labels=tuple(
             f"like launch {launch}, {name}"
-            for launch, name in zip(launches.id[kept].tolist(), names, strict=True)
+            for launch, name in zip(launches.id[representatives].tolist(), names, strict=True)
         ),
-        row=kept,
-        weight=np.bincount(matched, minlength=len(kept)).astype(np.float64),
+        row=representatives,
+        weight=np.bincount(matched, minlength=len(representatives)).astype(np.float64),
         details={"distinct_vectors": len(first_rows), "blocks": matrix.shape[1]},
     )
 
@@ -93,33 +93,33 @@ def _kept(
     vectors: BlockVectors, first_rows: IntArray, distance: float, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
     """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors."""
-    kept, matrix, done = np.zeros(0, dtype=np.int64), _padded(vectors, first_rows[:0]), 0
-    while done < len(first_rows):
-        rows = first_rows[done : done + _rows_at_once(len(kept))]
-        some = _padded(vectors, rows)
-        new = np.flatnonzero(~_within(some, matrix, distance).any(axis=1))
-        near = _within(some[new], some[new], distance)
-        matches, found = np.zeros(len(new), dtype=np.bool_), []
+    representatives, matrix, looked_at = np.zeros(0, dtype=np.int64), _padded(vectors, first_rows[:0]), 0
+    while looked_at < len(first_rows):
+        rows = first_rows[looked_at : looked_at + _rows_at_once(len(representatives))]
+        batch = _padded(vectors, rows)
+        new = np.flatnonzero(~_within(batch, matrix, distance).any(axis=1))
+        near = _within(batch[new], batch[new], distance)
+        matches, additions = np.zeros(len(new), dtype=np.bool_), []
         for index in range(len(new)):
             if not matches[index]:
-                found.append(new[index])
+                additions.append(new[index])
                 matches |= near[:, index]
-        matrix = np.concatenate([matrix, some[found]])
-        kept = np.concatenate([kept, rows[found]])
-        done += len(rows)
-        if len(kept) * len(first_rows) > MOST_COMPARISONS:
+        matrix = np.concatenate([matrix, batch[additions]])
+        representatives = np.concatenate([representatives, rows[additions]])
+        looked_at += len(rows)
+        if len(representatives) * len(first_rows) > MOST_COMPARISONS:
             raise NotApplicableError(
                 f"photon compares all {len(first_rows):,} distinct vectors with every launch it keeps, "
-                f"{len(kept):,} of the first {done:,}, and time grows with their product",
+                f"{len(representatives):,} of the first {looked_at:,}, and time grows with their product",
                 remedy=Wording("give a larger photon.distance, or part of the profile by `launches=A:B`"),
             )
         if progress is not None:
-            progress(done, len(first_rows), "comparing basic-block vectors")
-    return kept, matrix
+            progress(looked_at, len(first_rows), "comparing basic-block vectors")
+    return representatives, matrix
 
 
 def _matched(
-    offsets: IntArray, near: IntArray, vector: IntArray, warps: IntArray, kept: IntArray
+    offsets: IntArray, near: IntArray, vector: IntArray, warps: IntArray, representatives: IntArray
 ) -> IntArray:
     """Return (n,) the kept launch, up to itself, that each launch matches: nearest in warps, then the first.
 
@@ -127,13 +127,13 @@ def _matched(
     """
     sizes, matched = np.diff(offsets)[vector], np.empty(len(vector), dtype=np.int64)
     run = np.cumsum(sizes) // MOST_CELLS
-    for some in np.split(np.arange(len(vector)), np.flatnonzero(np.diff(run)) + 1):
-        size = sizes[some]
+    for block in np.split(np.arange(len(vector)), np.flatnonzero(np.diff(run)) + 1):
+        size = sizes[block]
         begin = np.cumsum(size) - size
-        launch = np.repeat(some, size)
-        of_kept = near[np.arange(len(launch)) + np.repeat(offsets[vector[some]] - begin, size)]
-        apart = np.abs(warps[launch] - warps[kept[of_kept]])
-        apart[kept[of_kept] > launch] = np.iinfo(np.int64).max
+        launch = np.repeat(block, size)
+        of_kept = near[np.arange(len(launch)) + np.repeat(offsets[vector[block]] - begin, size)]
+        apart = np.abs(warps[launch] - warps[representatives[of_kept]])
+        apart[representatives[of_kept] > launch] = np.iinfo(np.int64).max
         # Backwards, so that of equally near ones the first is what stays.
         best = np.flatnonzero(apart == np.repeat(np.minimum.reduceat(apart, begin), size))[::-1]
         matched[launch[best]] = of_kept[best]
@@ -166,24 +166,24 @@ def _padded(vectors: BlockVectors, rows: IntArray) -> FloatArray:
     return matrix
 
 
-def _within(vectors: FloatArray, others: FloatArray, distance: float) -> BoolArray:
+def _within(vectors: FloatArray, references: FloatArray, distance: float) -> BoolArray:
     """Return (v, o) whether ||vector - other|| / ||vector|| < distance; the norm is the vector's own.
 
     A vector of zeros lies within any distance of zeros and of nothing else.
     """
     # ||a - b||^2 = ||a||^2 + ||b||^2 - 2 a.b loses digits, so what it leaves in doubt is measured directly.
-    own = np.einsum("ij,ij->i", vectors, vectors)[:, None]
-    theirs = np.einsum("ij,ij->i", others, others)
-    squared = own + theirs - 2 * (vectors @ others.T)
-    limit = distance**2 * own
-    doubt = _ROUNDING_UNITS * np.finfo(np.float64).eps * vectors.shape[1] * (own + theirs)
+    squares = np.einsum("ij,ij->i", vectors, vectors)[:, None]
+    theirs = np.einsum("ij,ij->i", references, references)
+    squared = squares + theirs - 2 * (vectors @ references.T)
+    limit = distance**2 * squares
+    doubt = _ROUNDING_UNITS * np.finfo(np.float64).eps * vectors.shape[1] * (squares + theirs)
     near = squared < limit
     unsure = np.abs(squared - limit) <= doubt
     for index in np.flatnonzero(unsure.any(axis=1)).tolist():
-        at = np.flatnonzero(unsure[index])
-        norm = np.sqrt(own[index, 0])
-        apart = np.linalg.norm(vectors[index] - others[at], axis=1)
-        near[index, at] = apart / norm < distance if norm > 0 else apart == 0
+        pairs = np.flatnonzero(unsure[index])
+        norm = np.sqrt(squares[index, 0])
+        apart = np.linalg.norm(vectors[index] - references[pairs], axis=1)
+        near[index, pairs] = apart / norm < distance if norm > 0 else apart == 0
     return np.asarray(near)
 
 

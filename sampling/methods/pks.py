@@ -94,11 +94,16 @@ def select_kernels(
     """
     rng = np.random.default_rng(_SEED)
     metrics = (launches.features or Features()).metrics
-    rows, kept, notes = standardise({name: metrics[name][:first] for name in columns})
+    rows, columns_used, notes = standardise({name: metrics[name][:first] for name in columns})
     components = principal_components(rows)
     groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
-    groups, _, chosen, unmet = _choose(groupings, launches, first, options.error, "numbers of groups")
-    details = {**chosen, "components": components.values.shape[1], **kept, "distinct_rows": len(components)}
+    groups, _, sizes, unmet = _choose(groupings, launches, first, options.error, "numbers of groups")
+    details = {
+        **sizes,
+        "components": components.values.shape[1],
+        **columns_used,
+        "distinct_rows": len(components),
+    }
     return groups.of_row[components.row_of], groups.representative, notes + unmet, details
 
 
@@ -118,12 +123,12 @@ def pick_tbpoint(
             remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
     columns, notes = _required(launches, "tbpoint")
-    metrics, every = (launches.features or Features()).metrics, len(launches)
-    rows, kept, more_notes = standardise({name: metrics[name] for name in columns})
+    metrics, size = (launches.features or Features()).metrics, len(launches)
+    rows, columns_used, more_notes = standardise({name: metrics[name] for name in columns})
     if progress is not None:
         progress(0, 0, "comparing all pairs of launches")
-    groups, index, chosen, unmet = _choose(_linked(rows), launches, every, options.error, "thresholds")
-    details = {"threshold": THRESHOLDS[index], **chosen, **kept, "distinct_rows": len(rows)}
+    groups, index, picks, unmet = _choose(_linked(rows), launches, size, options.error, "thresholds")
+    details = {"threshold": THRESHOLDS[index], **picks, **columns_used, "distinct_rows": len(rows)}
     notes += more_notes + unmet
     return as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
 
@@ -146,13 +151,13 @@ def _linked(rows: DistinctRows) -> Iterator[Groups]:
 def characteristics(launches: LaunchList) -> tuple[tuple[str, ...], BoolArray, list[str]]:
     """Return the paper's characteristics that any launch has, (n,) which have all these, and notes."""
     features = launches.features or Features()
-    found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
-    columns = tuple(name for name in found.values() if name is not None)
+    characteristics = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
+    columns = tuple(name for name in characteristics.values() if name is not None)
     complete = np.full(len(launches), bool(columns))
     for name in columns:
         complete &= np.isfinite(features.metrics[name])
-    if lacking := ", ".join(first for first, name in found.items() if name is None):
-        used = f"{len(columns)} of the {len(found)} published characteristics are used"
+    if lacking := ", ".join(first for first, name in characteristics.items() if name is None):
+        used = f"{len(columns)} of the {len(characteristics)} published characteristics are used"
         return columns, complete, [f"{used}; the profile lacks {lacking}"]
     return columns, complete, []
 
@@ -176,8 +181,8 @@ def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, dict[s
     Also returned are which columns are kept and left out, as details, and notes.
     """
     launches = len(next(iter(columns.values())))
-    whole = {name: values for name, values in columns.items() if np.isfinite(values).all()}
-    distinct = distinct_rows(list(whole.values()), launches)
+    complete = {name: values for name, values in columns.items() if np.isfinite(values).all()}
+    distinct = distinct_rows(list(complete.values()), launches)
     # Neither the coefficient of variation nor the standardised column depends on the unit, and squares of
     # values up to 1 cannot overflow.
     largest = np.abs(distinct.values).max(axis=0)
@@ -186,9 +191,9 @@ def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, dict[s
     centred = values - mean
     std = np.sqrt(np.average(centred**2, axis=0, weights=distinct.count))
     varies = (std > 0) & (std >= _LEAST_COV * np.abs(mean))
-    kept = [name for name, one in zip(whole, varies.tolist(), strict=True) if one]
-    notes = [] if kept else ["no metric tells the launches apart, so all of them are one group"]
-    details = {"columns": kept, "columns_left_out": [name for name in columns if name not in kept]}
+    varying = [name for name, does_vary in zip(complete, varies.tolist(), strict=True) if does_vary]
+    notes = [] if varying else ["no metric tells the launches apart, so all of them are one group"]
+    details = {"columns": varying, "columns_left_out": [name for name in columns if name not in varying]}
     return distinct.with_values(centred[:, varies] / std[varies]), details, notes
 
 
@@ -203,8 +208,8 @@ def principal_components(rows: DistinctRows) -> DistinctRows:
     covariance = np.atleast_2d(np.cov(rows.values, rowvar=False, fweights=rows.count, bias=True))
     variance, axes = np.linalg.eigh(covariance)
     share = np.cumsum(variance[::-1].clip(0)) / variance.clip(0).sum()
-    kept = min(int(np.searchsorted(share, _VARIANCE_SHARE)) + 1, len(share))
-    return rows.with_values(rows.values @ axes[:, ::-1][:, :kept], _SCORE_DECIMALS)
+    components = min(int(np.searchsorted(share, _VARIANCE_SHARE)) + 1, len(share))
+    return rows.with_values(rows.values @ axes[:, ::-1][:, :components], _SCORE_DECIMALS)
 
 
 def _choose(
@@ -224,21 +229,21 @@ def _choose(
         if cycles.any() and (np.abs(cycles) < _MOST_CYCLES).all():
             truth, cost = name, cycles
             break
-    total, found, errors = float(cost.sum()), list[Groups](), list[float]()
+    total, solutions, errors = float(cost.sum()), list[Groups](), list[float]()
     for groups in candidates:
         projected = float(np.dot(groups.size, cost[groups.representative]))
         # Where the total is 0 every launch costs 0, and the projection is 0 too.
         errors.append(abs(projected - total) / total if total else 0.0)
-        found.append(groups)
+        solutions.append(groups)
         if errors[-1] < threshold:
             break
     index = int(np.argmin(errors))
-    chosen, error, notes = found[index], errors[index], list[str]()
+    best, error, notes = solutions[index], errors[index], list[str]()
     if error >= threshold:
-        taken = f"the {len(chosen)} groups taken miss it by {100 * error:.1f} %"
-        notes = [f"none of the {tried} tried projects the total within {100 * threshold:g} %: {taken}"]
-    details = {"k": len(chosen), "truth": truth, "projected_error": error, "projected_errors": errors}
-    return chosen, index, details, notes
+        miss = f"the {len(best)} groups taken miss it by {100 * error:.1f} %"
+        notes = [f"none of the {tried} tried projects the total within {100 * threshold:g} %: {miss}"]
+    details = {"k": len(best), "truth": truth, "projected_error": error, "projected_errors": errors}
+    return best, index, details, notes
 
 
 METHOD = Method(

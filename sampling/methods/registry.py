@@ -78,20 +78,20 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
     """
     from sampling.methods.options import option_value
 
-    asked, values = method_named(name), dict[str, Any]()
+    chosen_method, values = method_named(name), dict[str, Any]()
     for setting in settings:
         target, equals, text = setting.partition("=")
         method, dot, option = target.partition(".")
         if not equals or not dot:
             raise OptionError(Wording("`settings` takes METHOD.NAME=VALUE, not {!r}", setting))
         options_type = method_named(method).options_type
-        known = [each.name for each in fields(options_type)]
-        if option not in known:
-            raise OptionError(f"{method} has no option {option!r}", remedy=nearest(option, known))
+        names = [field.name for field in fields(options_type)]
+        if option not in names:
+            raise OptionError(f"{method} has no option {option!r}", remedy=nearest(option, names))
         value = option_value(method, options_type, option, text)
         if method == name:
             values[option] = value
-    return asked.options_type(**values)
+    return chosen_method.options_type(**values)
 
 
 def check_settings(settings: tuple[str, ...]) -> None:

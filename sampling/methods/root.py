@@ -59,30 +59,30 @@ class RootRule:
 
     def samples_alone(self, clusters: Clusters) -> IntArray:
         """Return max(1, ceil((z sigma/(epsilon mu))^2)), not capped at N. [STEM+ROOT Eq. 3, Gaussian]"""
-        alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
-        return np.maximum(alone, self.enough)
+        samples = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
+        return np.maximum(samples, self.enough)
 
     def samples_kept(self, clusters: Clusters, samples: IntArray) -> IntArray:
         """Return what the parent allocated; in the paper's variant what each one's own Eq. 3 asks for."""
         return self.samples_alone(clusters) if self.options.variant == "paper" else samples
 
-    def decide(self, whole: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
+    def decide(self, parent: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
         """Return the comparison of tau_old = m mu with tau_new, of the joint sizes of the parts."""
         moments = parts.launches, parts.mean_ns, parts.std_ns
         sizes = np.maximum(joint_sample_sizes(*moments, self.target.epsilon, self.target.z), self.enough)
-        old_ns, new_ns = samples_old * whole.mean_ns, (sizes * parts.mean_ns).sum(axis=-1)
+        old_ns, new_ns = samples_old * parent.mean_ns, (sizes * parts.mean_ns).sum(axis=-1)
         # The published script splits at equal costs.
-        least = 1 + _ROUNDING if self.options.variant == "script" else 1 - _ROUNDING
-        return Decided(np.asarray(new_ns < old_ns * least), sizes, old_ns, new_ns)
+        tolerance = 1 + _ROUNDING if self.options.variant == "script" else 1 - _ROUNDING
+        return Decided(np.asarray(new_ns < old_ns * tolerance), sizes, old_ns, new_ns)
 
-    def reason(self, whole: Clusters, samples_old: int, proposal: Proposal) -> str:
+    def reason(self, parent: Clusters, samples_old: int, proposal: Proposal) -> str:
         """Return both costs in words; where sizes exceed their clusters, that they are with replacement."""
         samples_new, old_ns, new_ns = proposal.samples_new, proposal.tau_old_ns, proposal.tau_new_ns
         parts_cost, whole_costs = costs_in_words(new_ns, old_ns)
         outcome = "less" if new_ns < old_ns * (1 - _ROUNDING) else "not less"
         if proposal.verdict is Verdict.SPLIT and outcome == "not less":
             outcome = "equal, which the published script splits"
-        if samples_old > whole.launches[0] or (samples_new > proposal.parts.launches).any():
+        if samples_old > parent.launches[0] or (samples_new > proposal.parts.launches).any():
             outcome = f"{outcome} (priced with replacement, so beyond the launches there are)"
         return (
             f"{' + '.join(map(str, samples_new))} samples cost {parts_cost}, "

@@ -74,29 +74,29 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     tier = np.where(np.diff(offsets) <= 1, 1, np.where(deviation < options.cov * mean, 2, 3))
     opens = np.append(True, group[1:] != group[:-1])
     cut = np.flatnonzero(tier == 3).tolist() if options.kde == "on" else []
-    for done, index in enumerate(cut):
+    for finished, index in enumerate(cut):
         start, stop = offsets[index : index + 2].tolist()
         opens[start + _parts(executed[start:stop], often[start:stop], options.cov)] = True
         if progress is not None:
-            progress(done + 1, len(cut), "cutting kernels by instruction count")
+            progress(finished + 1, len(cut), "cutting kernels by instruction count")
 
     stratum, of_stratum = (np.cumsum(opens) - 1)[pair_of_row], group[opens]
     row = _representatives(launches, stratum, tier[of_stratum])
     weight = np.bincount(stratum).astype(np.float64)
     if options.weights == "instructions":
         # A representative without instructions is weighed by launches.
-        total, own = np.bincount(stratum, counts.executed), counts.executed[row]
-        weight = np.divide(total, own, out=weight, where=own > 0)
+        total, counts_picked = np.bincount(stratum, counts.executed), counts.executed[row]
+        weight = np.divide(total, counts_picked, out=weight, where=counts_picked > 0)
     ends, is_part, labels = np.append(np.flatnonzero(opens), len(opens)), np.bincount(of_stratum) > 1, []
     for index, kernel in enumerate(of_stratum.tolist()):
-        values = (float(executed[at]) for at in (ends[index], ends[index + 1] - 1))
+        values = (float(executed[position]) for position in (ends[index], ends[index + 1] - 1))
         # In the fewest digits that tell a count from every other.
-        least, most = (f"{int(one) if one.is_integer() else one:,}" for one in values)
-        counted = f", {least if least == most else f'{least} to {most}'} instructions"
+        low, high = (f"{int(number) if number.is_integer() else number:,}" for number in values)
+        counted = f", {low if low == high else f'{low} to {high}'} instructions"
         labels.append(launches.groups[kernel].key + (counted if is_part[kernel] else ""))
     of_tier = {"kernel_groups": np.unique(of_stratum), "launches": launches.group, "strata": of_stratum}
-    sizes = {name: np.bincount(tier[of], minlength=4).tolist() for name, of in of_tier.items()}
-    tiers = [{"tier": each, **{name: size[each] for name, size in sizes.items()}} for each in (1, 2, 3)]
+    sizes = {name: np.bincount(tier[strata], minlength=4).tolist() for name, strata in of_tier.items()}
+    tiers = [{"tier": number, **{name: size[number] for name, size in sizes.items()}} for number in (1, 2, 3)]
     # Rows ascending: the strata are numbered by group and count, their representatives by launch.
     order = np.argsort(row)
     details = {"metric": counts.metric, "counts": counts.unit, "tiers": tiers}
@@ -134,8 +134,8 @@ def _representatives(launches: LaunchList, stratum: IntArray, tier: IntArray) ->
     first_row, of_stratum = rows[first], stratum[rows[first]]
     # Of a stratum's CTA sizes the one most launches have, of several the one seen first, comes first.
     order = np.lexsort((first_row, -np.bincount(code), of_stratum))
-    found, at = np.unique(of_stratum[order], return_index=True)
-    row[found] = first_row[order[at]]
+    strata, first_place = np.unique(of_stratum[order], return_index=True)
+    row[strata] = first_row[order[first_place]]
     return np.asarray(row)
 
 
@@ -167,7 +167,9 @@ def _valleys(values: FloatArray, count: IntArray) -> FloatArray:
     furthest = nearest + np.log(count.sum()) + _NEGLIGIBLE
     density = np.zeros(len(grid))
     for start in range(0, len(values), _VALUES_AT_ONCE):
-        part, weight = (each[start : start + _VALUES_AT_ONCE] for each in (values, count.astype(np.float64)))
+        part, weight = (
+            column[start : start + _VALUES_AT_ONCE] for column in (values, count.astype(np.float64))
+        )
         gap = np.maximum(np.maximum(part[0] - grid, grid - part[-1]), 0)
         rows = np.flatnonzero((gap / bandwidth) ** 2 / 2 <= furthest)
         distance = (grid[rows, None] - part) / bandwidth

@@ -76,29 +76,35 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     """Take the launches of one iteration; each weighs the number of iterations."""
     more_notes, more_details = list[str](), dict[str, Any]()
     if options.range is not None:
-        found = _of_ranges(launches, options.range, options)
+        stretches = _of_ranges(launches, options.range, options)
     elif (options.first, options.last) != (None, None):
-        found = [_of_launch_ids(launches, options)]
+        stretches = [_of_launch_ids(launches, options)]
     else:
-        found, more_notes, more_details = _of_loops(launches, options)
+        stretches, more_notes, more_details = _of_loops(launches, options)
     stratum = np.full(len(launches), -1, dtype=np.int64)
-    for index, each in enumerate(found):
-        stratum[each.stands_for] = index
-    sizes, iterations = [each.stop - each.start for each in found], [each.iterations for each in found]
+    for index, iteration in enumerate(stretches):
+        stratum[iteration.stands_for] = index
+    sizes, iterations = (
+        [iteration.stop - iteration.start for iteration in stretches],
+        [iteration.iterations for iteration in stretches],
+    )
     terms = [f"{size:,} x {round(of_one, 2):,.12g}" for size, of_one in zip(sizes, iterations, strict=True)]
-    shown = terms[0] if len(found) == 1 else f"{len(found)} of them, {', '.join(dict.fromkeys(terms))}"
-    notes = [f"one iteration: {shown} = {np.dot(sizes, iterations):,.12g} of {len(launches):,} launches"]
-    if missing := sum(each.missing for each in found):
+    term = terms[0] if len(stretches) == 1 else f"{len(stretches)} of them, {', '.join(dict.fromkeys(terms))}"
+    notes = [f"one iteration: {term} = {np.dot(sizes, iterations):,.12g} of {len(launches):,} launches"]
+    if missing := sum(iteration.missing for iteration in stretches):
         notes.append(f"{missing:,} launches of the iteration are not selected, and so not counted")
-    reached, there = len({int(launches.sequence[each.start]) for each in found}), np.unique(launches.sequence)
-    if options.first is None and reached < len(there):
-        lacking = len(there) - reached
-        notes.append(f"{lacking} of {len(there)} processes and devices have no such iteration")
+    reached, sequences = (
+        len({int(launches.sequence[iteration.start]) for iteration in stretches}),
+        np.unique(launches.sequence),
+    )
+    if options.first is None and reached < len(sequences):
+        lacking = len(sequences) - reached
+        notes.append(f"{lacking} of {len(sequences)} processes and devices have no such iteration")
     details = {"iterations": iterations, "launches_of_one": sizes, "launches": len(launches), **more_details}
     return Picks(
         stratum=stratum,
-        labels=tuple(each.label for each in found),
-        row=np.concatenate([np.arange(each.start, each.stop) for each in found]),
+        labels=tuple(iteration.label for iteration in stretches),
+        row=np.concatenate([np.arange(iteration.start, iteration.stop) for iteration in stretches]),
         weight=np.repeat(np.array(iterations, dtype=np.float64), sizes),
         notes=(*notes, *more_notes),
         details=details,
@@ -125,43 +131,43 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
     A loop is of launches of the same kernels and shapes, else of the same kernels alone.
     """
     edges = np.flatnonzero(np.diff(launches.sequence, prepend=-1, append=-1)).tolist()
-    chosen = _SECOND if options.occurrence is None else options.occurrence
+    occurrence = _SECOND if options.occurrence is None else options.occurrence
     names = launches.kernels.signature_names()[launches.signature].astype(np.int64)
-    found, found_by, numbers = list[_Iteration](), list[str](), list[int]()
-    inside = np.zeros(len(launches), dtype=np.bool_)
+    stretches, found_by, numbers = list[_Iteration](), list[str](), list[int]()
+    is_covered = np.zeros(len(launches), dtype=np.bool_)
     for row, stop in pairwise(edges):
         for by, codes in (("launch", launches.signature[row:stop]), ("name", names[row:stop])):
             loop = find_iterations(codes)
             if loop is None or loop.equal_launches < MOST * len(codes):
                 continue
-            of = f" in process and device number {launches.sequence[row] + 1}" if len(edges) > 2 else ""
-            if chosen >= len(loop.first):
+            place = f" in process and device number {launches.sequence[row] + 1}" if len(edges) > 2 else ""
+            if occurrence >= len(loop.first):
                 raise NotApplicableError(
-                    f"no iteration {chosen} is found{of}",
+                    f"no iteration {occurrence} is found{place}",
                     remedy=f"{NAME}.occurrence counts from 0, and there are {len(loop.first):,}",
                 )
-            start, rows = row + int(loop.first[chosen]), np.arange(row + loop.start, row + loop.stop)
+            start, rows = row + int(loop.first[occurrence]), np.arange(row + loop.start, row + loop.stop)
             iterations = options.iterations or len(rows) / loop.launches
-            label = f"the loop found{of}"
-            found.append(_Iteration(start, start + loop.launches, iterations, rows, label))
+            label = f"the loop found{place}"
+            stretches.append(_Iteration(start, start + loop.launches, iterations, rows, label))
             found_by.append(by)
             numbers.append(len(loop.first))
-            inside[(row + loop.first)[:, np.newaxis] + np.arange(loop.launches)] = True
+            is_covered[(row + loop.first)[:, np.newaxis] + np.arange(loop.launches)] = True
             break
-    if not found:
+    if not stretches:
         raise NotApplicableError(
             f"{NAME} finds no sequence of kernels that most launches repeat",
             remedy=f"set {NAME}.range to the name of a range, or {GIVE_IDS}",
         )
-    share = float(inside.mean())
-    share_of_time = float(launches.duration_ns[inside].sum() / max(int(launches.duration_ns.sum()), 1))
-    first, last = launches.id[[found[0].start, found[0].stop - 1]].tolist()
+    share = float(is_covered.mean())
+    share_of_time = float(launches.duration_ns[is_covered].sum() / max(int(launches.duration_ns.sum()), 1))
+    first, last = launches.id[[stretches[0].start, stretches[0].stop - 1]].tolist()
     of_these = f"{numbers[0]} iterations, {100 * share:.3g} % of the launches"
     notes = [f"found by the order of the launches: {first} to {last} are one of {of_these}"]
-    if outside := len(launches) - sum(len(each.stands_for) for each in found):
-        notes.append(f"{counted(outside, 'launch', 'launches')} before and after the loop: not counted")
+    if uncovered := len(launches) - sum(len(iteration.stands_for) for iteration in stretches):
+        notes.append(f"{counted(uncovered, 'launch', 'launches')} before and after the loop: not counted")
     details = {"found": numbers, "found_by": found_by, "share": share, "share_of_time": share_of_time}
-    return found, notes, details
+    return stretches, notes, details
 
 
 def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Iteration]:
@@ -177,29 +183,38 @@ def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Itera
             "iterations there are",
             remedy=f"set {NAME}.iterations too",
         )
-    chosen, most, found = options.occurrence or 0, 0, []
-    sequences = sorted({each.sequence for each in ranges} & set(np.unique(launches.sequence).tolist()))
+    occurrence, largest, stretches = options.occurrence or 0, 0, []
+    sequences = sorted({span.sequence for span in ranges} & set(np.unique(launches.sequence).tolist()))
     for sequence in sequences:
-        own = [each for each in ranges if each.sequence == sequence]
-        most = max(most, len(own))
-        ends = np.array([(each.first_ordinal, each.stop_ordinal) for each in own], dtype=np.int64)
+        sequence_ranges = [span for span in ranges if span.sequence == sequence]
+        largest = max(largest, len(sequence_ranges))
+        ends = np.array([(span.first_ordinal, span.stop_ordinal) for span in sequence_ranges], dtype=np.int64)
         start, stop = np.searchsorted(launches.id, launches.first_ids[sequence] + ends).T
-        if chosen >= len(own) or start[chosen] == stop[chosen]:
+        if occurrence >= len(sequence_ranges) or start[occurrence] == stop[occurrence]:
             continue
         # A range the selection leaves nothing of adds nothing to the total either.
         iterations = options.iterations or float((stop > start).sum())
-        inside = [np.arange(first, last) for first, last in zip(start.tolist(), stop.tolist(), strict=True)]
-        of = f" of process and device number {sequence + 1}" if len(sequences) > 1 else ""
-        first, last = int(start[chosen]), int(stop[chosen])
-        missing = int(ends[chosen, 1] - ends[chosen, 0]) - (last - first)
-        covered = np.unique(np.concatenate(inside))
-        found.append(_Iteration(first, last, iterations, covered, f"range {own[chosen].text!r}{of}", missing))
-    if not found:
-        raise NotApplicableError(
-            f"no launch of range {text!r}, occurrence {chosen}, is selected",
-            remedy=f"there are {most} of it among the selected processes and devices, counted from 0",
+        rows = [np.arange(first, last) for first, last in zip(start.tolist(), stop.tolist(), strict=True)]
+        place = f" of process and device number {sequence + 1}" if len(sequences) > 1 else ""
+        first, last = int(start[occurrence]), int(stop[occurrence])
+        missing = int(ends[occurrence, 1] - ends[occurrence, 0]) - (last - first)
+        covered = np.unique(np.concatenate(rows))
+        stretches.append(
+            _Iteration(
+                first,
+                last,
+                iterations,
+                covered,
+                f"range {sequence_ranges[occurrence].text!r}{place}",
+                missing,
+            )
         )
-    return found
+    if not stretches:
+        raise NotApplicableError(
+            f"no launch of range {text!r}, occurrence {occurrence}, is selected",
+            remedy=f"there are {largest} of it among the selected processes and devices, counted from 0",
+        )
+    return stretches
 
 
 METHOD = Method(

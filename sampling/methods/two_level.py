@@ -64,15 +64,19 @@ def pick(
         have = f"{detailed:,} are asked for, and only the first {first_gap:,} have them"
         needs = "two-level needs metrics of launches from the first on"
         raise NotApplicableError(f"{needs}: {have}", remedy=pks.RECORDING)
-    known, representative, more_notes, details = pks.select_kernels(
+    clusters, representative, more_notes, details = pks.select_kernels(
         launches, columns, detailed, options, progress
     )
-    group = np.concatenate([known, _usual_group(launches.signature, known)[launches.signature[detailed:]]])
+    group = np.concatenate(
+        [clusters, _usual_group(launches.signature, clusters)[launches.signature[detailed:]]]
+    )
     unmatched = np.flatnonzero(group < 0)
     learnt: dict[str, Any] = {"classifier": None, "holdout_accuracy": {}, "holdout_launches": None}
-    group[unmatched] = known[0]
-    if len(unmatched) and (known != known[0]).any():
-        group[unmatched], learnt = _classified(launches, known, unmatched, options.classifier, rng, progress)
+    group[unmatched] = clusters[0]
+    if len(unmatched) and (clusters != clusters[0]).any():
+        group[unmatched], learnt = _classified(
+            launches, clusters, unmatched, options.classifier, rng, progress
+        )
     name = launches.kernels.signature_rows()[:, 0][launches.signature]
     unseen = float(np.count_nonzero(~np.isin(name, name[:detailed])) / total)
     details |= {
@@ -85,8 +89,8 @@ def pick(
     }
     notes += more_notes
     if (classifier := learnt["classifier"]) is not None:
-        right, held = 100 * learnt["holdout_accuracy"][classifier], learnt["holdout_launches"]
-        accuracy = f"right for {right:.1f} % of the {counted(held, 'launch', 'launches')} held out"
+        right, holdout = 100 * learnt["holdout_accuracy"][classifier], learnt["holdout_launches"]
+        accuracy = f"right for {right:.1f} % of the {counted(holdout, 'launch', 'launches')} held out"
         classified = f"{100 * len(unmatched) / total:.1f} % of the launches are classified by {classifier}"
         notes.append(f"{classified}, {accuracy}")
     if unseen:
@@ -101,18 +105,18 @@ def _usual_group(signature: IntArray, group: IntArray) -> IntArray:
     (signatures,); -1 for one that none of them has.
     """
     usual = np.full(int(signature.max()) + 1, -1, dtype=np.int64)
-    seen = signature[: len(group)]
-    code, first = row_codes([seen, group], len(group))
+    profiled_signatures = signature[: len(group)]
+    code, first = row_codes([profiled_signatures, group], len(group))
     # The most frequent group of a signature, of equals the earliest, comes last and overwrites the others.
     order = np.lexsort((-first, np.bincount(code)))
-    usual[seen[first[order]]] = group[first[order]]
+    usual[profiled_signatures[first[order]]] = group[first[order]]
     return usual
 
 
 def _classified(
     launches: LaunchList,
-    known: IntArray,
-    asked: IntArray,
+    clusters: IntArray,
+    unprofiled: IntArray,
     choice: str,
     rng: np.random.Generator,
     progress: Progress | None,
@@ -123,22 +127,22 @@ def _classified(
     random_state = int(rng.integers(2**31))
 
     def predicted(candidate: str, first: int, rows: IntArray) -> IntArray:
-        code, learnt = row_codes([kind[:first], known[:first]], first)
-        model = classifier(candidate, inputs[kind[learnt]], known[learnt], np.bincount(code), random_state)
+        code, learnt = row_codes([kind[:first], clusters[:first]], first)
+        model = classifier(candidate, inputs[kind[learnt]], clusters[learnt], np.bincount(code), random_state)
         kinds, kind_of = np.unique(rows, return_inverse=True)
         return model(inputs[kinds])[kind_of]
 
-    learnt = max(len(known) * 4 // 5, 1)
+    learnt = max(len(clusters) * 4 // 5, 1)
     accuracies: dict[str, float] = {}
-    for done, candidate in enumerate(candidates):
+    for finished, candidate in enumerate(candidates):
         if progress is not None:
-            progress(done, len(candidates) + 1, "learning from the first launches")
-        found = predicted(candidate, learnt, kind[learnt : len(known)])
-        accuracies[candidate] = float(np.mean(found == known[learnt:]))
+            progress(finished, len(candidates) + 1, "learning from the first launches")
+        predictions = predicted(candidate, learnt, kind[learnt : len(clusters)])
+        accuracies[candidate] = float(np.mean(predictions == clusters[learnt:]))
     # Of equally good ones the first in the paper's order.
     best = max(candidates, key=accuracies.__getitem__)
-    how = {"classifier": best, "holdout_accuracy": accuracies, "holdout_launches": len(known) - learnt}
-    return predicted(best, len(known), kind[asked]), how
+    details = {"classifier": best, "holdout_accuracy": accuracies, "holdout_launches": len(clusters) - learnt}
+    return predicted(best, len(clusters), kind[unprofiled]), details
 
 
 def _kinds(launches: LaunchList) -> tuple[IntArray, FloatArray]:
@@ -157,8 +161,8 @@ def _kinds(launches: LaunchList) -> tuple[IntArray, FloatArray]:
     shapes = launches.kernels.signature_rows()[launches.signature[first]]
     # Unknown dimensions are 0, and count as 1.
     logarithms = np.log2(np.maximum(shapes[:, 1:], 1))
-    more = [np.log2(1 + column[first]) for column in tensors]
-    return kind, np.column_stack([shapes[:, 0], logarithms, *more])
+    tensor_columns = [np.log2(1 + column[first]) for column in tensors]
+    return kind, np.column_stack([shapes[:, 0], logarithms, *tensor_columns])
 
 
 def classifier(
@@ -176,8 +180,8 @@ def classifier(
 
     names = np.unique(inputs[:, 0])
 
-    def one_hot(asked: FloatArray) -> FloatArray:
-        return np.column_stack([asked[:, :1] == names, asked[:, 1:]]).astype(np.float64)
+    def one_hot(values: FloatArray) -> FloatArray:
+        return np.column_stack([values[:, :1] == names, values[:, 1:]]).astype(np.float64)
 
     rows = one_hot(inputs)
     scaler = StandardScaler().fit(rows, sample_weight=count)
@@ -186,7 +190,7 @@ def classifier(
     if (group == group[0]).all() or (kind == "naive-bayes" and (rows == rows[0]).all()):
         # Equal rows have no variance to divide by; what is left of naive Bayes is how frequent a group is.
         usual = int(np.argmax(np.bincount(group, weights=count)))
-        return lambda asked: np.full(len(asked), usual)
+        return lambda rows: np.full(len(rows), usual)
     if kind == "sgd":
         model = SGDClassifier(max_iter=min(passes, 1000), random_state=random_state)
     elif kind == "mlp":
@@ -200,8 +204,8 @@ def classifier(
         # Steps of gradient descent grow with the weight, so weights are about 1.
         model.fit(scaled, group, sample_weight=count / count.mean())
 
-    def predict(asked: FloatArray) -> IntArray:
-        parts = (asked[start : start + _ROWS_AT_ONCE] for start in range(0, len(asked), _ROWS_AT_ONCE))
+    def predict(rows: FloatArray) -> IntArray:
+        parts = (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))
         with reproducible_learning():
             groups = [model.predict(scaler.transform(one_hot(part))) for part in parts]
         return np.concatenate([np.zeros(0, dtype=np.int64), *groups])

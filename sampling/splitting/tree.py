@@ -116,10 +116,10 @@ class SplitRule(Protocol):
     def samples_kept(self, clusters: Clusters, samples: IntArray, /) -> IntArray:
         """Return how many samples each costs if kept, given what the decision above allocated to it."""
 
-    def decide(self, whole: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
+    def decide(self, parent: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
         """Return the decision on clusters that cost ``samples_old`` samples if kept."""
 
-    def reason(self, whole: Clusters, samples_old: int, proposal: Proposal, /) -> str:
+    def reason(self, parent: Clusters, samples_old: int, proposal: Proposal, /) -> str:
         """Return why one cluster was decided on so, in words and numbers."""
 
     def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
@@ -129,9 +129,9 @@ class SplitRule(Protocol):
 def costs_in_words(one_ns: float, other_ns: float) -> tuple[str, str]:
     """Return two times in nanoseconds, with the decimals that tell them apart; none where they are equal."""
     for decimals in range(_MOST_DECIMALS + 1):
-        one, other = (f"{ns:,.{decimals}f} ns" for ns in (one_ns, other_ns))
-        if one != other:
-            return one, other
+        first_text, second_text = (f"{ns:,.{decimals}f} ns" for ns in (one_ns, other_ns))
+        if first_text != second_text:
+            return first_text, second_text
     return f"{one_ns:,.0f} ns", f"{other_ns:,.0f} ns"
 
 
@@ -159,10 +159,10 @@ class TreeGrower:
     ) -> None:
         self._counts, self._group, self._rule = counts, group, rule
         self._overrides = dict(overrides or {})
-        whole = self._measured(counts.offsets[[group]], counts.offsets[[group + 1]])
+        root = self._measured(counts.offsets[[group]], counts.offsets[[group + 1]])
         self._nodes: list[SplitNode] = []
         # What is to be decided on after 0, 1, ... decisions, what comes next last.
-        self._open: list[tuple[_Open, ...]] = [(_Open(whole, "", int(rule.samples_alone(whole)[0])),)]
+        self._open: list[tuple[_Open, ...]] = [(_Open(root, "", int(rule.samples_alone(root)[0])),)]
         self._next: tuple[SplitNode, tuple[_Open, ...]] | None = None
 
     @property
@@ -193,8 +193,8 @@ class TreeGrower:
     def clusters(self) -> tuple[Clusters, IntArray]:
         """The clusters that the decisions so far lead to, decided or not, and the samples each was given."""
         rows = [(node.start, node.stop, node.samples_old) for node in self.tree.leaves]
-        for cluster, _, given, _ in self._open[-1]:
-            rows.append((int(cluster.start[0]), int(cluster.stop[0]), given))
+        for cluster, _, size, _ in self._open[-1]:
+            rows.append((int(cluster.start[0]), int(cluster.stop[0]), size))
         start, stop, samples = np.array(sorted(rows), dtype=np.int64).T
         return self._measured(start, stop), samples
 
@@ -232,7 +232,7 @@ class TreeGrower:
 
     def _decision(self) -> tuple[SplitNode, tuple[_Open, ...]]:
         """Return the next decision, the user's or else the rule's, and what is to be decided on after it."""
-        *others, (cluster, path, samples_old, proposal) = self._open[-1]
+        *pending, (cluster, path, samples_old, proposal) = self._open[-1]
         override, rule, settled = self._overrides.get(path), self._rule, None
         start, stop = int(cluster.start[0]), int(cluster.stop[0])
         if proposal is None:
@@ -270,8 +270,8 @@ class TreeGrower:
         )
         if verdict is Verdict.SPLIT and proposal is not None:
             left = _Open(proposal.parts.rows(slice(0, 1)), path + "L", proposal.samples_new[0])
-            others += [self._right_of(proposal, path + "R"), left]
-        return node, tuple(others)
+            pending += [self._right_of(proposal, path + "R"), left]
+        return node, tuple(pending)
 
     def _right_of(self, proposal: Proposal, path: str) -> _Open:
         """Return what is right of the first part: the second, or all others as one that splits on."""
@@ -288,12 +288,12 @@ class TreeGrower:
         counts, rule, (start, stop) = self._counts, self._rule, (int(cluster.start[0]), int(cluster.stop[0]))
         if stop - start == 1:
             raise self._error(f"node {path!r} cannot be split: all its durations are equal", path)
-        before, found = (counts.launches_before, counts.time_before_ns), []
+        before, proposals = (counts.launches_before, counts.time_before_ns), []
         for inner in best_partitions(*before, start, stop, rule.most_parts):
             bounds = np.array([[start, *inner, stop]])
             parts = self._measured(bounds[:, :-1], bounds[:, 1:])
-            found.append((parts.rows(0), rule.decide(cluster, np.array([samples_old]), parts)))
-        parts, best = min(found, key=lambda each: float(each[1].tau_new_ns[0]))
+            proposals.append((parts.rows(0), rule.decide(cluster, np.array([samples_old]), parts)))
+        parts, best = min(proposals, key=lambda proposal: float(proposal[1].tau_new_ns[0]))
         costs_ns, sizes = (float(best.tau_old_ns[0]), float(best.tau_new_ns[0])), best.samples_new[0].tolist()
         proposal = Proposal(parts, tuple(sizes), *costs_ns, Verdict.SPLIT if best.splits[0] else Verdict.KEEP)
         return proposal._replace(reason=rule.reason(cluster, samples_old, proposal))
@@ -312,18 +312,18 @@ def split_groups(
     """
     overrides, groups = overrides or {}, np.arange(len(counts.groups))
     singly = set(groups_overridden(counts, overrides).tolist())
-    whole = measured_clusters(counts, groups, counts.offsets[:-1], counts.offsets[1:])
-    alone = rule.samples_alone(whole)
+    roots = measured_clusters(counts, groups, counts.offsets[:-1], counts.offsets[1:])
+    samples_alone = rule.samples_alone(roots)
     if rule.most_parts > 2:
-        singly |= set(np.flatnonzero((alone > rule.enough) & (np.diff(counts.offsets) > 1)).tolist())
+        singly |= set(np.flatnonzero((samples_alone > rule.enough) & (np.diff(counts.offsets) > 1)).tolist())
     at_once = ~np.isin(groups, list(singly))
-    finals = _split_at_once(counts, rule, whole.rows(at_once), alone[at_once], progress)
-    for done, group in enumerate(sorted(singly)):
+    finals = _split_at_once(counts, rule, roots.rows(at_once), samples_alone[at_once], progress)
+    for finished, group in enumerate(sorted(singly)):
         tree = TreeGrower(counts, group, rule, overrides.get(counts.groups[group].key)).run()
         leaves = [(group, leaf.start, leaf.stop, leaf.samples_old) for leaf in tree.leaves]
         finals.append(np.array(leaves, dtype=np.int64).T)
         if progress is not None:
-            progress(done + 1, len(singly), SPLITTING)
+            progress(finished + 1, len(singly), SPLITTING)
     group_of, start, stop, samples = np.concatenate(finals, axis=1)
     order = np.argsort(start)
     return measured_clusters(counts, group_of[order], start[order], stop[order]), samples[order]
@@ -335,8 +335,8 @@ def _split_at_once(
     """Return (4, any) group, start, stop and samples of final clusters, as `TreeGrower` decides on them."""
     finals = [np.zeros((4, 0), dtype=np.int64)]
 
-    def keep(kept: Clusters, samples: IntArray) -> None:
-        finals.append(np.stack([kept.group, kept.start, kept.stop, samples]))
+    def keep(clusters: Clusters, samples: IntArray) -> None:
+        finals.append(np.stack([clusters.group, clusters.start, clusters.stop, samples]))
 
     while len(samples):
         is_final = (samples <= rule.enough) | (clusters.stop - clusters.start == 1)
@@ -359,7 +359,7 @@ def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
     """Return the kernel groups that the user decided on, ascending; OverrideError where one is not there."""
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
     if unknown := [key for key in overrides if key not in index_of_key]:
-        what = "an override names a kernel group that is not in this profile"
+        message = "an override names a kernel group that is not in this profile"
         remedy = Wording("keys are of one `group_by`; `kernelpoint groups --format json` lists them")
-        raise OverrideError(what, key=unknown[0], remedy=remedy)
+        raise OverrideError(message, key=unknown[0], remedy=remedy)
     return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)

@@ -30,15 +30,15 @@ def best_splits(
     taken over every threshold between distinct durations. No square of a duration is summed, so nothing
     cancels. Of equal thresholds the lowest wins; ties are settled in exact integers.
     """
-    found = np.empty(len(start), dtype=np.int64)
+    best = np.empty(len(start), dtype=np.int64)
     run = np.cumsum(stop - start) // PAIRS_AT_ONCE
-    for some in np.split(np.arange(len(start)), np.flatnonzero(np.diff(run)) + 1):
-        if not len(some):
+    for block in np.split(np.arange(len(start)), np.flatnonzero(np.diff(run)) + 1):
+        if not len(block):
             break
-        begin, end = start[some], stop[some]
+        begin, end = start[block], stop[block]
         thresholds = end - begin - 1
         first = np.cumsum(thresholds) - thresholds
-        at = np.repeat(begin + 1 - first, thresholds) + np.arange(int(thresholds.sum()))
+        position = np.repeat(begin + 1 - first, thresholds) + np.arange(int(thresholds.sum()))
         base_launches, base_time_ns = launches_before[begin], time_before_ns[begin]
         launches = launches_before[end] - base_launches
         # Times from the shortest duration on: of long launches that differ little, the means differ exactly.
@@ -46,8 +46,8 @@ def best_splits(
             launches_before[begin + 1] - base_launches
         )
         time_ns = time_before_ns[end] - base_time_ns - launches * shortest_ns
-        left_launches = launches_before[at] - np.repeat(base_launches, thresholds)
-        left_time_ns = time_before_ns[at] - np.repeat(base_time_ns, thresholds)
+        left_launches = launches_before[position] - np.repeat(base_launches, thresholds)
+        left_time_ns = time_before_ns[position] - np.repeat(base_time_ns, thresholds)
         left_time_ns -= left_launches * np.repeat(shortest_ns, thresholds)
         all_launches = np.repeat(launches, thresholds)
         right_launches = all_launches - left_launches
@@ -57,19 +57,19 @@ def best_splits(
         enough = np.maximum.reduceat(between, first) * (1 - _NEARLY_EQUAL)
         candidates = np.flatnonzero(between >= np.repeat(enough, thresholds))
         of_range = np.searchsorted(first, candidates, side="right") - 1
-        found[some[of_range]] = at[candidates]
-        for tied in np.flatnonzero(np.bincount(of_range, minlength=len(some)) > 1).tolist():
+        best[block[of_range]] = position[candidates]
+        for tied in np.flatnonzero(np.bincount(of_range, minlength=len(block)) > 1).tolist():
             n, t, rows = int(launches[tied]), int(time_ns[tied]), candidates[of_range == tied]
             left = zip(left_launches[rows].tolist(), left_time_ns[rows].tolist(), strict=True)
             scores = [Fraction((n * t1 - n1 * t) ** 2, n1 * (n - n1)) for n1, t1 in left]
-            found[some[tied]] = at[rows[scores.index(max(scores))]]
-    return found
+            best[block[tied]] = position[rows[scores.index(max(scores))]]
+    return best
 
 
 def best_partitions(
-    launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int, most: int
+    launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int, parts_limit: int
 ) -> list[tuple[int, ...]]:
-    """Return the best partition of a range into k runs, for k = 2 to ``most`` or as many as it has pairs.
+    """Return the best partition of a range into k runs, for k = 2 to ``parts_limit`` or as many as it has pairs.
 
     A partition is its k - 1 inner bounds: the pairs where runs begin. The least sum of squares within runs is
     the greatest between them, sum_j n_j (mu_j - mu)^2. With B_k(i) the greatest for the first i pairs,
@@ -82,9 +82,9 @@ def best_partitions(
     pairs = stop - start
     if pairs < 2:
         return []
-    whole = np.array([start]), np.array([stop])
-    partitions: list[tuple[int, ...]] = [(int(best_splits(launches_before, time_before_ns, *whole)[0]),)]
-    if most == 2:
+    range_ends = np.array([start]), np.array([stop])
+    partitions: list[tuple[int, ...]] = [(int(best_splits(launches_before, time_before_ns, *range_ends)[0]),)]
+    if parts_limit == 2:
         return partitions
     launches = (launches_before[start : stop + 1] - launches_before[start]).astype(np.float64)
     mean_ns = (time_before_ns[stop] - time_before_ns[start]) / launches[-1]
@@ -92,7 +92,7 @@ def best_partitions(
     time_ns = (time_before_ns[start : stop + 1] - time_before_ns[start]) - launches * mean_ns
     score = np.concatenate([[-np.inf], time_ns[1:] ** 2 / launches[1:]])
     choices: list[IntArray] = []
-    for runs in range(2, min(most, pairs) + 1):
+    for runs in range(2, min(parts_limit, pairs) + 1):
         score, choice = _next_layer(launches, time_ns, score, runs)
         choices.append(choice)
         if runs > 2:
