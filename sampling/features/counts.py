@@ -67,9 +67,9 @@ def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows
     kinds |= dict.fromkeys((_ID, _NAME), "text")
     table = read_columns(file, header, ",", kinds, REMEDY, progress)
     distinct, code = table.texts(_ID)
-    found = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
-    if found.null_count:
-        raise table.error(to_numpy(found.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
+    matches = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
+    if matches.null_count:
+        raise table.error(to_numpy(matches.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
     names, name = table.texts(_NAME)
     total, reported = (table.numbers(column)[0] for column in (_TOTAL, _REPORTED))
     # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
@@ -78,7 +78,7 @@ def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows
         file,
         "accel-sim-stats",
         table.line,
-        to_numpy(found.field("number").cast(pa.string()).cast(pa.int64()))[code] - 1,
+        to_numpy(matches.field("number").cast(pa.string()).cast(pa.int64()))[code] - 1,
         np.where(has_overflowed, -1, total),
         names=tuple(map(str.strip, names)),
         name=name,
@@ -109,21 +109,27 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     if is_stats(file.head):
         return stats_rows(file, progress)
     if _BLOCKS.match(file.head):
-        return _of_blocks(file, progress)
-    return _of_simulator(file, progress) if simulator_log.recognise(file) else _of_nvbit(file, progress)
+        return _read_block_counts(file, progress)
+    return (
+        _read_simulator_log(file, progress)
+        if simulator_log.recognise(file)
+        else _read_nvbit_counts(file, progress)
+    )
 
 
-def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
+def _read_nvbit_counts(file: InputFile, progress: Progress | None) -> FeatureRows:
     from pyarrow import compute
 
     parts, names = [], []
     lines_past = 0
     for _, text in pieces(file, progress):
-        found = compute.extract_regex(lines_of(text), _COUNT)
-        line = np.flatnonzero(to_numpy(found.is_valid())) + lines_past + 1
-        found = compute.drop_null(found)
-        parts.append([line, *(_whole(found.field(of)) for of in ("number", "blocks", "instructions"))])
-        names.append(found.field("name"))
+        matches = compute.extract_regex(lines_of(text), _COUNT)
+        line = np.flatnonzero(to_numpy(matches.is_valid())) + lines_past + 1
+        matches = compute.drop_null(matches)
+        parts.append(
+            [line, *(_whole(matches.field(column)) for column in ("number", "blocks", "instructions"))]
+        )
+        names.append(matches.field("name"))
         lines_past += text.count(b"\n")
     line, number, blocks, executed = np.concatenate(parts, axis=1)
     if not len(line):
@@ -136,7 +142,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
 
 
 def _instructions(
-    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: Any, **known: Any
+    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: Any, **columns: Any
 ) -> FeatureRows:
     """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed."""
     falls = np.diff(number, prepend=number[:1] - 1) <= 0
@@ -154,10 +160,10 @@ def _instructions(
         notes = (f"{launches} not counted (0 instructions), or beyond the bits of the counter: no value",)
     counts = np.where(executed > 0, executed, np.nan)
     features = Features(metrics={"instructions": counts}, units={"instructions": "inst"})
-    return FeatureRows(file.path, format_name, line, features, launch_number=number, notes=notes, **known)
+    return FeatureRows(file.path, format_name, line, features, launch_number=number, notes=notes, **columns)
 
 
-def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
+def _read_block_counts(file: InputFile, progress: Progress | None) -> FeatureRows:
     import pyarrow as pa
     from pyarrow import compute
 
@@ -172,7 +178,7 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
     wrong[-1:] |= len(places) % 2 == 1
     if not wrong.any():
         number, blocks, warps = (
-            _whole(compute.struct_field(launch, of)) for of in ("number", "blocks", "warps")
+            _whole(compute.struct_field(launch, column)) for column in ("number", "blocks", "warps")
         )
         split = compute.split_pattern(compute.replace_substring_regex(vectors, ",$", ""), ",")
         lengths = to_numpy(compute.list_value_length(split)).astype(np.int64)
@@ -197,12 +203,12 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
     )
 
 
-def _of_simulator(file: InputFile, progress: Progress | None) -> FeatureRows:
+def _read_simulator_log(file: InputFile, progress: Progress | None) -> FeatureRows:
     """Return the launches of a log by their numbers, or in its order where they have none."""
-    found = simulator_log.logged_launches(file, progress)
-    order = np.arange(len(found.names)) if found.number is None else np.argsort(found.number)
-    code = {name: place for place, name in enumerate(dict.fromkeys(found.names))}
-    counted_of = {"instructions": found.instructions, "cycles": found.cycles}
+    launches = simulator_log.logged_launches(file, progress)
+    order = np.arange(len(launches.names)) if launches.number is None else np.argsort(launches.number)
+    code = {name: place for place, name in enumerate(dict.fromkeys(launches.names))}
+    counted_of = {"instructions": launches.instructions, "cycles": launches.cycles}
     return FeatureRows(
         path=file.path,
         format=simulator_log.FORMAT,
@@ -212,10 +218,10 @@ def _of_simulator(file: InputFile, progress: Progress | None) -> FeatureRows:
             units={"instructions": "inst", "cycles": "cycle"},
         ),
         names=tuple(code),
-        name=np.array([code[name] for name in found.names], dtype=np.int64)[order],
-        grid=found.sizes[order, :3],
-        block=found.sizes[order, 3:],
-        launch_number=None if found.number is None else found.number[order] - 1,
+        name=np.array([code[name] for name in launches.names], dtype=np.int64)[order],
+        grid=launches.sizes[order, :3],
+        block=launches.sizes[order, 3:],
+        launch_number=None if launches.number is None else launches.number[order] - 1,
     )
 
 

@@ -60,15 +60,15 @@ def with_features(
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
-    known = _KnownFeatures(len(launches))
-    known.add(_own_metrics(profile, launches, progress), np.arange(len(launches)))
+    joined = _KnownFeatures(len(launches))
+    joined.add(_own_metrics(profile, launches, progress), np.arange(len(launches)))
     if not paths:
-        return replace(launches, features=known.features()), ()
+        return replace(launches, features=joined.features()), ()
     signature = profile.load(("signature",))["signature"].astype(np.int32, copy=False)
     shapes = profile.kernels.signature_rows()
     has_launches = np.zeros(len(profile.kernels.names), dtype=np.bool_)
     has_launches[shapes[np.unique(signature), 0]] = True
-    every = _Profile(profile, signature, shapes, has_launches, np.unique(launches.sequence))
+    selection = _Profile(profile, signature, shapes, has_launches, np.unique(launches.sequence))
     # Which process a file describes may depend on the other files, so all are read before one is joined.
     files = [read_features(path, locale=locale, progress=progress) for path in paths]
     reports = []
@@ -76,7 +76,7 @@ def with_features(
         if progress is not None:
             progress(number, len(paths), f"joining {rows.path}")
         try:
-            ids, joined_by, notes = _match(rows, every, place)
+            ids, joined_by, notes = _match(rows, selection, place)
             if not (ids >= 0).any():
                 its_first = shortened(profile.kernels.names.full(int(shapes[signature[0], 0])))
                 raise ProfileError(
@@ -89,15 +89,15 @@ def with_features(
             if strict:
                 raise
             # The message has the file's name before it, as the sentence has.
-            why = error.message.removeprefix(f"{error.path}: ")
+            reason = error.message.removeprefix(f"{error.path}: ")
             nothing = np.full(len(rows), -1)
-            reports.append(_report(rows, nothing, nothing, launches, "", [why, *rows.notes]))
+            reports.append(_report(rows, nothing, nothing, launches, "", [reason, *rows.notes]))
             continue
-        at = np.minimum(np.searchsorted(launches.id, ids), len(launches) - 1)
-        at = np.where(launches.id[at] == ids, at, -1)
-        notes = [*rows.notes, *notes, *known.add(rows.features, at)]
-        reports.append(_report(rows, ids, at, launches, joined_by, notes))
-    return replace(launches, features=known.features()), tuple(reports)
+        places = np.minimum(np.searchsorted(launches.id, ids), len(launches) - 1)
+        places = np.where(launches.id[places] == ids, places, -1)
+        notes = [*rows.notes, *notes, *joined.add(rows.features, places)]
+        reports.append(_report(rows, ids, places, launches, joined_by, notes))
+    return replace(launches, features=joined.features()), tuple(reports)
 
 
 def _own_metrics(profile: Profile, launches: LaunchList, progress: Progress | None) -> Features:
@@ -129,8 +129,8 @@ class _KnownFeatures(Mapping[str, FloatArray]):
         """Return (n,) the values of a metric; of several values for one launch the first counts."""
         values = np.full(len(self._vector), np.nan)
         for places, part in reversed(self._parts[name]):
-            known = ~np.isnan(part)
-            values[places[known]] = part[known]
+            has_value = ~np.isnan(part)
+            values[places[has_value]] = part[has_value]
         return values
 
     def __iter__(self) -> Iterator[str]:
@@ -139,10 +139,10 @@ class _KnownFeatures(Mapping[str, FloatArray]):
     def __len__(self) -> int:
         return len(self._parts)
 
-    def add(self, features: Features, at: IntArray) -> list[str]:
-        """Add what the rows of a file say of the launches at (rows,) places, -1 for none; return notes."""
-        rows = np.flatnonzero(at >= 0)
-        at = at[rows]
+    def add(self, features: Features, places: IntArray) -> list[str]:
+        """Add what the rows of a file say of the launches at `places` (rows,), -1 for none; return notes."""
+        rows = np.flatnonzero(places >= 0)
+        places = places[rows]
         beyond, other_unit, other_value = list[str](), list[str](), list[str]()
         for name, column in features.metrics.items():
             values, unit = np.asarray(column)[rows], features.units.get(name)
@@ -153,56 +153,61 @@ class _KnownFeatures(Mapping[str, FloatArray]):
                 if unit is not None and self._units.get(name, unit) != unit:
                     other_unit.append(name)
                     continue
-                before = self[name][at]
+                before = self[name][places]
                 if ((before != values) & ~np.isnan(before) & ~np.isnan(values)).any():
                     other_value.append(name)
-            self._parts.setdefault(name, []).append((at, values))
+            self._parts.setdefault(name, []).append((places, values))
             if unit is not None:
                 self._units[name] = unit
         if features.block_vectors is not None:
-            free = self._vector[at] < 0
-            self._vector[at[free]] = rows[free] + sum(len(each.warps) for each in self._vectors)
+            free = self._vector[places] < 0
+            self._vector[places[free]] = rows[free] + sum(len(vectors.warps) for vectors in self._vectors)
             self._vectors.append(features.block_vectors)
-        said = {
+        sentences = {
             f"values that are infinite or beyond {_LARGEST_METRIC:g} count as none": beyond,
             "left out, for an earlier file has them in another unit": other_unit,
             "values of an earlier file, which are others, count": other_value,
         }
-        return [f"{what}: {listed(names)}" for what, names in said.items() if names]
+        return [f"{sentence}: {listed(names)}" for sentence, names in sentences.items() if names]
 
     def features(self) -> Features:
         """Return everything."""
         if not self._vectors:
             return Features(metrics=self, units=self._units)
-        counts = np.concatenate([each.counts for each in self._vectors])
-        lengths = np.concatenate([np.diff(each.offsets) for each in self._vectors])
-        warps = np.concatenate([each.warps for each in self._vectors])
+        counts = np.concatenate([vectors.counts for vectors in self._vectors])
+        lengths = np.concatenate([np.diff(vectors.offsets) for vectors in self._vectors])
+        warps = np.concatenate([vectors.warps for vectors in self._vectors])
         has, row = self._vector >= 0, np.maximum(self._vector, 0)
         length = np.where(has, lengths[row], 0)
         offsets = np.append(0, np.cumsum(length)).astype(np.int64)
         begins = (np.cumsum(lengths) - lengths)[row]
-        chosen = np.repeat(begins - offsets[:-1], length) + np.arange(offsets[-1])
-        vectors = BlockVectors(offsets, counts[chosen], np.where(has, warps[row], 0))
+        entries = np.repeat(begins - offsets[:-1], length) + np.arange(offsets[-1])
+        vectors = BlockVectors(offsets, counts[entries], np.where(has, warps[row], 0))
         return Features(metrics=self, units=self._units, block_vectors=vectors)
 
 
 def _report(
-    rows: FeatureRows, ids: IntArray, at: IntArray, launches: LaunchList, joined_by: str, notes: Sequence[str]
+    rows: FeatureRows,
+    ids: IntArray,
+    matched_rows: IntArray,
+    launches: LaunchList,
+    joined_by: str,
+    notes: Sequence[str],
 ) -> JoinReport:
     """Return the report of a file; ``ids`` and ``at`` are the launches of its rows and their places."""
-    matched = int(np.count_nonzero(at >= 0))
+    matched = int(np.count_nonzero(matched_rows >= 0))
     head = f"{rows.path} ({rows.format}): {matched:,} of {counted(len(rows), 'row')} joined"
     if not joined_by:
         return JoinReport(rows.path, "", len(rows), 0, joined_texts("; ", [head, *notes]))
     is_without = np.ones(len(launches), dtype=np.bool_)
-    is_without[at[at >= 0]] = False
+    is_without[matched_rows[matched_rows >= 0]] = False
     without, unmatched = np.flatnonzero(is_without), np.flatnonzero(ids < 0)
     have = "has" if len(without) == 1 else "have"
-    said = f"{len(without):,} of {counted(len(launches), 'launch')} {have} none"
-    said += f", such as launch {launches.id[without[0]]}" if len(without) else ""
-    parts = [f"{head} by {joined_by}", said]
-    if others := len(rows) - matched - len(unmatched):
-        parts.append(f"{counted(others, 'row')} of launches that are not selected")
+    sentence = f"{len(without):,} of {counted(len(launches), 'launch')} {have} none"
+    sentence += f", such as launch {launches.id[without[0]]}" if len(without) else ""
+    parts = [f"{head} by {joined_by}", sentence]
+    if unselected := len(rows) - matched - len(unmatched):
+        parts.append(f"{counted(unselected, 'row')} of launches that are not selected")
     if len(unmatched):
         first = f"row {rows.line[unmatched[0]]}, {rows.words(int(unmatched[0]))}"
         parts.append(f"{counted(len(unmatched), 'row')} of no launch, such as {first}")
@@ -216,7 +221,7 @@ class _Profile(NamedTuple):
     signature: NDArray[np.int32]  #: (N,) code of name, grid and block of every launch, in id order
     shapes: IntArray  #: (signatures, 7) name code, grid and block of every signature
     has_launches: BoolArray  #: (names,) which names have launches
-    chosen: IntArray  #: (n,) indices of the sequences that the selected launches lie in
+    sequence_indices: IntArray  #: (n,) indices of the sequences that the selected launches lie in
 
 
 def _match(rows: FeatureRows, launches: _Profile, place: tuple[int, int]) -> tuple[IntArray, str, list[str]]:
@@ -239,26 +244,28 @@ def _match(rows: FeatureRows, launches: _Profile, place: tuple[int, int]) -> tup
         return np.where(rows.id < several, rows.id, -1), "id", notes
     assert rows.name is not None
     # What both sides have of the shapes is compared: the columns of the profile's, and the file's own.
-    columns, own, compared = list[int](), list[IntArray](), ["name"]
-    for what, first, sizes in (("grid", 1, rows.grid), ("block", 4, rows.block)):
+    columns, own_columns, compared = list[int](), list[IntArray](), ["name"]
+    for dimension, first, sizes in (("grid", 1, rows.grid), ("block", 4, rows.block)):
         if sizes is not None and sizes.any() and launches.shapes[:, first].any():
             columns += range(first, first + 3)
-            own += list(sizes.T)
-            compared.append(what)
+            own_columns += list(sizes.T)
+            compared.append(dimension)
     sequence = _sequences(rows, launches, place, notes)
     codes, _ = reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
     name = codes[rows.name]
-    found = _by_number(rows, launches, sequence, name, notes)
-    if found is not None:
-        return found, "the log's own numbers, checked by name and size", notes
-    found = _by_occurrence(rows, launches, sequence, launches.shapes[:, [0, *columns]], [name, *own], notes)
-    grid = launches.shapes[launches.signature[np.maximum(found, 0)], 1:4]
-    other = (found >= 0) & _differ(rows.thread_blocks, grid.prod(axis=1))
-    if other.any():
-        left_out = counted(int(other.sum()), "row")
+    matches = _by_number(rows, launches, sequence, name, notes)
+    if matches is not None:
+        return matches, "the log's own numbers, checked by name and size", notes
+    matches = _by_occurrence(
+        rows, launches, sequence, launches.shapes[:, [0, *columns]], [name, *own_columns], notes
+    )
+    grid = launches.shapes[launches.signature[np.maximum(matches, 0)], 1:4]
+    is_other = (matches >= 0) & _differ(rows.thread_blocks, grid.prod(axis=1))
+    if is_other.any():
+        left_out = counted(int(is_other.sum()), "row")
         notes.append(f"{left_out} left out, whose thread blocks are not as many as the launch's")
-        found = np.where(other, -1, found)
-    return found, ", ".join([*compared, "occurrence"]), notes
+        matches = np.where(is_other, -1, matches)
+    return matches, ", ".join([*compared, "occurrence"]), notes
 
 
 def _by_number(
@@ -273,26 +280,29 @@ def _by_number(
     warps_said = None if vectors is None else vectors.warps
     if number is None or int(number[-1]) + 1 == len(number):
         return None
-    first, length = np.array([(each.first_id, each.launches) for each in launches.profile.sequences]).T
-    there = (name >= 0) & (sequence >= 0) & (number < length[sequence])
-    launch = np.where(there, first[sequence] + number, -1)
+    first, length = np.array([(place.first_id, place.launches) for place in launches.profile.sequences]).T
+    exists = (name >= 0) & (sequence >= 0) & (number < length[sequence])
+    launch = np.where(exists, first[sequence] + number, -1)
     shapes = launches.shapes[launches.signature[np.maximum(launch, 0)]]
     blocks = shapes[:, 1:4].prod(axis=1)
     warps = blocks * -(-shapes[:, 4:].prod(axis=1) // _WARP_THREADS)
-    other = (shapes[:, 0] != name) | _differ(rows.thread_blocks, blocks) | _differ(warps_said, warps)
-    other &= there
-    if other.any():
+    is_other = (shapes[:, 0] != name) | _differ(rows.thread_blocks, blocks) | _differ(warps_said, warps)
+    is_other &= exists
+    if is_other.any():
         notes.append(
-            f"its own numbers do not count the profile's launches (kernel {int(number[np.argmax(other)])} is "
-            "another there), so later launches of a kernel may be taken for earlier ones"
+            "its own numbers do not count the profile's launches "
+            f"(kernel {int(number[np.argmax(is_other)])} is another there), so later "
+            "launches of a kernel may be taken for earlier ones"
         )
-    return launch if there.any() and not other.any() else None
+    return launch if exists.any() and not is_other.any() else None
 
 
-def _differ(said: IntArray | None, known: IntArray) -> BoolArray:
+def _differ(printed: IntArray | None, profiled: IntArray) -> BoolArray:
     """Return where two counts differ; 0 is a count that is not known."""
-    differ: BoolArray = np.zeros(len(known), dtype=np.bool_) if said is None else (said > 0) & (said != known)
-    return differ & (known > 0)
+    differ: BoolArray = (
+        np.zeros(len(profiled), dtype=np.bool_) if printed is None else (printed > 0) & (printed != profiled)
+    )
+    return differ & (profiled > 0)
 
 
 def _by_occurrence(
@@ -300,7 +310,7 @@ def _by_occurrence(
     launches: _Profile,
     sequence: IntArray,
     shapes: IntArray,
-    own: Sequence[IntArray],
+    own_columns: Sequence[IntArray],
     notes: list[str],
 ) -> IntArray:
     """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it.
@@ -308,20 +318,20 @@ def _by_occurrence(
     What is compared of each signature is a row of ``shapes``, the name's code first; ``own`` has its columns
     of the rows.
     """
-    known = np.flatnonzero((own[0] >= 0) & (sequence >= 0))
+    rows_named = np.flatnonzero((own_columns[0] >= 0) & (sequence >= 0))
     label, _ = dense_codes(
-        [np.concatenate([shapes[:, place], column[known]]) for place, column in enumerate(own)]
+        [np.concatenate([shapes[:, place], column[rows_named]]) for place, column in enumerate(own_columns)]
     )
-    lengths = [each.launches for each in launches.profile.sequences]
-    of_sequence = np.concatenate([np.repeat(np.arange(len(lengths)), lengths), sequence[known]])
+    lengths = [place.launches for place in launches.profile.sequences]
+    of_sequence = np.concatenate([np.repeat(np.arange(len(lengths)), lengths), sequence[rows_named]])
     kind, kinds = dense_codes([np.append(label[launches.signature], label[len(shapes) :]), of_sequence])
     of_launch, of_row = np.split(kind, [len(launches.signature)])
     count = np.bincount(of_launch, minlength=len(kinds))
     in_file = np.bincount(of_row, minlength=len(count))
     if rows.occurrence is None:
-        occurrence = np.empty(len(known), dtype=np.int64)
+        occurrence = np.empty(len(rows_named), dtype=np.int64)
         order = np.argsort(of_row, kind="stable")
-        occurrence[order] = np.arange(len(known)) - (np.cumsum(in_file) - in_file)[of_row[order]]
+        occurrence[order] = np.arange(len(rows_named)) - (np.cumsum(in_file) - in_file)[of_row[order]]
         fewer = int(np.count_nonzero((in_file > 0) & (in_file < count)))
         if fewer:
             kernels = counted(int(np.count_nonzero((in_file > 0) & (count > 0))), "kernel")
@@ -331,12 +341,12 @@ def _by_occurrence(
                 "they are taken for the first ones, which is wrong after --launch-skip or --kernel-id"
             )
     else:
-        occurrence = rows.occurrence[known]
+        occurrence = rows.occurrence[rows_named]
     has = occurrence < count[of_row]
     placed = np.argsort(of_launch, kind="stable")
-    found = np.full(len(rows), -1, dtype=np.int64)
-    found[known[has]] = placed[(np.cumsum(count) - count)[of_row[has]] + occurrence[has]]
-    return found
+    matches = np.full(len(rows), -1, dtype=np.int64)
+    matches[rows_named[has]] = placed[(np.cumsum(count) - count)[of_row[has]] + occurrence[has]]
+    return matches
 
 
 def _places(files: Sequence[FeatureRows]) -> list[tuple[int, int]]:
@@ -360,46 +370,54 @@ def _sequences(rows: FeatureRows, launches: _Profile, place: tuple[int, int], no
     # Numbers may be -1, codes want them from 0 on.
     codes, first_rows = dense_codes([process + 1, device + 1])
     pairs = list(zip(process[first_rows].tolist(), device[first_rows].tolist(), strict=True))
-    every = [(each.process, each.device) for each in launches.profile.sequences]
+    places = [(sequence.process, sequence.device) for sequence in launches.profile.sequences]
 
     def told_by(*numbers: int) -> list[int] | None:
         """Return the sequence of each pair by process (0) or device (1); None where that leaves a doubt."""
-        here, there = (
-            [tuple(each[number] for number in numbers) for each in side] for side in (pairs, every)
+        pair_keys, place_keys = (
+            [tuple(place[number] for number in numbers) for place in side] for side in (pairs, places)
         )
-        if len(set(here)) < len(here) or any(there.count(key) > 1 for key in here):
+        if len(set(pair_keys)) < len(pair_keys) or any(place_keys.count(key) > 1 for key in pair_keys):
             return None
-        found = [there.index(key) if key in there else -1 for key in here]
+        indices = [place_keys.index(key) if key in place_keys else -1 for key in pair_keys]
         # One may fit none only if every sequence is taken: the file then has more than the profile.
-        is_whole = -1 not in found or len(found) - found.count(-1) == len(every)
-        return found if is_whole else None
+        is_whole = -1 not in indices or len(indices) - indices.count(-1) == len(places)
+        return indices if is_whole else None
 
-    known = [number for number, column in enumerate((rows.process, rows.device)) if column is not None]
-    found, how = told_by(*known) if known else None, ""
-    if found is None and 1 in known and len(every) > 1:
-        found, how = told_by(1), "by device"
-    for candidates in (list(range(len(every))), launches.chosen.tolist()):
-        if found is not None:
+    columns = [number for number, column in enumerate((rows.process, rows.device)) if column is not None]
+    matches, message = told_by(*columns) if columns else None, ""
+    if matches is None and 1 in columns and len(places) > 1:
+        matches, message = told_by(1), "by device"
+    for candidates in (list(range(len(places))), launches.sequence_indices.tolist()):
+        if matches is not None:
             break
         if len(candidates) == len(pairs):
-            ascending = sorted(candidates, key=lambda index: every[index])
+            ascending = sorted(candidates, key=lambda index: places[index])
             of_pair = dict(zip(sorted(pairs), ascending, strict=True))
-            found, how = [of_pair[pair] for pair in pairs], "in ascending order" if len(pairs) > 1 else ""
+            matches, message = (
+                [of_pair[pair] for pair in pairs],
+                "in ascending order" if len(pairs) > 1 else "",
+            )
         elif len(pairs) == 1 and place[1] == len(candidates) > 1:
-            found, how = [candidates[place[0]]], f"as file {place[0] + 1} of {place[1]} in the order given"
-    if found is None:
-        there = listed([f"{process}:{device}" for process, device in every], 8)
+            matches, message = (
+                [candidates[place[0]]],
+                f"as file {place[0] + 1} of {place[1]} in the order given",
+            )
+    if matches is None:
+        place_list = listed([f"{process}:{device}" for process, device in places], 8)
         raise ProfileError(
             f"has rows of {counted(len(pairs), 'process or device', 'processes or devices')}, and the "
-            f"profile launches of {len(every):,} ({there})",
+            f"profile launches of {len(places):,} ({place_list})",
             path=rows.path,
             remedy=Wording(
                 "give a file for each of the profile's, in this order, or choose what it describes with "
                 "`processes` or `devices`"
             ),
         )
-    if how:
-        taken = [f"{pair[0]}:{pair[1]} is {every[index][0]}:{every[index][1]}"
-                 for pair, index in zip(pairs, found, strict=True) if index >= 0]  # fmt: skip
-        notes.append(f"its processes and devices were taken for the profile's {how} ({listed(taken, 4)})")
-    return np.array(found, dtype=np.int64)[codes]
+    if message:
+        readings = [f"{pair[0]}:{pair[1]} is {places[index][0]}:{places[index][1]}"
+                 for pair, index in zip(pairs, matches, strict=True) if index >= 0]  # fmt: skip
+        notes.append(
+            f"its processes and devices were taken for the profile's {message} ({listed(readings, 4)})"
+        )
+    return np.array(matches, dtype=np.int64)[codes]

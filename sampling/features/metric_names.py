@@ -105,18 +105,18 @@ def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
     Raises NotApplicableError: no metric has a count, 0 or more, for every launch.
     """
     metrics = (launches.features or Features()).metrics
-    known = {
+    candidates = {
         name: (metrics[name] >= 0) & np.isfinite(metrics[name]) for name in INSTRUCTIONS if name in metrics
     }
-    for name, is_known in known.items():
+    for name, is_known in candidates.items():
         if is_known.all():
             return InstructionCounts(name, metrics[name])
-    lacking = min((int((~is_known).sum()) for is_known in known.values()), default=len(launches))
+    lacking = min((int((~is_known).sum()) for is_known in candidates.values()), default=len(launches))
     # Shown because the counts may be there under another name.
-    there = f" (there are {listed(list(metrics))})" if metrics and not known else ""
+    available = f" (there are {listed(list(metrics))})" if metrics and not candidates else ""
     raise NotApplicableError(
         f"{method} needs the instruction count of every launch, and {lacking:,} of {len(launches):,} have "
-        f"none{there}",
+        f"none{available}",
         remedy=_RECORD_COUNTS,
     )
 

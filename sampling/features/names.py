@@ -42,7 +42,7 @@ _QUALIFIERS = {"const", "volatile"}
 
 
 def reconcile_names(
-    names: NameTable, used: BoolArray, others: Sequence[str]
+    names: NameTable, used: BoolArray, printed_names: Sequence[str]
 ) -> tuple[IntArray, tuple[str, ...]]:
     """Find the kernel of a profile that each name of a file means.
 
@@ -54,32 +54,32 @@ def reconcile_names(
     fits, and the names that fit several kernels. ``used``, (names,), tells which have launches.
     """
     codes = np.flatnonzero(used).tolist()
-    known = {mangled: code for code in codes if (mangled := names.mangled(code))}
-    known |= {names.full(code): code for code in codes}
-    found = [known.get(name, -1) for name in others]
+    code_of_mangled = {mangled: code for code in codes if (mangled := names.mangled(code))}
+    code_of_mangled |= {names.full(code): code for code in codes}
+    codes_found = [code_of_mangled.get(name, -1) for name in printed_names]
     unclear: set[str] = set()
-    if -1 in found:
+    if -1 in codes_found:
         # A kernel of the profile may be spelt as recorded, and as its mangled name reads.
         spellings = [(code, readable_name(names.full(code))) for code in codes]
         spellings += [(code, text) for code in codes if (text := demangled(names.mangled(code) or ""))]
-        readable = [readable_name(name) for name in others]
+        readable = [readable_name(name) for name in printed_names]
         for form in (common_spelling, bare_spelling):
             owners, sharing = defaultdict[str, set[int]](set), defaultdict[str, set[str]](set)
             for code, name in spellings:
                 owners[form(name)].add(code)
             # Two names of one demangler are two kernels. Two mangled names may be one kernel to a profile:
             # functions of unnamed namespaces in two sources read the same.
-            for name, text in zip(others, readable, strict=True):
+            for name, text in zip(printed_names, readable, strict=True):
                 sharing[form(text)].add(name if text == name else common_spelling(text))
             for place, text in enumerate(readable):
                 key = form(text)
-                if found[place] < 0 and key in owners:
+                if codes_found[place] < 0 and key in owners:
                     if len(owners[key]) == len(sharing[key]) == 1:
-                        (found[place],) = owners[key]
-                        unclear.discard(others[place])
+                        (codes_found[place],) = owners[key]
+                        unclear.discard(printed_names[place])
                     else:
-                        unclear.add(others[place])
-    return np.array(found, dtype=np.int64), tuple(name for name in others if name in unclear)
+                        unclear.add(printed_names[place])
+    return np.array(codes_found, dtype=np.int64), tuple(name for name in printed_names if name in unclear)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -107,7 +107,7 @@ def bare_spelling(name: str) -> str:
 def _spelling(name: str, *, is_bare: bool) -> str:
     if name.startswith(MANGLED):
         return name
-    name = _OPERATOR.sub(lambda found: f"operator@{found[1].replace(' ', '').encode().hex()}", name)
+    name = _OPERATOR.sub(lambda match: f"operator@{match[1].replace(' ', '').encode().hex()}", name)
     for pattern, replacement in _REWRITTEN:
         name = pattern.sub(replacement, name)
     # The open brackets, each with the comma-separated parts inside of it as pieces; a closed one is a piece.
@@ -116,10 +116,10 @@ def _spelling(name: str, *, is_bare: bool) -> str:
 
     def close() -> None:
         opening, parts = stack.pop()
-        inside = [_with_qualifiers_behind(part) for part in parts]
+        arguments = [_with_qualifiers_behind(part) for part in parts]
         if is_bare:
-            inside = [_without_parameters(part) for part in inside]
-        stack[-1][1][-1].append(f"{opening}{','.join(map(' '.join, inside))}{_CLOSING[opening]}")
+            arguments = [_without_parameters(part) for part in arguments]
+        stack[-1][1][-1].append(f"{opening}{','.join(map(' '.join, arguments))}{_CLOSING[opening]}")
 
     for piece in _PIECE.findall(name):
         opening, parts = stack[-1]

@@ -52,7 +52,7 @@ def _header(file: InputFile) -> bytes:
     """
     if _HEADER.search(file.head) is None and b"==PROF==" not in file.head:
         return b""
-    return next((found[0] for _, text in pieces(file) if (found := _HEADER.search(text))), b"")
+    return next((match[0] for _, text in pieces(file) if (match := _HEADER.search(text))), b"")
 
 
 def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
@@ -71,8 +71,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     metrics = [name for name in dict.fromkeys(titles) if name not in _NO_METRIC]
     if is_details:
         # The texts of rules are not read.
-        known = ("Grid Size", "Block Size", "Device", *needed, _METRIC, _VALUE)
-        titles = titles[: max(titles.index(name) for name in known if name in titles) + 1]
+        columns_read = ("Grid Size", "Block Size", "Device", *needed, _METRIC, _VALUE)
+        titles = titles[: max(titles.index(name) for name in columns_read if name in titles) + 1]
     units: list[str] = []
     rows = _rows(file, titles, is_quoted=b'"ID"' in header, units=units, progress=progress)
     table = FeatureTable.of(file.path, rows, locale)
@@ -115,15 +115,15 @@ def _rows(
     layout = Layout(titles, {title: (titles.index(title), "text") for title in titles}, remedy=_WRITE_AGAIN)
     line, is_past_header = 1, False
     for offset, text in pieces(file, progress):
-        start, found = 0, _HEADER.search(text)
-        if found is not None and not is_past_header:
+        start, header = 0, _HEADER.search(text)
+        if header is not None and not is_past_header:
             is_past_header = True
-            start = text.find(b"\n", found.end()) + 1 or len(text)
+            start = text.find(b"\n", header.end()) + 1 or len(text)
             cells = header_cells(text[start:].partition(b"\n")[0])
             if len(cells) == len(titles) and not any(cells[: titles.index("Kernel Name") + 1]):
                 units += cells
-            found = _HEADER.search(text, start)
-        if found is not None:
+            header = _HEADER.search(text, start)
+        if header is not None:
             message = "holds several Nsight Compute reports one after the other"
             raise ProfileError(message, path=file.path, remedy=_A_FILE_EACH)
         if is_past_header:
@@ -156,11 +156,11 @@ def _raw(table: FeatureTable, names: Sequence[str], unit_of: Mapping[str, str], 
 def _details(table: FeatureTable, launch: IntArray, launches: int) -> Features:
     """Return the metrics of a page with a row for each metric of a launch; (rows,) the launch of each."""
     (sections, section), (names, name), (printed, unit) = map(table.texts, (_SECTION, _METRIC, _UNIT))
-    known = [base_unit(text) for text in printed]
-    bases = list(dict.fromkeys(base for _, base in known))
-    base = np.array([bases.index(base) for _, base in known])[unit]
+    factors = [base_unit(text) for text in printed]
+    bases = list(dict.fromkeys(base for _, base in factors))
+    base = np.array([bases.index(base) for _, base in factors])[unit]
     values, is_text = table.numbers(_VALUE)
-    values = values * np.array([factor for factor, _ in known])[unit]
+    values = values * np.array([factor for factor, _ in factors])[unit]
     # What a name means in a section and unit is one series; rules have no name.
     places = np.flatnonzero(np.array([bool(text.strip()) for text in names])[name])
     codes, first = dense_codes([section[places], name[places], base[places]])
@@ -179,10 +179,10 @@ def _details(table: FeatureTable, launch: IntArray, launches: int) -> Features:
         # Backwards, so that of several rows for one launch the first stays.
         column[launch[rows[::-1]]] = values[rows[::-1]]
         if title in metrics:
-            there = metrics[title]
-            differ = (there != column) & ~np.isnan(there) & ~np.isnan(column)
+            present = metrics[title]
+            differ = (present != column) & ~np.isnan(present) & ~np.isnan(column)
             if units.get(title, "") == its_unit and not differ.any():
-                metrics[title] = np.where(np.isnan(there), column, there)
+                metrics[title] = np.where(np.isnan(present), column, present)
                 continue
             title = f"{sections[section[rows[0]]]}: {title}"
             title = f"{title} ({its_unit})" if title in metrics else title

@@ -111,14 +111,14 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
                 rows: FeatureRows = module.read(file, locale, progress)
                 return rows
         if not file.is_directory and _is_table(file):
-            return _of_array(file) if file.head.startswith(_NPY) else _of_table(file, locale, progress)
+            return _read_array(file) if file.head.startswith(_NPY) else _read_table(file, locale, progress)
         reader = reader_of(file)
-        what = re.split("[:,]", file_error(file).message.removeprefix(f"{file.path}: "))[0]
+        reason = re.split("[:,]", file_error(file).message.removeprefix(f"{file.path}: "))[0]
         if file.is_directory:
-            what = "a folder"
+            reason = "a folder"
         elif reader is not None:
-            what = f"what profiles are read from ({reader.FORMAT})"
-        raise ProfileError(f"{what}, no features of launches", path=file.path, remedy=_READABLE)
+            reason = f"what profiles are read from ({reader.FORMAT})"
+        raise ProfileError(f"{reason}, no features of launches", path=file.path, remedy=_READABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,11 @@ class FeatureTable:
     def of(cls, path: str, rows: Iterable[Rows], locale: NumberLocale) -> FeatureTable:
         """Gather the pieces of a table."""
         # Their lines are looked for at once, so that the text of the file need not be kept.
-        pieces = tuple(replace(each, find_lines=partial(np.asarray, each.lines)) for each in rows)
+        pieces = tuple(replace(piece, find_lines=partial(np.asarray, piece.lines)) for piece in rows)
         if not any(map(len, pieces)):
             remedy = "write a row for each launch"
             raise ProfileError("a table without a single launch", path=path, remedy=remedy)
-        return cls(path, locale, pieces, np.concatenate([each.lines for each in pieces]))
+        return cls(path, locale, pieces, np.concatenate([piece.lines for piece in pieces]))
 
     def __contains__(self, name: str) -> bool:
         return name in self.pieces[0]
@@ -159,8 +159,8 @@ class FeatureTable:
 
         Raises ProfileError: a text is a number in another way of writing than the locale's.
         """
-        found = [floats(rows, name, self.locale) for rows in self.pieces]
-        values, is_text = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        columns = [floats(rows, name, self.locale) for rows in self.pieces]
+        values, is_text = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         if is_text.any():
             distinct, codes = self.texts(name)
             wrong = np.array([_NUMBER_ELSEWHERE.fullmatch(text.strip()) is not None for text in distinct])
@@ -178,13 +178,13 @@ class FeatureTable:
             raise self.error(is_text, name, "not a number, as other cells of the column are", _WRONG_NUMBER)
         return None
 
-    def whole(self, name: str, least: int = 0) -> IntArray:
+    def whole(self, name: str, minimum: int = 0) -> IntArray:
         """Return (n,) the whole numbers of a column; ProfileError where there are others."""
         numbers, _ = self.numbers(name)
         # 2^53 and beyond would have been rounded on their way.
-        wrong = ~((numbers >= least) & (numbers < 2.0**53) & (numbers == np.rint(numbers)))
+        wrong = ~((numbers >= minimum) & (numbers < 2.0**53) & (numbers == np.rint(numbers)))
         if wrong.any():
-            raise self.error(wrong, name, f"not a whole number from {least} on")
+            raise self.error(wrong, name, f"not a whole number from {minimum} on")
         return numbers.astype(np.int64)
 
     def sizes(self, name: str, axes: Sequence[str] = ()) -> IntArray | None:
@@ -198,19 +198,19 @@ class FeatureTable:
             if bad >= 0:
                 raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
             return sizes[codes]
-        there = [self.whole(axis) for axis in axes if axis in self]
-        if 0 < len(there) < len(axes):
+        columns = [self.whole(axis) for axis in axes if axis in self]
+        if 0 < len(columns) < len(axes):
             message = f"a table without all of {', '.join(axes)}"
             raise ProfileError(message, path=self.path, remedy="write 1 where an axis is not used")
-        return np.stack(there, axis=1) if there else None
+        return np.stack(columns, axis=1) if columns else None
 
-    def refuse_repeated(self, keys: Sequence[IntArray], what: str) -> None:
+    def refuse_repeated(self, keys: Sequence[IntArray], noun: str) -> None:
         """Raise ProfileError if two rows have the same keys, (n,) each, naming both rows."""
         codes, first_rows = dense_codes(keys)
-        again = np.flatnonzero(first_rows[codes] != np.arange(len(codes)))
-        if len(again):
-            first, row = self.line[first_rows[codes[again[0]]]], int(self.line[again[0]])
-            message = f"{what} stands in row {first} already"
+        repeats = np.flatnonzero(first_rows[codes] != np.arange(len(codes)))
+        if len(repeats):
+            first, row = self.line[first_rows[codes[repeats[0]]]], int(self.line[repeats[0]])
+            message = f"{noun} stands in row {first} already"
             raise ProfileError(message, path=self.path, row=row, remedy="give each launch one row")
 
 
@@ -258,7 +258,7 @@ def _spelt(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
+def _read_table(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the rows of a table.
 
     Raises ProfileError: it is damaged, has neither a column id nor a column name, no row or no metric; a
@@ -278,15 +278,15 @@ def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) 
     columns = {name: (header.index(name), kind) for name, kind in kinds.items()}
     rows = read_rows(file, Layout(header, columns, separator, locale), progress)
     table = FeatureTable.of(file.path, rows, locale)
-    found = {name: table.metric(name) for name in columns if name not in (*_WHOLE, *_TEXTS)}
-    metrics = {name: column for name, column in found.items() if column is not None}
+    values = {name: table.metric(name) for name in columns if name not in (*_WHOLE, *_TEXTS)}
+    metrics = {name: column for name, column in values.items() if column is not None}
     if not metrics:
         raise ProfileError("a table without a column of numbers", path=file.path, remedy=_REMEDY)
-    least = {"id": 0, "process": -1, "device": -1, "occurrence": 0}
-    known = {name: table.whole(name, number) for name, number in least.items() if name in table}
+    minima = {"id": 0, "process": -1, "device": -1, "occurrence": 0}
+    identifiers = {name: table.whole(name, number) for name, number in minima.items() if name in table}
     names, name_of = table.texts("name") if "name" in table else ((), None)
-    if "id" in known:
-        table.refuse_repeated([known["id"]], "this launch's id")
+    if "id" in identifiers:
+        table.refuse_repeated([identifiers["id"]], "this launch's id")
     elif name_of is not None and "" in names:
         raise table.error(name_of == names.index(""), "name", "a row without a kernel name")
     return FeatureRows(
@@ -294,18 +294,18 @@ def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) 
         format="parquet" if is_parquet else "csv",
         line=table.line,
         features=Features(metrics=metrics),
-        id=known.get("id"),
+        id=identifiers.get("id"),
         names=names,
         name=name_of,
         grid=table.sizes("grid", DIMENSIONS["grid"]),
         block=table.sizes("block", DIMENSIONS["block"]),
-        process=known.get("process"),
-        device=known.get("device"),
-        occurrence=known.get("occurrence"),
+        process=identifiers.get("process"),
+        device=identifiers.get("device"),
+        occurrence=identifiers.get("occurrence"),
     )
 
 
-def _of_array(file: InputFile) -> FeatureRows:
+def _read_array(file: InputFile) -> FeatureRows:
     """Return the rows of an array, one a launch of the whole profile; nothing in it is run or unpickled."""
     with file.on_disk() as location, file.damage_reported(), np.errstate(all="ignore"):
         try:

@@ -89,10 +89,12 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         progress(0, 0, "grouping launches")
     details: dict[str, Any] = {"chosen_by": "k"}
     if options.k is not None:
-        groups = _of_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
+        groups = _assign_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
     else:
         groupings = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
-        groups, silhouettes = _best_apart((_of_all(rows, learned, grouping) for grouping in groupings), rows)
+        groups, silhouettes = _best_apart(
+            (_assign_all(rows, learned, grouping) for grouping in groupings), rows
+        )
         details = {"chosen_by": "silhouette", "silhouettes": silhouettes}
         if (best := max(silhouettes, default=1.0)) <= _NO_STRUCTURE:
             notes.append(f"the vectors hardly form clusters: their best mean silhouette is {best:.2f}")
@@ -131,7 +133,7 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     return rows, columns, more_notes + notes
 
 
-def _of_all(rows: DistinctRows, learned: DistinctRows, groups: Groups) -> Groups:
+def _assign_all(rows: DistinctRows, learned: DistinctRows, groups: Groups) -> Groups:
     """Return the clusters of all rows; those that were not learned from go to the nearest centre."""
     from sklearn.metrics import pairwise_distances_argmin
 

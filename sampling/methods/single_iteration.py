@@ -76,11 +76,11 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     """Take the launches of one iteration; each weighs the number of iterations."""
     more_notes, more_details = list[str](), dict[str, Any]()
     if options.range is not None:
-        stretches = _of_ranges(launches, options.range, options)
+        stretches = _iterations_in_ranges(launches, options.range, options)
     elif (options.first, options.last) != (None, None):
-        stretches = [_of_launch_ids(launches, options)]
+        stretches = [_iteration_by_ids(launches, options)]
     else:
-        stretches, more_notes, more_details = _of_loops(launches, options)
+        stretches, more_notes, more_details = _iterations_in_loops(launches, options)
     stratum = np.full(len(launches), -1, dtype=np.int64)
     for index, iteration in enumerate(stretches):
         stratum[iteration.stands_for] = index
@@ -111,7 +111,7 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     )
 
 
-def _of_launch_ids(launches: LaunchList, options: Options) -> _Iteration:
+def _iteration_by_ids(launches: LaunchList, options: Options) -> _Iteration:
     first, last, iterations = options.first, options.last, options.iterations
     if first is None or last is None or iterations is None:
         raise OptionError(f"{NAME}.first, .last and .iterations go together", remedy=GIVE_IDS)
@@ -125,7 +125,9 @@ def _of_launch_ids(launches: LaunchList, options: Options) -> _Iteration:
     return _Iteration(start, stop, iterations, np.arange(len(launches)), label, missing)
 
 
-def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration], list[str], dict[str, Any]]:
+def _iterations_in_loops(
+    launches: LaunchList, options: Options
+) -> tuple[list[_Iteration], list[str], dict[str, Any]]:
     """Return an iteration of the loop of each process and device that has one, notes and details.
 
     A loop is of launches of the same kernels and shapes, else of the same kernels alone.
@@ -170,7 +172,7 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
     return stretches, notes, details
 
 
-def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Iteration]:
+def _iterations_in_ranges(launches: LaunchList, text: str, options: Options) -> list[_Iteration]:
     """Return the iteration of each process and device that has one."""
     ranges = () if launches.ranges_named is None else launches.ranges_named(text) or ()
     if not ranges:

@@ -270,10 +270,10 @@ class TreeGrower:
         )
         if verdict is Verdict.SPLIT and proposal is not None:
             left = _Open(proposal.parts.rows(slice(0, 1)), path + "L", proposal.samples_new[0])
-            pending += [self._right_of(proposal, path + "R"), left]
+            pending += [self._open_right(proposal, path + "R"), left]
         return node, tuple(pending)
 
-    def _right_of(self, proposal: Proposal, path: str) -> _Open:
+    def _open_right(self, proposal: Proposal, path: str) -> _Open:
         """Return what is right of the first part: the second, or all others as one that splits on."""
         parts, samples = proposal.parts.rows(slice(1, None)), proposal.samples_new[1:]
         if len(samples) == 1:

@@ -69,7 +69,7 @@ def best_splits(
 def best_partitions(
     launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int, parts_limit: int
 ) -> list[tuple[int, ...]]:
-    """Return the best partition of a range into k runs, for k = 2 to ``parts_limit`` or as many as it has pairs.
+    """Return the best partition of a range into k runs, k from 2 to ``parts_limit``, or to its pairs.
 
     A partition is its k - 1 inner bounds: the pairs where runs begin. The least sum of squares within runs is
     the greatest between them, sum_j n_j (mu_j - mu)^2. With B_k(i) the greatest for the first i pairs,
