@@ -84,7 +84,7 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
 
     return Answer(
         "trade-off",
-        sorted(rows, key=lambda row: float(row["epsilon"])),
+        sorted(rows, key=lambda row: float(row["epsilon"])),  # type: ignore[index]
         blocks=blocks,
         warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
     )
