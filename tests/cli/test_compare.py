@@ -17,10 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.methods.options import about_options
 from sampling.methods.registry import method_named, method_names, method_options
+from sampling.plan.comparison import ComparedMethod
 from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, Run, cycles_of, drawn_of, results
 from tui.text.methods import promises
@@ -497,7 +499,8 @@ def test_the_log_projects_one_kernel_of_each_kind(readme: Callable[..., Run]) ->
 
 
 def test_a_mean_over_profiles_takes_no_promise_away() -> None:
-    row = {"method": "joint", "applicable": True, "promised_error": 0.04, "within_epsilon": 0.97}
-    rows = [{"profile": name} | row for name in "ab"]
-    rows += [{"profile": "mean of 2 (harmonic speedup, arithmetic error)"} | row | {"promised_error": None}]
+    joint = ComparedMethod(profile="a", method="joint", applicable=True, reason=None, seconds=1.0)
+    promised = structs.replace(joint, promised_error=0.04, within_epsilon=0.97)
+    mean = structs.replace(joint, profile="mean of 2 (harmonic speedup, arithmetic error)")
+    rows = [promised, structs.replace(promised, profile="b"), mean]
     assert promises(rows, 0.05, 0.95) == {"joint": 0.0}

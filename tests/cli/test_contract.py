@@ -20,7 +20,7 @@ from tests.cli.conftest import Kernelpoint
 from tests.rendered_markdown import rendered_tables
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.writer import Answer, emit
+from tui.output.writer import CommandResult, emit
 from tui.registry import COMMANDS
 
 CommandLines = dict[str, Sequence[object]]
@@ -163,7 +163,7 @@ FORMULAS = {
 
 def test_in_a_file_no_cell_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"name": text, "bound": -0.5, "grid": [8, 1, 1], "low": -3} for text in FORMULAS]
-    answer = Answer("groups", rows, lambda _: "")
+    answer = CommandResult("groups", rows, lambda _: "")
     path = tmp_path / "rows.csv"
     for output in (None, str(path)):
         emit(answer, OutputOptions(format=OutputFormat.CSV, output=output))
@@ -179,7 +179,7 @@ def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
     names = [name for name in FORMULAS if name.strip() == name and "\n" not in name]
     rows = [{"name": name, "duration_ns": 5} for name in names]
     path = tmp_path / "launches.csv"
-    answer = Answer("groups", rows, lambda _: "")
+    answer = CommandResult("groups", rows, lambda _: "")
     emit(answer, OutputOptions(format=OutputFormat.CSV, output=str(path)))
     profile = read_profile([str(path)])
     read = [profile.kernels.names.full(code) for code in range(len(names))]
@@ -188,7 +188,9 @@ def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_values_that_the_samples_do_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
     def written(form: str, rows: int) -> str:
-        answer = Answer("groups", [{name: value for name, (value, _) in ODD.items()}] * rows, lambda _: "")
+        answer = CommandResult(
+            "groups", [{name: value for name, (value, _) in ODD.items()}] * rows, lambda _: ""
+        )
         emit(answer, OutputOptions(format=OutputFormat(form)))
         return capsys.readouterr().out
 

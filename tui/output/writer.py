@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-from msgspec import UNSET, UnsetType, to_builtins
+from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from sampling.record import Record
 from sampling.text import csv_text, finite, json_text, spreadsheet_cell
@@ -71,15 +71,15 @@ class CommandResult:
 
     command: str
     #: For JSON; a record, or a list of them where rows are listed.
-    results: Record | Row | Sequence[Record | Row]
+    results: Struct | Row | Sequence[Struct | Row]
     #: What people are told, on a terminal and as Markdown.
     blocks: Callable[[Canvas], Iterable[Block]]
     #: For csv and jsonl; the results themselves if None.
-    rows: Sequence[Record | Row] | None = None
+    rows: Sequence[Struct | Row] | None = None
     #: Codes or sentences a script should see.
     warnings: tuple[str, ...] = ()
     #: Which launches the results are of, for JSON; None where they are of all.
-    selection: Record | Row | None = None
+    selection: Struct | Mapping[str, Struct] | None = None
     #: The same in words, above what is drawn.
     heading: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sampling.plan.judge import PlanJudgement
+from sampling.plan.judge import JudgedPlan, PlanJudgement
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, Projection, cumulative_ipc
@@ -20,33 +20,8 @@ from tui.options.simulate import ProjectOptions
 from tui.output.blocks import Block, Listing
 from tui.output.writer import Answer, Canvas, named
 from tui.terminal.printable import Column, names, shortened
-from tui.text.plan import judged_row
 
 # A plan judged on a profile.
-
-
-def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
-    """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    redraws, matched = judged.redraws, judged.by_operator
-    same_files = judged.alignment is None and matched is None
-    return {
-        "profile": " ".join(options.profiles),
-        "method": plan.options.method,
-        "same_files": same_files,
-        "aligned_by": "same files" if same_files else options.align.value,
-        "launches_differing": 0 if same_files else judged.alignment and judged.alignment.launches_differing,
-        "matched": matched and list(matched.shares),
-        "applicable": True,
-        "reason": None,
-        "strata": len(plan.strata),
-        "samples": len(plan.drawn),
-        "speedup": judged.speedup,
-        "expected_speedup": None if redraws is None else judged.expected_speedup,
-        **named(judged, "bound", "group_bound"),
-        "total_duration_ns": judged.total_ns,
-        **named(judged, "estimate_ns", "error"),
-        **judged_row(redraws),
-    }
 
 
 def judgement_warnings(plan: PlanFile, found: PlanJudgement, options: JudgeOptions) -> Iterator[str]:
@@ -89,28 +64,28 @@ def _own_files(plan: PlanFile, profiles: Sequence[str]) -> list[str]:
     return [path for path in profiles if Path(path).resolve() in places]
 
 
-def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Block]:
+def judgement_blocks(judged: JudgedPlan, *, details: bool) -> Iterator[Block]:
     """Yield how far off the plan is, and how far others like it."""
-    samples = counted(results["samples"], "launch")
-    estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
-    off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
-    has = "the profile has" if results["matched"] is None else "what is matched of the profile has"
+    samples = counted(judged.samples, "launch")
+    estimate, total = duration(judged.estimate_ns), duration(judged.total_duration_ns)
+    off, mean, p95 = map(share, (judged.error, judged.error_mean, judged.error_p95))
+    has = "the profile has" if judged.matched is None else "what is matched of the profile has"
     yield f"This plan is {off} off: its {samples} stand for {estimate} by their weights, and {has} {total}."
-    if results["repeats"] == 1:
+    if judged.repeats == 1:
         yield f"Drawn anew, such a plan is {mean} off."
-    elif results["repeats"]:
+    elif judged.repeats:
         yield (
-            f"Drawn {count(results['repeats'])} times anew, such plans are {mean} off in the mean, "
-            f"{share(results['error_max'])} at worst; {share(results['within_epsilon'])} of them are within "
+            f"Drawn {count(judged.repeats)} times anew, such plans are {mean} off in the mean, "
+            f"{share(judged.error_max)} at worst; {share(judged.within_epsilon)} of them are within "
             "epsilon."
         )
-    if not results["same_files"] and results["bound"] is not None:
-        bound = share(results["bound"])
+    if not judged.same_files and judged.bound is not None:
+        bound = share(judged.bound)
         yield f"The plan's bound, {bound}, is that on its own profile; none covers this one."
     if details:
-        strata = counted(results["strata"], "stratum")
-        speedup = ratio(results["speedup"])
-        yield f"{results['method']}: {strata}, {speedup}; 95th percentile of the draws {p95}"
+        strata = counted(judged.strata, "stratum")
+        speedup = ratio(judged.speedup)
+        yield f"{judged.method}: {strata}, {speedup}; 95th percentile of the draws {p95}"
 
 
 # A trace held against a plan's profile.
