@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.readers.launch_parquet import ConvertedProfile, write_launch_parquet
 from sampling.reduction.selection import counts_selection
 from sampling.text import counted
 from tui.charts import quantities
@@ -43,7 +43,7 @@ def run_convert(options: ConvertOptions) -> None:
             written = path.stat().st_size
             if target is None:
                 copy_to_stdout(path)
-    results = {"launches": kept.launches, "bytes": written}
+    results = ConvertedProfile(kept.launches, written)
     said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
     answer = with_selection(
         CommandResult("convert", results, lambda _: [said]), counts_selection(profile, kept)

@@ -21,6 +21,7 @@ from sampling.plan.other_recording import made_from
 from sampling.plan.overview import device_name, profile_info, summarise_groups
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import Study
+from sampling.record import Count, Record
 from sampling.text import counted
 from tui import __version__
 from tui.charts.grid import Grid, plain
@@ -37,7 +38,7 @@ from tui.options.shared import OutputOptions
 from tui.options.simulate import EstimateOptions, ResultsOptions
 from tui.output.blocks import Block, CommandLine, Listing, Pairs, Preformatted
 from tui.output.files import scratch_file
-from tui.output.writer import PAGE, Answer, named
+from tui.output.writer import PAGE, CommandResult
 from tui.report import pictures
 from tui.report.page import Report
 from tui.report.pictures import Figure, Legend
@@ -155,7 +156,7 @@ def _check_results_options(options: ReportOptions) -> None:
 
 def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
     """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
-    shared = named(options, *(each.name for each in fields(ResultsOptions)))
+    shared = options_of(ResultsOptions, options)
     with ExitStack() as opened:
         path, file_plan = options.plan, None
         if path is not None:
@@ -165,7 +166,9 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
             text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             path = str(file)
-        asked = EstimateOptions(**shared, plan=path, results=options.results, groups=True, details=True)
+        asked = options_of(
+            EstimateOptions, shared, plan=path, results=options.results, groups=True, details=True
+        )
         found = estimated(asked, progress, file_plan)
         if not made_from(study.profile, found.plan):
             what = f"--plan {options.plan}: it was made from another profile"
@@ -397,16 +400,28 @@ def comparison_figures(rows: Sequence[ComparedMethod]) -> Iterator[Figure]:
 # What the command answers.
 
 
+class ReportFiles(Record, frozen=True):
+    """A report that was written."""
+
+    #: None for standard output.
+    path: str | None
+    bytes: Count
+    #: Its headings.
+    sections: list[str]
+    #: Files of charts beside it.
+    charts: list[str]
+
+
 def report_answer(
     report: Report, size_bytes: int, charts: list[str], study: Study, options: ReportOptions
-) -> Answer:
+) -> CommandResult:
     """Return the files that were written."""
     titles = list(report.sections)
     words = f"{options.output}: {counted(len(titles), 'section')}, {count(size_bytes)} bytes"
     lines = [*([] if options.output is None else [words]), *charts]
-    return Answer(
+    return CommandResult(
         "report",
-        {"path": options.output, "bytes": size_bytes, "sections": titles, "charts": charts},
+        ReportFiles(options.output, size_bytes, titles, charts),
         blocks=lambda _: [Preformatted("\n".join(lines))],
         warnings=tuple(finding.code for finding in study.findings),
     )
