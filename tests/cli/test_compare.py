@@ -23,8 +23,8 @@ from sampling.errors import OptionError
 from sampling.methods.options import about_options
 from sampling.methods.registry import method_named, method_names, method_options
 from sampling.plan.comparison import ComparedMethod
-from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, Run, cycles_of, drawn_of, results
+from tui.commands.schema import output_schema
 from tui.text.methods import promises
 
 FEW = ("--repeats", "5")
@@ -240,7 +240,7 @@ def test_a_plan_is_judged_on_another_run(
     kernelpoint: Kernelpoint, plan: Path, original: Path, other: Path
 ) -> None:
     run = kernelpoint("judge", plan, other, *TWENTY)
-    jsonschema.validate(run.json, schemas.envelope("judge"))
+    jsonschema.validate(run.json, output_schema("judge"))
     found = run.results
     assert found["same_files"] is False
     assert (found["aligned_by"], found["launches_differing"], found["repeats"]) == ("names", 0, 20)
@@ -266,7 +266,7 @@ def test_a_plan_is_judged_on_another_run(
     # Without the plan's profile its own draw alone is judged.
     original.unlink()
     run = kernelpoint("judge", plan, other, *TWENTY, "--seed", "2")
-    jsonschema.validate(run.json, schemas.envelope("judge"))
+    jsonschema.validate(run.json, output_schema("judge"))
     assert run.results == found | dict.fromkeys((*REDRAWN, "bound", "group_bound")) | {
         "launches_differing": run.results["launches_differing"]
     }
