@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from sampling.mean_ratios import Durations, MeanRatios, durations_in_order, mean
 from sampling.parallel import Progress
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
+from sampling.record import Amount, Dimensions, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping, KernelGroup, group_key
@@ -40,6 +42,62 @@ class Cause(StrEnum):
     DURATION = "duration"  #: launches of the same kernels take longer or shorter
     LAUNCHES = "launches"  #: there are more or fewer of them
     OTHER_KERNELS = "other-kernels"  #: the same operator or function is other kernels
+
+
+class KernelSide(Record, frozen=True):
+    """A kernel's launches before or after; None where it has none."""
+
+    launches: Index
+    total_ns: Nanoseconds
+    mean_ns: Amount | None
+    #: Of the time of all kernels.
+    share: Fraction
+
+
+class KernelDifference(Record, frozen=True):
+    """A kernel before and after; see `MatchedKernel`."""
+
+    key: str
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+    process: Index | None
+    device: Index | None
+    status: Status
+    matched_by: GroupBy | None
+    shapes_before: Index
+    shapes_after: Index
+    before: KernelSide
+    after: KernelSide
+    change_ns: int
+    #: Of the mean durations, after over before, and the ends of its interval.
+    ratio: Amount | None
+    low: Amount | None
+    high: Amount | None
+
+
+class DifferenceSummary(Record, frozen=True):
+    """Two profiles kernel by kernel, what changed most first."""
+
+    #: Their names.
+    before: str
+    after: str
+    launches_before: Index
+    launches_after: Index
+    total_before_ns: Nanoseconds
+    total_after_ns: Nanoseconds
+    #: The total after over that before, and the ends of its interval.
+    ratio: Amount | None
+    low: float | None
+    high: float | None
+    confidence: Fraction
+    matched_without_places: bool
+    #: By how many ns each cause changed the total.
+    causes: dict[Cause, int]
+    #: By what kernels are matched, and which share of the time before and of that after is of them.
+    matched: dict[GroupBy, tuple[float, float]]
+    kernels_in_all: Index
+    kernels: list[KernelDifference]
 
 
 class ProfilePart(NamedTuple):
@@ -139,6 +197,74 @@ class Difference:
     def total_interval(self) -> tuple[float, float] | None:
         """The ends of the interval of the total's ratio; None where no kernel tells a spread."""
         return total_interval(self.before, self.after, self.confidence)
+
+    def summary(self, before: str, after: str, most: int | None = None) -> DifferenceSummary:
+        """Return the same for a command's output: the names of the two, and the first ``most`` kernels."""
+        low, high = self.total_interval or (None, None)
+        return DifferenceSummary(
+            before=before,
+            after=after,
+            launches_before=int(self.before.launches.sum()),
+            launches_after=int(self.after.launches.sum()),
+            total_before_ns=self.total_before_ns,
+            total_after_ns=self.total_after_ns,
+            ratio=self.ratio,
+            low=low,
+            high=high,
+            confidence=self.confidence,
+            matched_without_places=self.without_places,
+            causes=self.causes,
+            matched=self.matched_share,
+            kernels_in_all=len(self.kernels),
+            kernels=self._list_kernels(most),
+        )
+
+    def _list_kernels(self, most: int | None) -> list[KernelDifference]:
+        sides = [
+            [
+                KernelSide(launches, total_ns, mean_ns if launches else None, share)
+                for launches, total_ns, mean_ns, share in zip(
+                    side.launches[:most].tolist(),
+                    side.total_ns[:most].tolist(),
+                    side.mean_ns[:most].tolist(),
+                    side.share[:most].tolist(),
+                    strict=True,
+                )
+            ]
+            for side in (self.before, self.after)
+        ]
+        # Those of a kernel without an interval, or a mean on either side, are NaN.
+        ratios = zip(
+            *(
+                [None if math.isnan(value) else value for value in values[:most].tolist()]
+                for values in (self.ratios.ratio, self.ratios.low, self.ratios.high)
+            ),
+            strict=True,
+        )
+        changes = self.change_ns[:most].tolist()
+        return [
+            KernelDifference(
+                key=kernel.key,
+                name=kernel.name,
+                grid=kernel.grid,
+                block=kernel.block,
+                process=kernel.process,
+                device=kernel.device,
+                status=kernel.status,
+                matched_by=kernel.matched_by,
+                shapes_before=kernel.shapes_before,
+                shapes_after=kernel.shapes_after,
+                before=before,
+                after=after,
+                change_ns=change_ns,
+                ratio=ratio,
+                low=low,
+                high=high,
+            )
+            for kernel, before, after, change_ns, (ratio, low, high) in zip(
+                self.kernels[:most], *sides, changes, ratios, strict=True
+            )
+        ]
 
     def is_above(self, growth: float) -> bool:
         """Return whether the total grew by more than this fraction: all of its interval, if it has one."""

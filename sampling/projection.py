@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
+from sampling.record import Amount, Count, Index, Record
 
 _ARTIFACT_SAMPLES = 6
 # Cycles are counted in 64 bits: a window longer than this is longer than any log.
@@ -170,6 +172,66 @@ class Projection:
         if self.projected_cycles is None or self.total_cycles is None:
             return None
         return abs(self.projected_cycles - self.total_cycles) / self.total_cycles
+
+
+class ProjectedKernel(Record, frozen=True):
+    """Where a kernel's simulation can stop; see `Projection`."""
+
+    kernel: str
+    stopped: bool
+    cycle: Index
+    projected_cycles: Amount | None
+    speedup: Amount | None
+    reason: str
+    #: Of its launch in the run, or its place among the kernels.
+    number: Count
+    cycles_logged: Index
+    #: Of the whole kernel, and who says so: the simulator, or the log's end, taken for the kernel's.
+    total_cycles: Index | None
+    total_cycles_from: Literal["simulator", "log"] | None
+    error: Amount | None
+    ipc: Amount
+    spread_percent: Amount | None
+    ctas_done: Index
+    ctas_needed: Index | None
+    wave: Index | None
+    total_ctas: Index | None
+    launches: Count
+    #: Why it is not whole.
+    cut_short: str | None
+    total_instructions: Index | None
+    projected_by: str
+
+
+def summarise_projection(number: int, log: IntervalLog, projection: Projection) -> ProjectedKernel:
+    """Return what a kernel's log says, and what is projected from it."""
+    totals = projection.totals
+    end_from: Literal["simulator", "log"] | None = None
+    if projection.total_cycles is not None:
+        end_from = "log" if log.facts.cycles is None else "simulator"
+    return ProjectedKernel(
+        kernel=log.name,
+        stopped=projection.stopped,
+        cycle=projection.cycle,
+        projected_cycles=projection.projected_cycles,
+        speedup=projection.speedup,
+        reason=str(projection.reason),
+        number=number,
+        cycles_logged=int(log.cycle[-1]),
+        total_cycles=projection.total_cycles,
+        total_cycles_from=end_from,
+        error=projection.error,
+        ipc=projection.ipc,
+        spread_percent=projection.spread_percent,
+        ctas_done=projection.ctas_done,
+        ctas_needed=projection.ctas_needed,
+        wave=totals.wave_ctas,
+        total_ctas=totals.ctas,
+        launches=max(len(log.launches), 1),
+        cut_short=(log.why_cut or "the log ends before it does") if log.is_cut_short else None,
+        total_instructions=totals.instructions,
+        projected_by=projection.basis,
+    )
 
 
 def project(log: IntervalLog, rule: ProjectionRule) -> Projection:

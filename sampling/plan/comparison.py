@@ -18,6 +18,7 @@ from sampling.plan.design import Design, design_of_method, make_design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
 from sampling.readers.cells import NumberLocale
+from sampling.record import Amount, Count, Fraction, Record
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
@@ -25,6 +26,30 @@ from sampling.reduction.region import Region
 from sampling.strata.target import Target
 
 Mean = Literal["arithmetic", "geometric"]
+
+
+class ComparedMethod(Record, frozen=True, kw_only=True):
+    """A method on a profile, or the means of its figures over several; None where it is not applicable."""
+
+    profile: str
+    method: str
+    applicable: bool
+    reason: str | None
+    strata: Count | None = None
+    samples: Count | None = None
+    speedup: Amount | None = None
+    promised_error: Amount | None = None
+    bound: Amount | None = None
+    group_bound: Amount | None = None
+    error_mean: Amount | None = None
+    error_p95: Amount | None = None
+    error_max: Amount | None = None
+    within_epsilon: Fraction | None = None
+    #: The time to design the plan, without reading, judging or drawing.
+    seconds: Amount
+    bound_with_noise: Amount | None = None
+    #: The method before it whose plan is the same one.
+    same_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +65,33 @@ class Comparison:
     seconds: float
     #: The method compared before it whose plan is the same one; None where there is none.
     same_as: str | None = None
+
+    def record(self, profile: str, reason: str | None) -> ComparedMethod:
+        """Return the same for a command's output; ``reason`` is why it is not applicable."""
+        design, judgement = self.design, self.judgement
+        if design is None or judgement is None:
+            return ComparedMethod(
+                profile=profile, method=self.method, applicable=False, reason=reason, seconds=self.seconds
+            )
+        return ComparedMethod(
+            profile=profile,
+            method=self.method,
+            applicable=True,
+            reason=reason,
+            strata=design.strata_count,
+            samples=design.samples,
+            speedup=design.speedup,
+            promised_error=design.promised_error,
+            bound=design.bound,
+            group_bound=design.group_bound,
+            error_mean=judgement.error_mean,
+            error_p95=judgement.error_p95,
+            error_max=judgement.error_max,
+            within_epsilon=judgement.within_epsilon,
+            seconds=self.seconds,
+            bound_with_noise=design.bound_with_noise,
+            same_as=self.same_as,
+        )
 
 
 @dataclass(eq=False)
@@ -129,6 +181,55 @@ def mean_figures(
         return speedup, error
     speedup = None if np.isnan(known).any() else len(known) / float((1 / known).sum())
     return speedup, float(off.mean())
+
+
+#: What the name of profiles begins with that a mean is over.
+MEAN_OF = "mean of "
+
+
+def list_means(tables: Sequence[Sequence[ComparedMethod]], mean: Mean) -> list[ComparedMethod]:
+    """Return the means of each method over workloads: over all, then over smaller sets of them.
+
+    ``tables`` has the methods of each workload, in the same order. Means over different workloads cannot be
+    compared. So where a method applies to some workloads only, the other methods get a mean over the same
+    ones too; for a single workload its own figures already say that.
+    """
+    applies = {
+        row.method: frozenset(number for number, rows in enumerate(tables) if rows[index].applicable)
+        for index, row in enumerate(tables[0])
+    }
+    everywhere = frozenset(range(len(tables)))
+    partial = sorted({places for places in applies.values() if places} - {everywhere}, key=sorted)
+    means = []
+    for places in (everywhere, *partial):
+        for index, (method, own) in enumerate(applies.items()):
+            if own != places and not (own > places and len(places) > 1):
+                continue
+            rows = [tables[number][index] for number in sorted(places)]
+            errors = [0.0 if row.error_mean is None else row.error_mean for row in rows]
+            speedup, error = mean_figures([row.speedup for row in rows], errors, mean)
+            same_as = {row.same_as for row in rows}
+            means.append(
+                ComparedMethod(
+                    profile=_profiles_of_mean(rows, len(tables), mean),
+                    method=method,
+                    applicable=True,
+                    reason=None,
+                    speedup=speedup,
+                    error_mean=error,
+                    seconds=sum(row.seconds for row in rows),
+                    same_as=same_as.pop() if len(same_as) == 1 else None,
+                )
+            )
+    return means
+
+
+def _profiles_of_mean(rows: Sequence[ComparedMethod], workloads: int, mean: Mean) -> str:
+    """Return which workloads of how many a mean is over, and what kind of mean it is."""
+    kind = "geometric" if mean == "geometric" else "harmonic"
+    of = str(len(rows)) if len(rows) == workloads else f"{len(rows)} of {workloads}"
+    names = f": {', '.join(row.profile for row in rows)}" if len(rows) < workloads else ""
+    return f"{MEAN_OF}{of} ({kind} speedup, {mean} error){names}"
 
 
 def plan_key(design: Design) -> bytes:

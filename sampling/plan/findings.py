@@ -17,6 +17,7 @@ from sampling.methods.registry import method_named
 from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.record import Record
 from sampling.reduction.duration_counts import DurationCounts, clock_step_ns
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
@@ -50,6 +51,15 @@ class Change(NamedTuple):
     value: str | None = None
 
 
+class FindingRecord(Record, frozen=True):
+    """What was found in a profile that breaks an assumption of the methods, and what to do."""
+
+    code: str
+    severity: Severity
+    message: str
+    remedy: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding."""
@@ -64,9 +74,10 @@ class Finding:
     #: Of the parameters, that do the first thing the remedy names; () where no parameter does it.
     changes: tuple[Change, ...] = ()
 
-    def as_json(self) -> dict[str, str]:
-        """Return it as commands print it and plan files keep it."""
-        return {name: str(getattr(self, name)) for name in ("code", "severity", "message", "remedy")}
+    @property
+    def record(self) -> FindingRecord:
+        """What commands print of it and plan files keep."""
+        return FindingRecord(self.code, self.severity, str(self.message), str(self.remedy))
 
 
 # Two are the same only if they are one object: comparing would compare arrays.

@@ -8,8 +8,10 @@ what a stratum holds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError
@@ -27,6 +29,7 @@ from sampling.plan.other_recording import (
 )
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
+from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction.duration_counts import (
     DurationCounts,
     count_durations,
@@ -42,6 +45,17 @@ _NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"
 # Draws are made so many launches at a time.
 _LAUNCHES_AT_ONCE = 1 << 18
+
+
+class DrawErrors(Record, frozen=True):
+    """The errors of repeated draws of a plan; of picks, which do not vary, their own."""
+
+    repeats: Count
+    error_mean: Amount
+    error_p95: Amount
+    error_max: Amount
+    #: The share of draws within epsilon; None for picks.
+    within_epsilon: Fraction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,12 @@ class Judgement:
         """The share of draws within epsilon: the coverage, to compare with the confidence; None for picks."""
         return float((self.errors <= self.epsilon).mean()) if self.random else None
 
+    @property
+    def record(self) -> DrawErrors:
+        """The same for a command's output."""
+        errors = self.error_mean, self.error_p95, self.error_max
+        return DrawErrors(self.repeats, *errors, self.within_epsilon)
+
 
 def judge_design(
     counts: DurationCounts,
@@ -106,6 +126,40 @@ def judge_design(
         if progress is not None:
             progress(stop, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
+
+
+AlignedBy = Annotated[str, Meta(pattern="^(same files|names|order|operator)$")]
+
+
+class JudgedPlan(Record, frozen=True):
+    """What a plan is worth on a recording; strata, samples and bounds are those on its own profile."""
+
+    #: The files it is judged on, and whether they are those it was made from.
+    profile: str
+    method: str
+    same_files: bool
+    aligned_by: AlignedBy
+    launches_differing: Index | None
+    #: The shares of the time of both recordings that are matched by operator.
+    matched: list[float] | None
+    applicable: Literal[True]
+    reason: None
+    strata: Count
+    samples: Count
+    speedup: Amount | None
+    expected_speedup: Amount | None
+    bound: Amount | None
+    group_bound: Amount | None
+    total_duration_ns: Nanoseconds
+    #: What its own launches estimate, and how far that is off.
+    estimate_ns: Amount
+    error: Amount
+    #: Of plans drawn like it; None where it cannot be drawn again.
+    repeats: Count | None
+    error_mean: Amount | None
+    error_p95: Amount | None
+    error_max: Amount | None
+    within_epsilon: Fraction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +194,38 @@ class PlanJudgement:
     def speedup(self) -> float | None:
         """Total duration over that of the plan's launches; None where that is 0."""
         return speedup_of(self.total_ns, self.sampled_duration_ns)
+
+    def record(self, plan: PlanFile, profile: str, aligned_by: str) -> JudgedPlan:
+        """Return the same for a command's output; ``aligned_by`` says how launches of other files match."""
+        draws, matched = self.redraws, self.by_operator
+        same_files = self.alignment is None and matched is None
+        differing = 0 if same_files else None
+        if self.alignment is not None:
+            differing = self.alignment.launches_differing
+        return JudgedPlan(
+            profile=profile,
+            method=plan.options.method,
+            same_files=same_files,
+            aligned_by="same files" if same_files else aligned_by,
+            launches_differing=differing,
+            matched=None if matched is None else list(matched.shares),
+            applicable=True,
+            reason=None,
+            strata=len(plan.strata),
+            samples=len(plan.drawn),
+            speedup=self.speedup,
+            expected_speedup=None if draws is None else self.expected_speedup,
+            bound=self.bound,
+            group_bound=self.group_bound,
+            total_duration_ns=self.total_ns,
+            estimate_ns=self.estimate_ns,
+            error=self.error,
+            repeats=None if draws is None else draws.repeats,
+            error_mean=None if draws is None else draws.error_mean,
+            error_p95=None if draws is None else draws.error_p95,
+            error_max=None if draws is None else draws.error_max,
+            within_epsilon=None if draws is None else draws.within_epsilon,
+        )
 
 
 def judge_plan(

@@ -279,6 +279,19 @@ class SimulationHours:
     longest_launch: float
 
 
+@dataclass(frozen=True, slots=True)
+class PlanCosts:
+    """What is looked at of a plan beside its own figures, each None where it was not asked for."""
+
+    #: What each option alone would give, the largest speedup first.
+    binding: tuple[Relaxation, ...] | None = None
+    #: Seconds of simulation for a second on the GPU; with it, what the plan takes.
+    slowdown: float | None = None
+    hours: SimulationHours | None = None
+    #: What the plan had to fit.
+    budget: Budget | None = None
+
+
 def simulation_hours(plan: Plan, slowdown: float) -> SimulationHours:
     """Return what a plan takes at a slowdown."""
     times_ns = float(plan.cost_ns.sum()), plan.design.cost_ns, float(np.max(plan.cost_ns, initial=0))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, to_builtins
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
@@ -252,7 +252,7 @@ def plan_document(
             sequences=fingerprints(profile),
         ),
         options=options or options_of(study, plan),
-        findings=tuple(finding.as_json() for finding in study.findings),
+        findings=tuple(to_builtins(finding.record) for finding in study.findings),
         strata=tuple(planned_strata(counts, plan, launches)),
         overrides=override_records(study.choice.overrides or {}),
     )

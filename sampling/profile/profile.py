@@ -72,6 +72,11 @@ class LaunchSequence:
     is_rank: bool = False
 
     @property
+    def rank(self) -> int | None:
+        """Its rank in a distributed run; None where it is not known."""
+        return self.process if self.is_rank else None
+
+    @property
     def owner(self) -> str:
         """What the process is called: ``process 7``, or ``rank 7``."""
         return f"{'rank' if self.is_rank else 'process'} {self.process}"

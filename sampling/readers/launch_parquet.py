@@ -16,6 +16,7 @@ from sampling.profile.profile import Column, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.readers.columns import BLOCK, GRID
 from sampling.readers.launch_tables import METADATA_KEY
+from sampling.record import Count, Index, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
@@ -23,6 +24,13 @@ from sampling.reduction.region import Region
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class ConvertedProfile(Record, frozen=True):
+    """A profile that was written as Parquet."""
+
+    launches: Index
+    bytes: Count
 
 
 def write_launch_parquet(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -11,11 +13,13 @@ from sampling.errors import EmptySelectionError
 from sampling.parallel import Progress
 from sampling.profile.named_ranges import NO_RANGES, Paths, range_paths
 from sampling.profile.profile import Profile
+from sampling.record import Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_at_once
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.region import Region
+from sampling.reduction.timeline import By, TimelineBin, TimelineBins, list_bins
 
 #: Of a loop with more iterations than this none is listed by itself: nobody reads them one by one.
 MOST_LISTED = 20_000
@@ -77,6 +81,72 @@ class RangeList:
             walked.append(ahead.pop())
             ahead += inside.get(walked[-1], [])[::-1]
         return walked
+
+
+class RangeSummary(Record, frozen=True):
+    """A named range, or an iteration that was found; of those with the same path all together."""
+
+    #: As `--range` takes it.
+    path: str
+    name: str
+    depth: Index
+    #: How many ranges they are.
+    times: Count
+    launches: Count
+    duration_ns: Nanoseconds
+    #: Of the time of all launches.
+    share: Fraction
+    #: Ids of its first and last launch.
+    first: Index
+    last: Index
+    source: Literal["named", "found"]
+
+
+class KernelTimeline(Record, frozen=True):
+    """Launches of a kernel group over the run, and the ranges and iterations of the run."""
+
+    key: str
+    rank: Count
+    by: By
+    bins: list[TimelineBin]
+    ranges: list[RangeSummary]
+    iterations: list[RangeSummary]
+
+
+def summarise_ranges(ranges: RangeList, paths: Sequence[int]) -> list[RangeSummary]:
+    """Return the ranges of these paths, in their order."""
+    total_ns = max(ranges.kept.total_duration_ns, 1)
+    return [
+        RangeSummary(
+            path=ranges.paths.written(path),
+            name=ranges.paths.name(path),
+            depth=int(ranges.paths.depth[path]),
+            times=int(ranges.times[path]),
+            launches=int(ranges.launches[path]),
+            duration_ns=int(ranges.duration_ns[path]),
+            share=int(ranges.duration_ns[path]) / total_ns,
+            first=int(ranges.first[path]),
+            last=int(ranges.last[path]),
+            source="found" if path >= ranges.found_from else "named",
+        )
+        for path in paths
+    ]
+
+
+def kernel_timeline(
+    key: str, group: int, by: By, bins: TimelineBins, ranges: RangeList | None
+) -> KernelTimeline:
+    """Return the bins of a kernel group, beside all ranges of the run; without any where these are None."""
+    summaries = [] if ranges is None else summarise_ranges(ranges, ranges.chosen())
+    return KernelTimeline(
+        key=key,
+        rank=group + 1,
+        by=by,
+        bins=list_bins(bins),
+        ranges=[summary for summary in summaries if summary.source == "named"],
+        # The range that stands for all iterations of a process and device is none itself.
+        iterations=[summary for summary in summaries if summary.source == "found" and summary.depth],
+    )
 
 
 def list_ranges(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList:

@@ -11,6 +11,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.grouping import Grouping
@@ -73,6 +74,48 @@ class RankTimes:
     def best(self) -> RankTime:
         """The rank that stands best for all: whose kernels' times are nearest to the mean rank's."""
         return min(self.ranks, key=lambda rank: rank.error_by_kernel)
+
+
+class RankSummary(Record, frozen=True):
+    """What one rank does, beside the others; see `RankTime`."""
+
+    process: Index
+    rank: Index | None
+    device: Index
+    launches: Count
+    kernel_ns: Nanoseconds
+    compute_ns: Nanoseconds
+    communication_ns: Nanoseconds
+    waiting_ns: Nanoseconds | None
+    #: Its time outside communication over that of a rank in the middle.
+    compute_over_median: Amount | None
+    busy_share: Fraction | None
+    overlap_share: Fraction | None
+    error_for_all: float
+    error_by_kernel: Amount
+
+
+def summarise_ranks(times: RankTimes) -> list[RankSummary]:
+    """Return the ranks, in id order."""
+    median_ns = times.median_compute_ns
+    return [
+        RankSummary(
+            process=rank.sequence.process,
+            rank=rank.sequence.rank,
+            device=rank.sequence.device,
+            launches=rank.launches,
+            kernel_ns=rank.kernel_ns,
+            compute_ns=rank.compute_ns,
+            communication_ns=rank.communication_ns,
+            waiting_ns=rank.waiting_ns,
+            compute_over_median=rank.compute_ns / median_ns if median_ns else None,
+            busy_share=rank.busy_share,
+            overlap_share=rank.overlap_share,
+            error_for_all=rank.error,
+            error_by_kernel=rank.error_by_kernel,
+        )
+        for rank in times.ranks
+    ]
 
 
 def rank_times(profile: Profile, region: Region, progress: Progress | None = None) -> RankTimes:

@@ -12,6 +12,7 @@ from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.parallel import Progress, in_turn, ordered_map
 from sampling.profile.profile import Column, LaunchSequence, Part, Profile
 from sampling.profile.times import NO_START
+from sampling.record import Amount, Index, Nanoseconds, Record
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
 
@@ -274,6 +275,43 @@ class TimelineBins:
     mean_ns: FloatArray
     min_ns: IntArray
     max_ns: IntArray
+
+
+class TimelineBin(Record, frozen=True):
+    """Launches of a kernel group that follow each other; None where a bin of time has no launch."""
+
+    #: Ids.
+    first: Index | None
+    last: Index | None
+    start_ns: Nanoseconds | None
+    launches: Index
+    mean_ns: Amount | None
+    min_ns: Nanoseconds | None
+    max_ns: Nanoseconds | None
+    #: How many of them the plan draws.
+    drawn: Index
+
+
+def list_bins(bins: TimelineBins) -> list[TimelineBin]:
+    """Return the bins one by one."""
+    starts = [NO_START] * len(bins.launches) if bins.start_ns is None else bins.start_ns.tolist()
+    columns = (bins.first, bins.last, bins.mean_ns, bins.min_ns, bins.max_ns, bins.launches, bins.drawn)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        TimelineBin(
+            first=first if launches else None,
+            last=last if launches else None,
+            start_ns=None if start_ns == NO_START else start_ns,
+            launches=launches,
+            mean_ns=mean_ns if launches else None,
+            min_ns=min_ns if launches else None,
+            max_ns=max_ns if launches else None,
+            drawn=drawn,
+        )
+        for start_ns, (first, last, mean_ns, min_ns, max_ns, launches, drawn) in zip(
+            starts, rows, strict=True
+        )
+    ]
 
 
 def launches_of_group(

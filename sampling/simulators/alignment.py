@@ -24,6 +24,7 @@ from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.readers.input_file import open_input
+from sampling.record import Dimensions, Index, Record
 from sampling.simulators.measured_run import SeenKernel, TraceList
 from sampling.text import Wording, counted, listed
 
@@ -60,6 +61,65 @@ class ListedLaunch(NamedTuple):
     number: int  #: launch id of the profile, or the tracer's number
     kernel: SeenKernel
 
+    @property
+    def of_profile(self) -> ProfileLaunch:
+        """It as a launch of a profile."""
+        return ProfileLaunch(self.number, self.kernel.name, self.kernel.grid, self.kernel.block)
+
+    @property
+    def of_trace(self) -> TraceLaunch:
+        """It as a launch of a trace."""
+        return TraceLaunch(self.number, self.kernel.name, self.kernel.grid, self.kernel.block)
+
+
+class ProfileLaunch(Record, frozen=True):
+    """A launch of a profile."""
+
+    id: Index
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+
+
+class TraceLaunch(Record, frozen=True):
+    """A launch of a trace, with the tracer's number."""
+
+    number: Index
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+
+
+class AlignedLaunch(Record, frozen=True):
+    """A launch of a profile, a trace or both; None where it has no id, or no number."""
+
+    id: Index | None
+    number: Index | None
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+
+
+class FirstDifference(Record, frozen=True):
+    """The first launches of either side after those at the start that both have; None at its end."""
+
+    profile: ProfileLaunch | None
+    trace: TraceLaunch | None
+
+
+class AlignmentSummary(Record, frozen=True):
+    """Which launches of a trace and of a plan's profile are not in the other."""
+
+    matched: Index
+    missing_in_trace: list[ProfileLaunch]
+    missing_in_profile: list[TraceLaunch]
+    first_difference: FirstDifference | None
+    #: Whether the trace's own numbers tell, or the order of the launches.
+    matched_by: Literal["number", "order"]
+    #: How many launches the plan draws here, and the ids of those that the trace lacks.
+    drawn: Index
+    drawn_missing: list[Index]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceAlignment:
@@ -89,6 +149,36 @@ class TraceAlignment:
     def there(self, place: int) -> ListedLaunch:
         """Return a launch of the trace by its place in the list."""
         return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
+
+    def summary(self) -> AlignmentSummary:
+        """Return the same for a command's output, launch by launch."""
+        first = None
+        if self.first_difference is not None:
+            here, there = self.first_difference
+            first = FirstDifference(
+                None if here is None else here.of_profile, None if there is None else there.of_trace
+            )
+        return AlignmentSummary(
+            matched=len(self.ids),
+            missing_in_trace=[self.here(number).of_profile for number in self.missing_in_trace.tolist()],
+            missing_in_profile=[self.there(place).of_trace for place in self.missing_in_profile.tolist()],
+            first_difference=first,
+            matched_by=self.by,
+            drawn=self.drawn,
+            drawn_missing=list(self.drawn_missing),
+        )
+
+    def list_launches(self) -> list[AlignedLaunch]:
+        """Return all launches of the profile, then those that the trace alone has."""
+        number_of = dict(zip(self.ids.tolist(), self.numbers.tolist(), strict=True))
+        first_id = self.sequence.first_id
+        launches = []
+        for number, kernel in map(self.here, range(first_id, first_id + len(self.signature))):
+            sizes = kernel.grid, kernel.block
+            launches.append(AlignedLaunch(number, number_of.get(number), kernel.name, *sizes))
+        for number, kernel in map(self.there, self.missing_in_profile.tolist()):
+            launches.append(AlignedLaunch(None, number, kernel.name, kernel.grid, kernel.block))
+        return launches
 
     @property
     def first_difference(self) -> tuple[ListedLaunch | None, ListedLaunch | None] | None:

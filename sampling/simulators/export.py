@@ -20,6 +20,7 @@ from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.parallel import Progress, Stream, generator
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.record import Amount, Count, Index, Record
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES
 from sampling.text import Wording, counted
 
@@ -165,6 +166,16 @@ class Simulated(NamedTuple):
     beside: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
     speedup: float | None  #: the whole run's time over theirs; None where no durations are known
     checked: int  #: how many run a second time
+
+
+class ExportSummary(Record, frozen=True):
+    """A plan that was handed to a simulator; see `Simulated`."""
+
+    #: Those that were written.
+    files: list[str]
+    launches: Count
+    beside: Index
+    speedup: Amount | None
 
 
 def simulated(plan: PlanFile, choices: ExportChoices) -> Simulated:

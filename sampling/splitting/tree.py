@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
+from msgspec import Meta
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OverrideError
 from sampling.parallel import Progress
+from sampling.record import Amount, Count, Index, Nanoseconds, Record
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.two_means import best_partitions, best_splits
 from sampling.strata.strata import Clusters, Strata, measured_clusters
@@ -62,6 +64,57 @@ class SplitNode:
     left: int | None = None
     right: int | None = None
     overridden: bool = False
+
+
+class SplitDecision(Record, frozen=True):
+    """A `SplitNode` without its place in the reduction; children that are not decided yet are None."""
+
+    index: Index
+    depth: Index
+    #: The way down from the root, as "LRL".
+    path: Annotated[str, Meta(pattern="^[LR]*$")]
+    launches: Count
+    mean_ns: Amount
+    std_ns: Amount
+    #: The largest duration of the left child.
+    threshold_ns: Nanoseconds | None
+    samples_old: Count
+    tau_old_ns: Amount
+    samples_new: tuple[Count, ...] | None
+    tau_new_ns: Amount | None
+    verdict: Verdict
+    reason: str
+    left: Count | None
+    right: Count | None
+    overridden: bool
+    #: Of the kernel group.
+    key: str
+
+
+def list_decisions(nodes: Sequence[SplitNode], key: str) -> list[SplitDecision]:
+    """Return the decisions so far on the kernel group of a key, in pre-order."""
+    return [
+        SplitDecision(
+            index=node.index,
+            depth=node.depth,
+            path=node.path,
+            launches=node.launches,
+            mean_ns=node.mean_ns,
+            std_ns=node.std_ns,
+            threshold_ns=node.threshold_ns,
+            samples_old=node.samples_old,
+            tau_old_ns=node.tau_old_ns,
+            samples_new=node.samples_new,
+            tau_new_ns=node.tau_new_ns,
+            verdict=node.verdict,
+            reason=str(node.reason),
+            left=node.left if node.left is not None and node.left < len(nodes) else None,
+            right=node.right,
+            overridden=node.overridden,
+            key=key,
+        )
+        for node in nodes
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import Comparison, MethodComparison
@@ -42,7 +43,7 @@ from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
-from tui.text.methods import blocks, comparison_row, promises
+from tui.text.methods import blocks, promises
 
 #: Those that run without features; by launch, stem and allegro come to one plan.
 RUN = {"joint", "root", "stem", "random", "single-iteration"}
@@ -347,15 +348,15 @@ def known_of(profile: str, methods: tuple[str, ...]) -> tuple[Findings, Session]
     wanted = asked_of(session)
     comparison = compare.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
     rows = [
-        comparison_row(profile, comparison.compare(method, grouping_of(wanted, method))) for method in methods
+        comparison.compare(method, grouping_of(wanted, method)).record(profile, None) for method in methods
     ]
     return Findings(wanted, methods, rows=tuple(rows), ending="done"), session
 
 
 def test_what_a_plan_does_not_promise_is_said(resnet: str) -> None:
     known, session = known_of(resnet, ("stem", "allegro"))
-    stem = {**known.rows[0], "promised_error": 0.07}
+    stem = structs.replace(known.rows[0], promised_error=0.07)
     said = what_to_say(replace(known, rows=(stem, known.rows[1])), stem, session)
     assert said.endswith("promises the simulated total within 7.0 %, not within the 5.0 % asked for")
-    kept = what_to_say(known, {**stem, "promised_error": 0.05}, session)
+    kept = what_to_say(known, structs.replace(stem, promised_error=0.05), session)
     assert "promises the simulated" not in kept

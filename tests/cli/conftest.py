@@ -257,6 +257,7 @@ def command_lines(
         # By the method that is quickest at one epsilon after another.
         "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),
         "methods": ("methods",),
+        "schema": ("schema", "scale", "predict"),
         "export": ("export", plan_file, "--to", "csv", "-o", folder / "export", "--force"),
         "run": (
             *("run", plan_file, "--to", "csv", "--simulator", "expr {id} + 1000", "--jobs", "4"),

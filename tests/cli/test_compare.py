@@ -17,12 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.methods.options import about_options
 from sampling.methods.registry import method_named, method_names, method_options
-from tests.cli import contract_schemas as schemas
+from sampling.plan.comparison import ComparedMethod
 from tests.cli.conftest import JSON, Kernelpoint, Run, cycles_of, drawn_of, results
+from tui.commands.schema import output_schema
 from tui.text.methods import promises
 
 FEW = ("--repeats", "5")
@@ -238,7 +240,7 @@ def test_a_plan_is_judged_on_another_run(
     kernelpoint: Kernelpoint, plan: Path, original: Path, other: Path
 ) -> None:
     run = kernelpoint("judge", plan, other, *TWENTY)
-    jsonschema.validate(run.json, schemas.envelope("judge"))
+    jsonschema.validate(run.json, output_schema("judge"))
     found = run.results
     assert found["same_files"] is False
     assert (found["aligned_by"], found["launches_differing"], found["repeats"]) == ("names", 0, 20)
@@ -264,7 +266,7 @@ def test_a_plan_is_judged_on_another_run(
     # Without the plan's profile its own draw alone is judged.
     original.unlink()
     run = kernelpoint("judge", plan, other, *TWENTY, "--seed", "2")
-    jsonschema.validate(run.json, schemas.envelope("judge"))
+    jsonschema.validate(run.json, output_schema("judge"))
     assert run.results == found | dict.fromkeys((*REDRAWN, "bound", "group_bound")) | {
         "launches_differing": run.results["launches_differing"]
     }
@@ -497,7 +499,8 @@ def test_the_log_projects_one_kernel_of_each_kind(readme: Callable[..., Run]) ->
 
 
 def test_a_mean_over_profiles_takes_no_promise_away() -> None:
-    row = {"method": "joint", "applicable": True, "promised_error": 0.04, "within_epsilon": 0.97}
-    rows = [{"profile": name} | row for name in "ab"]
-    rows += [{"profile": "mean of 2 (harmonic speedup, arithmetic error)"} | row | {"promised_error": None}]
+    joint = ComparedMethod(profile="a", method="joint", applicable=True, reason=None, seconds=1.0)
+    promised = structs.replace(joint, promised_error=0.04, within_epsilon=0.97)
+    mean = structs.replace(joint, profile="mean of 2 (harmonic speedup, arithmetic error)")
+    rows = [promised, structs.replace(promised, profile="b"), mean]
     assert promises(rows, 0.05, 0.95) == {"joint": 0.0}

@@ -15,12 +15,12 @@ import jsonschema
 import pytest
 
 from sampling.readers.registry import read_profile
-from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import Kernelpoint
 from tests.rendered_markdown import rendered_tables
+from tui.commands.schema import RESULTS, WRITTEN_AS, output_schema
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.writer import Answer, emit
+from tui.output.writer import CommandResult, emit
 from tui.registry import COMMANDS
 
 CommandLines = dict[str, Sequence[object]]
@@ -28,7 +28,7 @@ CommandLines = dict[str, Sequence[object]]
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
 # Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
 ROWS_OF_THEIR_OWN = {
-    *("sample", "histogram", "timeline", "align", "difference", "estimate", "run"),
+    *("sample", "histogram", "timeline", "align", "difference", "estimate", "run", "schema"),
     *("scale open", "scale predict", "scale validate", "scale mrc"),
 }
 # Their table form is sentences.
@@ -50,9 +50,151 @@ def as_cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
 
 
+#: The keys that scripts rely on, as paths into the results; `[]` is every item of a list.
+_GROUP = (
+    "rank key name grid block process device launches total_duration_ns share mean_ns std_ns cov min_ns "
+    "max_ns"
+)
+_RANGE = "path depth launches duration_ns share first last source"
+_COMPARED = (
+    "profile method applicable reason strata samples speedup bound group_bound error_mean error_p95 "
+    "error_max within_epsilon"
+)
+_SIDE = "launches total_ns mean_ns share"
+_BINDING = "option from to speedup"
+_FINDING = "code severity message remedy"
+_HOURS = "machine_hours longest_launch_hours"
+_METRIC = "metric total low high confidence degrees_of_freedom method incomplete missing share_missing"
+_ESTIMATE = {
+    "": "promise_met caches groups",
+    "metrics[]": _METRIC,
+    "seen": "variance_ratio degrees_of_freedom share declared_share exceeds",
+    "ratios[]": "name ratio low high",
+    "next[]": "id",
+}
+CONTRACT: dict[str, dict[str, str]] = {
+    "summary": {
+        "": f"device launches total_duration_ns next promise {_HOURS}",
+        "pooled": "groups share",
+        "plan": "method strata samples speedup bound group_bound",
+        "findings[]": _FINDING,
+        "groups[]": _GROUP,
+        "binding[]": _BINDING,
+    },
+    "info": {
+        "": "format launches names kernel_groups total_duration_ns devices processes streams span_ns",
+        "findings[]": _FINDING,
+    },
+    "groups": {"[]": f"{_GROUP} clusters samples"},
+    "histogram": {"": "edges_ns counts", "clusters[]": "low_ns high_ns launches counts"},
+    "tree": {
+        "[]": "index depth path launches mean_ns std_ns threshold_ns samples_old tau_old_ns samples_new "
+        "tau_new_ns verdict reason left right"
+    },
+    "sample": {
+        "": "method launches strata samples total_duration_ns sampled_duration_ns speedup bound group_bound "
+        f"bound_with_noise estimate_ns error floor_ns promise {_HOURS}",
+        "pooled": "groups share",
+        "judged": "repeats error_mean error_p95 within_epsilon",
+        "binding[]": _BINDING,
+    },
+    "compare": {"[]": f"{_COMPARED} seconds bound_with_noise"},
+    "judge": {"": _COMPARED},
+    "methods": {"[]": "name source needs options"},
+    "export": {"": "files launches"},
+    "run": _ESTIMATE,
+    "estimate": _ESTIMATE,
+    "ranks": {"[]": "rank launches waiting_ns"},
+    "align": {"": "matched missing_in_trace missing_in_profile first_difference"},
+    "timeline": {
+        "bins[]": "first last start_ns launches mean_ns min_ns max_ns drawn",
+        "ranges[]": _RANGE,
+        "iterations[]": _RANGE,
+    },
+    "ranges": {"[]": _RANGE},
+    "difference": {
+        "": "total_before_ns total_after_ns ratio low high",
+        "kernels[]": "key ratio low high status",
+        "kernels[].before": _SIDE,
+        "kernels[].after": _SIDE,
+    },
+    "project": {"[]": "kernel stopped cycle projected_cycles speedup reason"},
+    "convert": {"": "launches bytes"},
+    "scale predict": {"": "cliff", "predictions[]": "target method ipc low high region note"},
+    "scale mrc": {"": "capacity_bytes mpki low high"},
+    "scale validate": {"additive.32": "mean max worst n within_interval"},
+}
+PLAN = {
+    "": "schema kind options",
+    "profile": "launches total_duration_ns",
+    "overrides[]": "key path decision",
+    "profile.files[]": "path sha256 launches",
+    "strata[]": "key size mean_ns std_ns",
+    "strata[].launches[]": "id process device ordinal name grid block occurrence weight duration_ns",
+}
+
+
+def lacking(value: Any, contract: dict[str, str]) -> list[str]:
+    """Return the keys of a contract that a value does not have."""
+    paths = (f"{head}.{key}".lstrip(".") for head, keys in contract.items() for key in keys.split())
+    return [path for path in paths if not has_key(value, path)]
+
+
+def has_key(value: Any, path: str) -> bool:
+    """Whether a path of keys is there, in every item of a list; what is null has nothing below it."""
+    if value is None or not path:
+        return True
+    if path.startswith("[]"):
+        return all(has_key(item, path[2:].lstrip(".")) for item in value)
+    name = re.split(r"\.|\[", path)[0]
+    return name in value and has_key(value[name], path[len(name) :].lstrip("."))
+
+
 def test_every_command_has_a_schema_and_a_line_here(command_lines: CommandLines) -> None:
-    assert set(COMMANDS) == set(command_lines)
-    assert set(COMMANDS) <= schemas.RESULTS.keys() | {"scale open"}
+    assert set(COMMANDS) == set(command_lines) == RESULTS.keys() | WRITTEN_AS.keys()
+    assert set(COMMANDS) == CONTRACT.keys() | WRITTEN_AS.keys() | {
+        "report",
+        "trade-off",
+        "scale derive",
+        "schema",
+    }
+
+
+@pytest.mark.parametrize("command", CONTRACT)
+def test_the_keys_of_the_contract_are_there(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    found = kernelpoint(*command_lines[command], "--format", "json").results
+    assert lacking(found, CONTRACT[command]) == []
+
+
+def test_the_keys_of_a_plan_file_are_there(plan_file: Path) -> None:
+    assert lacking(json.loads(plan_file.read_text()), PLAN) == []
+
+
+def test_a_key_that_is_not_there_is_seen() -> None:
+    rows = [{"a": {"b": 1}, "c": None}, {"a": {"d": 1}, "c": None}]
+    assert lacking(rows, {"[]": "a.b c.e", "[].a": "d"}) == ["[].a.b", "[].a.d"]
+
+
+@pytest.mark.parametrize("change", [{"busy_share": None, "more": 1}, {"launches": 0}, {"kernel_ns": "1"}])
+def test_a_schema_is_of_all_keys_and_no_others(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, change: dict[str, Any]
+) -> None:
+    schema = kernelpoint("schema", "ranks", "--format", "json").results
+    assert kernelpoint("schema", "ranks").out == json.dumps(schema, indent=1) + "\n"
+    document = kernelpoint(*command_lines["ranks"], "--format", "json").json
+    jsonschema.validate(document, schema)
+    for row in ({**document["results"][0], **change}, {"process": 0}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document | {"results": [row]}, schema)
+
+
+def test_a_schema_of_no_command_is_refused(kernelpoint: Kernelpoint) -> None:
+    assert "'scale predic' is no command; did you mean 'scale predict'?" in kernelpoint(
+        "schema", "scale", "predic"
+    ).failed(2)
+    assert kernelpoint("schema", "diff").out == kernelpoint("schema", "difference").out
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -65,7 +207,7 @@ def test_succeeds(kernelpoint: Kernelpoint, command_lines: CommandLines, command
     assert "kernelpoint: " not in run.out
     assert "\x1b" not in run.out + run.err
     if form == "json":
-        jsonschema.validate(run.json, schemas.envelope(command))
+        jsonschema.validate(run.json, output_schema(command))
 
 
 @every_command
@@ -89,6 +231,10 @@ def test_markdown_is_for_people(kernelpoint: Kernelpoint, command_lines: Command
     text = kernelpoint(*command_lines[command], "--format", "markdown").out
     tables = rendered_tables(text)
     assert len(tables) >= (command not in SAID_IN_WORDS)
+    if command == "schema":
+        # It is about keys.
+        assert "`selection.left_out.share`" in text
+        return
     assert not re.search(r"\d\.\d{5}|[\[{]\"|\w_ns\b|\b(None|null|true|false|nan)\b", text)
     assert [len(set(map(len, cells))) for cells in tables] == [1] * len(tables)
 
@@ -163,7 +309,7 @@ FORMULAS = {
 
 def test_in_a_file_no_cell_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"name": text, "bound": -0.5, "grid": [8, 1, 1], "low": -3} for text in FORMULAS]
-    answer = Answer("groups", rows, lambda _: "")
+    answer = CommandResult("groups", rows, lambda _: "")
     path = tmp_path / "rows.csv"
     for output in (None, str(path)):
         emit(answer, OutputOptions(format=OutputFormat.CSV, output=output))
@@ -179,7 +325,7 @@ def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
     names = [name for name in FORMULAS if name.strip() == name and "\n" not in name]
     rows = [{"name": name, "duration_ns": 5} for name in names]
     path = tmp_path / "launches.csv"
-    answer = Answer("groups", rows, lambda _: "")
+    answer = CommandResult("groups", rows, lambda _: "")
     emit(answer, OutputOptions(format=OutputFormat.CSV, output=str(path)))
     profile = read_profile([str(path)])
     read = [profile.kernels.names.full(code) for code in range(len(names))]
@@ -188,7 +334,9 @@ def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_values_that_the_samples_do_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
     def written(form: str, rows: int) -> str:
-        answer = Answer("groups", [{name: value for name, (value, _) in ODD.items()}] * rows, lambda _: "")
+        answer = CommandResult(
+            "groups", [{name: value for name, (value, _) in ODD.items()}] * rows, lambda _: ""
+        )
         emit(answer, OutputOptions(format=OutputFormat(form)))
         return capsys.readouterr().out
 

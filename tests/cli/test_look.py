@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests import small_recordings
-from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tui.commands.schema import output_schema
 
 Rows = list[dict[str, Any]]
 RICH = ("--group-by", "name", "--epsilon", "0.01")
@@ -329,7 +329,7 @@ def check(kernelpoint: Kernelpoint, short: tuple[int, int]) -> Callable[[Sequenc
         assert rest
         assert max(map(len, head.splitlines())) <= 80
         answer = kernelpoint(*words, *JSON).json
-        jsonschema.validate(answer, schemas.envelope(str(words[0])))
+        jsonschema.validate(answer, output_schema(str(words[0])))
         selection, left_out = answer["selection"], answer["selection"]["left_out"]
         assert selection["filters"] == {"min_duration_ns": 5000}
         assert (selection["launches"], selection["of_launches"]) == (kept, left + kept)
@@ -368,13 +368,13 @@ def test_it_is_said_of_each_of_several_profiles(
     assert heads[0].startswith("Selection of before: ")
     assert heads[2].startswith("Selection of after: ")
     answer = kernelpoint(*words, *JSON).json
-    jsonschema.validate(answer, schemas.envelope("difference"))
+    jsonschema.validate(answer, output_schema("difference"))
     before, after = answer["selection"]["before"], answer["selection"]["after"]
     assert before["filters"] == {"launches": ":100", "min_duration_ns": 5000}
     assert before["launches"] == answer["results"]["launches_before"]
     assert after["left_out"]["launches"] == short[0]
     compared = kernelpoint("compare", small, resnet, *LEAST, *OF_A_PROFILE["compare"], *JSON).json
-    jsonschema.validate(compared, schemas.envelope("compare"))
+    jsonschema.validate(compared, output_schema("compare"))
     assert list(compared["selection"]) == [str(small), str(resnet)]
 
 

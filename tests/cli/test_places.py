@@ -189,7 +189,7 @@ NO_FILES = {
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to", "caches"),
     *("ctas_per_sm", "instructions", "ctas", "budget", "cost", "simulator", "timeout", "metrics", "ratios"),
     *("top_up", "window", "simulated", "rule", "benchmark", "ipc", "mpki", "target", "factor", "capacity"),
-    *("scheduler", "rank_regex", "assume_like"),
+    *("scheduler", "rank_regex", "assume_like", "command"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
 CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import numpy as np
 import pytest
 
 from sampling.plan.plan import plan_document
-from tests.cli import contract_schemas as schemas
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.charts import quantities
+from tui.commands.schema import output_schema
 
 Plan = dict[str, Any]
 
@@ -80,7 +82,7 @@ def planned(kernelpoint: Kernelpoint, *words: object) -> Plan:
 def test_it_names_its_profile_and_every_drawn_launch(
     plan: Plan, resnet: Path, launches: list[Launch]
 ) -> None:
-    jsonschema.validate(plan, schemas.PLAN)
+    assert msgspec.convert(plan, PlanFile).launches == len(launches)
     profile = plan["profile"]
     digest = hashlib.sha256(resnet.read_bytes()).hexdigest()
     assert profile["files"] == [{"path": str(resnet), "sha256": digest, "launches": 5600}]
@@ -397,7 +399,7 @@ def test_sample_lists_its_strata_or_its_launches(kernelpoint: Kernelpoint, gpt2:
     assert max(map(len, lines)) <= 80
     assert [int(line.split()[2].replace(",", "")) for line in lines] == [row["samples"] for row in rows]
     rows = results(kernelpoint, "sample", gpt2, "--list", "launches")
-    jsonschema.validate(rows, {"type": "array", "items": schemas.LAUNCH})
+    assert msgspec.to_builtins(msgspec.convert(rows, list[PlannedLaunch])) == rows
     drawn = {launch["id"]: launch for stratum in strata for launch in stratum["launches"]}
     assert {row["id"]: row for row in rows} == drawn
     assert kernelpoint("sample", gpt2, "--format", "jsonl").jsonl == rows
@@ -448,7 +450,7 @@ def test_a_plan_has_one_speedup(kernelpoint: Kernelpoint, resnet: Path, tmp_path
 
 def test_what_binds_is_what_the_flag_gives(kernelpoint: Kernelpoint, resnet: Path) -> None:
     run = kernelpoint("sample", resnet, "--judge", "0", "--binding", *JSON)
-    jsonschema.validate(run.json, schemas.envelope("sample"))
+    jsonschema.validate(run.json, output_schema("sample"))
     now = results(kernelpoint, "summary", resnet)["plan"]["speedup"]
     rows = run.results["binding"]
     assert rows, "the profile is dear for a reason"
@@ -590,7 +592,7 @@ def test_a_trade_off_says_what_binds_the_plan(kernelpoint: Kernelpoint, resnet: 
         "--binding",
     )
     run = kernelpoint(*words, *JSON)
-    jsonschema.validate(run.json, schemas.envelope("trade-off"))
+    jsonschema.validate(run.json, output_schema("trade-off"))
     rows = {row["epsilon"]: row for row in run.results}
     assert sorted(rows) == [0.01, 0.02, 0.1], "the plan's own is among them"
     asked = ("sample", resnet, "--epsilon", "0.02", "--slowdown", "1e6", "--binding", "--judge", "0")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sampling.estimation.interval import Seen
+from sampling.estimation.total import ErrorParts
 from sampling.strata.target import Target
 from tui.text.assumption import basis_lines, detail_lines
 
@@ -128,9 +129,7 @@ def test_the_details_are_in_figures() -> None:
 
 def test_beside_other_errors_it_is_the_part_of_sampling_that_is_assumption() -> None:
     found = estimate_of(seen_of(0.6, 3.1, 0.57))
-    found.parts = SimpleNamespace(
-        sampling=0.02, projection=0.01, scale_model=0.0, cold_check=0.0, assumed=0.0
-    )
+    found.parts = ErrorParts(sampling=0.02, projection=0.01, scale_model=0.0, cold_check=0.0)
     parts, assumption = basis_lines(found)
     assert parts == "  parts of that: sampling 2.0 %, projection 1.0 %"
     assert assumption.startswith("Half of the part of sampling is assumption: ")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from sampling.plan.overview import summarise_groups
 from sampling.plan.study import Study
 from tests.drawing import in_ascii
 from tui.engine.studies import study_as_asked
 from tui.options.look import GroupsOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.text.groups import group_blocks, group_row
+from tui.text.groups import group_blocks
 
 LONG = (
     "void tensorflow::functor::{}<Eigen::half, (int)16, Eigen::TensorMap<Eigen::Tensor<Eigen::half, {}>>>(T1)"
@@ -31,7 +32,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def shown(study: Study, width: int) -> list[str]:
-    rows = [group_row(study, index) for index in range(len(study.counts.groups))]
+    rows = summarise_groups(study)
     canvas = Canvas(width, color=False)
     return canvas_text(group_blocks(study, rows, canvas), canvas).split("\n")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
+from msgspec import structs
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -16,6 +17,7 @@ from textual.worker import Worker
 from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
+from sampling.plan.comparison import ComparedMethod
 from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
 from sampling.text import counted
@@ -37,12 +39,10 @@ from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import table
 from tui.text.methods import (
     Blocks,
-    Row,
     blocks,
     cannot_run_text,
     comparison_blocks,
     comparison_columns,
-    comparison_row,
     comparison_scatter,
     falls,
     method_mark,
@@ -62,7 +62,7 @@ class Findings:
 
     asked: CompareOptions
     methods: tuple[str, ...]
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ComparedMethod, ...] = ()
     #: What methods have to say, by method; what feature files have, by "".
     notes: tuple[tuple[str, str], ...] = ()
     #: What the method under way does, in words.
@@ -89,7 +89,7 @@ def compare_methods(profile: Profile, begun: Findings, progress: Progress) -> It
         progress(0, 0, "designing")
         compared = comparison.compare(method, grouping_of(asked, method))
         said = () if compared.design is None else tuple(map(with_flags, compared.design.notes))
-        row = comparison_row(" ".join(asked.profiles), compared)
+        row = compared.record(" ".join(asked.profiles), compared.reason and with_flags(compared.reason))
         notes = *known.notes, *((method, note) for note in said)
         known = replace(known, rows=(*known.rows, row), notes=notes)
         if len(known.rows) < len(known.methods):
@@ -131,23 +131,23 @@ def standing(findings: Findings | None, session: Session) -> str:
     return f"{findings.ending} after {far}, [r] anew"
 
 
-def what_to_say(findings: Findings, row: Row | None, session: Session) -> str:
+def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session) -> str:
     """Return why the comparison failed; else what there is to say of one method."""
     if findings.problem or row is None:
         return findings.problem
-    if not row["applicable"]:
-        return str(row["reason"])
-    method, study = method_named(row["method"]), session.study
-    said = [f"{row['method']}: {method.source}"]
-    slowdown, epsilon, promised = session.options.slowdown, findings.asked.epsilon, row["promised_error"]
-    if slowdown is not None and study is not None and row["speedup"]:
-        taken = quantities.hours(hours(study.counts.total_duration_ns / row["speedup"], slowdown))
+    if not row.applicable:
+        return str(row.reason)
+    method, study = method_named(row.method), session.study
+    said = [f"{row.method}: {method.source}"]
+    slowdown, epsilon, promised = session.options.slowdown, findings.asked.epsilon, row.promised_error
+    if slowdown is not None and study is not None and row.speedup:
+        taken = quantities.hours(hours(study.counts.total_duration_ns / row.speedup, slowdown))
         said.append(f"{taken} of one machine, simulated {slowdown:g} times slower")
     if promised is not None and promised > epsilon:
         wide, asked = quantities.share(promised), quantities.share(epsilon)
         said.append(f"promises the simulated total within {wide}, not within the {asked} asked for")
     # The notes on feature files are shown for the methods that used them.
-    told_of = {row["method"], *([""] if method.needs else [])}
+    told_of = {row.method, *([""] if method.needs else [])}
     return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])
 
 
@@ -166,7 +166,7 @@ def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width
         heading, *figures = wide if len(wide[0]) <= room else table(columns, gap=" ").split("\n")
         rows += [(text, PLAIN) for text in figures]
     rows += [(running, AXIS)] * bool(running)
-    rows += [(str(row["reason"]), AXIS) for row in found.cannot_run]
+    rows += [(str(row.reason), AXIS) for row in found.cannot_run]
     methods = methods_of(found, running)
 
     def write(row: int) -> Runs:
@@ -180,7 +180,7 @@ def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width
 def methods_of(found: Blocks, running: str) -> list[str]:
     """Return the method of each row; of several of one plan the first."""
     doing = [running.partition(":")[0]] if running else []
-    without = [row["method"] for row in found.cannot_run]
+    without = [row.method for row in found.cannot_run]
     return [*(each.methods[0] for each in found.can_run), *doing, *without]
 
 
@@ -211,7 +211,9 @@ class CompareScreen(TableScreen[CompareSort]):
         self.findings: Findings | None = None
         self._explained = False
         #: The row that stands for all methods that cannot run.
-        self._without: Row = {"method": CANNOT_RUN, "applicable": False, "reason": ""}
+        self._without: ComparedMethod = ComparedMethod(
+            profile="", method=CANNOT_RUN, applicable=False, reason="", seconds=0
+        )
         self._worker: Worker[None] | None = None
 
     def compose_panes(self) -> ComposeResult:
@@ -250,7 +252,7 @@ class CompareScreen(TableScreen[CompareSort]):
             self._take(replace(self.findings, ending="failed", problem=error_text(error)))
 
     @property
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[ComparedMethod]:
         """The rows in the order that they came in."""
         return [] if self.findings is None else list(self.findings.rows)
 
@@ -262,7 +264,8 @@ class CompareScreen(TableScreen[CompareSort]):
             promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
             found = blocks(findings.rows, sort, promise, reverse=reverse)
         if found.cannot_run and not self._explained:
-            self._without = {**self._without, "reason": f"[e] {cannot_run_text(found.cannot_run)}"}
+            reason = f"[e] {cannot_run_text(found.cannot_run)}"
+            self._without = structs.replace(self._without, reason=reason)
             found = Blocks(found.can_run, (self._without,))
         launches = 0 if session.study is None else session.study.counts.launches
         words = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
@@ -279,19 +282,19 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def _follower(self, found: Blocks, keys: list[str]) -> str | None:
         """Return the method that the cursor goes to: the one it was on, or what stands for it now."""
-        before, without = self._table.key, [row["method"] for row in found.cannot_run]
+        before, without = self._table.key, [row.method for row in found.cannot_run]
         before = next((each.methods[0] for each in found.can_run if before in each.methods), before)
-        could_not_run = {CANNOT_RUN, *(row["method"] for row in self._rows if not row["applicable"])}
+        could_not_run = {CANNOT_RUN, *(row.method for row in self._rows if not row.applicable)}
         return without[0] if before not in keys and before in could_not_run and without else before
 
     @on(Rows.Moved)
     def _follow_cursor(self) -> None:
         """Say what there is to say of the method under the cursor, and mark it in the scatter."""
         rows, selected, figures = self._rows, self._table.key, ""
-        row = next((each for each in (*rows, self._without) if each["method"] == selected), None)
+        row = next((each for each in (*rows, self._without) if each.method == selected), None)
         self._words.show("" if self.findings is None else what_to_say(self.findings, row, self.session))
-        if row is not None and row["applicable"]:
-            figures = f"{selected} {quantities.ratio(row['speedup'])}, {quantities.share(row['error_mean'])}"
+        if row is not None and row.applicable:
+            figures = f"{selected} {quantities.ratio(row.speedup)}, {quantities.share(row.error_mean)}"
         self.entitle("scatter", "[tab] Speedup against error", figures)
         if rows:
             marked_method = None if row is None else selected
@@ -336,7 +339,7 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
-        asked, methods = self._asked(), tuple(row["method"] for row in self._rows)
+        asked, methods = self._asked(), tuple(row.method for row in self._rows)
         if methods and methods != method_names():
             asked = replace(asked, methods=",".join(methods))
         return command_line("compare", asked)

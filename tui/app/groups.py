@@ -18,6 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from sampling.parallel import Progress
+from sampling.plan.overview import summarise_groups
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import MOST
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
@@ -37,16 +38,15 @@ from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import is_ascii, printable, shortened
 from tui.text.groups import (
+    POOLED,
     GroupList,
     clusters_of_group,
     devices_named,
     group_blocks,
     group_histogram,
     group_label,
-    group_row,
     histogram_blocks,
     list_groups,
-    of_group,
     places_of,
     share_bar,
 )
@@ -145,9 +145,14 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
         return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
 
-    def counts(name: str, values: np.ndarray | None, key: str) -> GroupColumn:
+    def counts(name: str, values: np.ndarray | None) -> GroupColumn:
         largest = quantities.count(0 if values is None else int(values.max(initial=0)))
-        return figure(name, largest, lambda group: of_group(group_row(study, group), key))
+
+        def text(group: int) -> str:
+            number = "-" if values is None else quantities.count(int(values[group]))
+            return POOLED if of.pooled[group] else number
+
+        return figure(name, largest, text)
 
     def launches(group: int) -> str:
         return quantities.count(int(of.launches[group]))
@@ -160,8 +165,7 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         return figure(name, widest, lambda group: quantities.share(float(values[group])))
 
     def cov(group: int) -> str:
-        value = group_row(study, group)["cov"]
-        return quantities.UNKNOWN if value is None else f"{value:.3f}"
+        return f"{of.cov[group]:.3f}" if of.mean_ns[group] else quantities.UNKNOWN
 
     def bar(group: int) -> Runs:
         # In colour where it is one of those that take most; the group that reaches it is one of them.
@@ -181,8 +185,8 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         times("mean", of.mean_ns),
         figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),
         GroupColumn("durations", _SPARKLINE, lambda group: durations(group, is_ascii()), to_right=False),
-        counts("strata", of.clusters, "clusters"),
-        counts("drawn", of.samples, "samples"),
+        counts("strata", of.clusters),
+        counts("drawn", of.samples),
     ]
 
 
@@ -519,7 +523,7 @@ class GroupsScreen(TableScreen[GroupSort]):
             canvas = Canvas(width, color=False)
             blocks = histogram_blocks(study, group, width, height, log=session.log)
             return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
-        rows = [group_row(study, index) for index in self._table.keys]
+        rows = summarise_groups(study, self._table.keys)
         canvas = Canvas(self.app.size.width, color=False)
         text = canvas_text(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
         return PaneText("kernelpoint-groups", text)

@@ -16,6 +16,7 @@ from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
     NoPoint,
+    PlanCosts,
     TradeOffPoint,
     check_has_trade_off,
     default_epsilons,
@@ -25,6 +26,7 @@ from sampling.plan.nearby import (
 )
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch, read_plan
+from sampling.plan.plan_summary import pooled_groups
 from sampling.plan.study import Study
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import exported_folder, exporter_named
@@ -32,13 +34,12 @@ from sampling.strata.target import Target
 from sampling.text import counted
 from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
-from tui.engine.planning import PlanCosts
 from tui.engine.studies import plan_options, target_of
 from tui.options.command_line import PLAN_NAME, error_text
 from tui.options.files import is_there
 from tui.output.blocks import Listing, Tone, Words, toned
 from tui.output.files import write_folder, write_text
-from tui.text.plan import assumed_words, launch_listing, pooled_row, stratum_listing, verdict
+from tui.text.plan import assumed_words, launch_listing, stratum_listing, verdict
 from tui.text.trade_off import TradeOff
 
 SOON_JUDGED = 4_000_000
@@ -196,7 +197,7 @@ def whose_options(session: Session, opened: Session) -> tuple[str, ...]:
 def plan_figures(details: PlanDetails) -> list[Figure]:
     """Return what the plan costs, promises and came to; each value in two forms, the longer one first."""
     plan, design, study, options = details.plan, details.plan.design, details.study, details.session.options
-    taken, launches, pooled = details.costs.hours, study.counts.launches, pooled_row(study)
+    taken, launches, pooled = details.costs.hours, study.counts.launches, pooled_groups(study)
     drawn, sampled = f"{count(plan.samples)} of {count(launches)}", duration(plan.sampled_duration_ns)
     figures: list[Figure] = []
     if taken is None:
@@ -214,9 +215,9 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
         figures.append(("machine", (whole, f"{machine}, longest {longest}")))
     figures += _bounds(design)
-    if pooled["groups"]:
-        few = f"{pooled['groups']} of {len(study.counts.groups)} groups"
-        part = f"{few}, {share(pooled['share'])} of time"
+    if pooled.groups:
+        few = f"{pooled.groups} of {len(study.counts.groups)} groups"
+        part = f"{few}, {share(pooled.share)} of time"
         figures.append(("pooled", (f"{part}: no bounds of their own", part)))
     else:
         # What visiting every kernel group takes at least; a plan that pools some need not.

@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.readers.launch_parquet import ConvertedProfile, write_launch_parquet
+from sampling.reduction.selection import counts_selection
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import open_profile, progress_of, region_of
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
-from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
+from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
 from tui.report.content import check_target, facts_of, report_answer, report_of
 from tui.report.page import report_files
-from tui.text.profile import Part, part_of_study, with_selection
+from tui.text.profile import part_of_study, with_selection
 
 
 def run_report(options: ReportOptions) -> None:
@@ -42,8 +43,9 @@ def run_convert(options: ConvertOptions) -> None:
             written = path.stat().st_size
             if target is None:
                 copy_to_stdout(path)
-    results = {"launches": kept.launches, "bytes": written}
+    results = ConvertedProfile(kept.launches, written)
     said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
-    part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
-    answer = with_selection(Answer("convert", results, lambda _: [said]), part)
+    answer = with_selection(
+        CommandResult("convert", results, lambda _: [said]), counts_selection(profile, kept)
+    )
     emit(answer, options, to_stderr=target is None, redirect=False)

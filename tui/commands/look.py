@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
 from sampling.methods.registry import split_trees_of
+from sampling.plan.overview import group_histogram, profile_info, summarise_groups
 from sampling.plan.study import Study
+from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine import studies
@@ -16,10 +18,10 @@ from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
-from tui.output.writer import Answer, Canvas, Row, canvas_text, emit
+from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text import groups as group_words
-from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_study, with_selection
+from tui.text.profile import finding_blocks, info_pairs, part_of_study, with_selection
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
 # profile must not wait for it.
@@ -29,13 +31,14 @@ def _show(
     study: Study,
     options: OutputOptions,
     command: str,
-    results: Row | Sequence[Row],
+    results: Record | Sequence[Record],
     blocks: Callable[[Canvas], Iterable[Block]],
-    rows: Sequence[Row] | None = None,
+    rows: Sequence[Record | Row] | None = None,
 ) -> None:
     """Write what a command answers on a study, with its findings' codes and which launches it is of."""
     codes = tuple(finding.code for finding in study.findings)
-    emit(with_selection(Answer(command, results, blocks, rows, codes), part_of_study(study)), options)
+    result = CommandResult(command, results, blocks, rows, codes)
+    emit(with_selection(result, part_of_study(study)), options)
 
 
 def run_summary(options: look.SummaryOptions) -> None:
@@ -45,25 +48,27 @@ def run_summary(options: look.SummaryOptions) -> None:
 
 def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
+    from sampling.plan.plan_summary import summarise_profile
     from tui.engine.planning import plan_costs, study_within_budget
-    from tui.text.plan import following_commands, summary_blocks, summary_results
+    from tui.text.plan import following_commands, promise_words, summary_blocks
 
     study = study_within_budget(profiles, options)
     costs = plan_costs(options, study, None, binding=True)
-    results = summary_results(study, following_commands(profiles, options), costs)
+    commands = following_commands(profiles, options)
+    summary = summarise_profile(study, costs, promise_words(study.design), commands)
     details = isinstance(options, look.SummaryOptions) and options.details
 
     def blocks(_: Canvas) -> Iterable[Block]:
-        return summary_blocks(study, profiles, results, costs, details=details)
+        return summary_blocks(study, profiles, summary, costs, details=details)
 
-    _show(study, options, command, results, blocks)
+    _show(study, options, command, summary, blocks)
 
 
 def run_info(options: look.InfoOptions) -> None:
     """Read, study, show."""
     study = study_as_asked(options.profiles, options)
-    results = info_results(study)
-    _show(study, options, "info", results, lambda _: (info_pairs(results), "", *finding_blocks(study)))
+    info = profile_info(study)
+    _show(study, options, "info", info, lambda _: (info_pairs(info), "", *finding_blocks(study)))
 
 
 def run_groups(options: look.GroupsOptions) -> None:
@@ -77,7 +82,7 @@ def run_groups(options: look.GroupsOptions) -> None:
         raise EmptySelectionError(what, remedy="`kernelpoint groups` lists them")
     if options.format is OutputFormat.MARKDOWN and options.top is None:
         groups = groups[:MOST_ROWS]
-    rows = [group_words.group_row(study, index) for index in groups]
+    rows = summarise_groups(study, groups)
     left = len(listed.groups) - len(rows)
     more = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
     _show(
@@ -102,15 +107,16 @@ def run_histogram(options: look.HistogramOptions) -> None:
         size = options.width or canvas.width, options.height or _HEIGHT
         return group_words.histogram_blocks(study, group, *size, log=options.log, whole=options.all)
 
-    results = group_words.histogram_results(study, group, clusters, data)
+    results = group_histogram(study, group, clusters, data.edges_ns, data.cluster_counts)
     _show(study, options, "histogram", results, blocks, group_words.histogram_rows(data))
 
 
 def run_timeline(options: look.TimelineOptions) -> None:
     """Read, study, draw."""
+    from sampling.reduction.range_list import kernel_timeline
     from sampling.reduction.timeline import timeline_bins
     from tui.engine.looking import is_quickly_listed, ranges_in, timeline_of
-    from tui.text.timeline import above_chart, bin_rows, timeline_blocks, timeline_page, timeline_results
+    from tui.text.timeline import above_chart, timeline_blocks, timeline_page
 
     study = study_as_asked(options.profiles, options)
     timeline = timeline_of(study, options)
@@ -130,8 +136,9 @@ def run_timeline(options: look.TimelineOptions) -> None:
         said = timeline_blocks(timeline, sized, height, log=options.log, above=above)
         return [Preformatted(canvas_text(said, sized))]
 
-    results = timeline_results(timeline, bins, listed)
-    _show(study, options, "timeline", results, blocks, bin_rows(bins))
+    key = study.counts.groups[timeline.group].key
+    results = kernel_timeline(key, timeline.group, timeline.by, bins, listed)
+    _show(study, options, "timeline", results, blocks, results.bins)
 
 
 def run_ranges(options: look.RangesOptions) -> None:
@@ -145,7 +152,7 @@ def run_ranges(options: look.RangesOptions) -> None:
         listed = list_ranges(profile, region, progress)
     if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
-    emit(ranges_answer(profile, region, listed, options), options)
+    emit(ranges_answer(profile, listed, options), options)
 
 
 def run_ranks(options: look.RanksOptions) -> None:
@@ -162,7 +169,8 @@ def run_ranks(options: look.RanksOptions) -> None:
 def run_tree(options: look.TreeOptions) -> None:
     """Read, split one group, draw."""
     from sampling.plan.walk import TreeWalk
-    from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
+    from sampling.splitting.tree import list_decisions
+    from tui.text.tree import node_at, stop_of, tree_blocks, whole_tree
 
     split_trees_of(options.method)
     study = study_as_asked(options.profiles, options)
@@ -178,8 +186,8 @@ def run_tree(options: look.TreeOptions) -> None:
     if options.node is not None:
         seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
         stop = replace(stop, node=node_at(seen, options.node))
-    rows, depth = tree_rows(stop), options.max_depth
-    _show(study, options, "tree", rows, lambda canvas: tree_blocks(stop, canvas, depth, log=options.log))
+    decisions, depth = list_decisions(stop.nodes, counts.groups[stop.group].key), options.max_depth
+    _show(study, options, "tree", decisions, lambda canvas: tree_blocks(stop, canvas, depth, log=options.log))
 
 
 def run_difference(options: look.DifferenceOptions) -> None:

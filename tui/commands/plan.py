@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.plan.judge import judge_design, judge_plan
-from sampling.plan.nearby import check_has_trade_off
+from sampling.plan.nearby import PlanCosts, check_has_trade_off
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
-from tui.engine.planning import PlanCosts, plan_costs, study_within_budget
+from tui.engine.planning import plan_costs, study_within_budget
 from tui.engine.studies import progress_of
 from tui.options.choices import AlignBy, OutputFormat, PlanList
 from tui.options.command_line import PLAN_NAME, command_line, free_name, with_flags
 from tui.options.files import input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
-from tui.output.writer import STDOUT, Answer, emit, write_plan
+from tui.output.writer import STDOUT, CommandResult, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text.plan import export_command, list_answer, plan_answer, usual_target
 from tui.text.profile import part_of_plan, part_of_study, with_selection
@@ -86,10 +86,12 @@ def run_compare(options: CompareOptions) -> None:
     with progress_of(options) as progress:
         rows, said, parts = compared_workloads(workloads, methods, options, progress)
     notes(said, quiet=options.quiet)
-    without = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
+    without = dict.fromkeys(row.method for row in rows if not row.applicable)
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
-    answer = Answer("compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=said)
+    answer = CommandResult(
+        "compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=said
+    )
     emit(with_selection(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 
 
@@ -97,7 +99,7 @@ def run_judge(options: JudgeOptions) -> None:
     """Read both, judge the plan on the profile, show."""
     # Not at the head: `sample` must not wait for what simulators are told.
     from tui.engine.plan_files import plan_before
-    from tui.text.simulation import judgement_blocks, judgement_results, judgement_warnings
+    from tui.text.simulation import judgement_blocks, judgement_warnings
 
     plan = plan_before("judge", options, "profiles")
     with progress_of(options) as progress:
@@ -110,21 +112,20 @@ def run_judge(options: JudgeOptions) -> None:
             by_operator=options.align is AlignBy.OPERATOR,
             progress=progress,
         )
-    results, warnings = (
-        judgement_results(plan, judged, options),
-        tuple(judgement_warnings(plan, judged, options)),
-    )
+    result = judged.record(plan, " ".join(options.profiles), options.align.value)
+    warnings = tuple(judgement_warnings(plan, judged, options))
     notes(warnings, quiet=options.quiet)
-    said = tuple(judgement_blocks(results, details=options.details))
-    answer = Answer("judge", results, lambda _: said, warnings=warnings)
+    said = tuple(judgement_blocks(result, details=options.details))
+    answer = CommandResult("judge", result, lambda _: said, warnings=warnings)
     emit(with_selection(answer, part_of_plan(plan)), options)
-    if options.fail_above is not None and results["error"] > options.fail_above:
-        raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")
+    if options.fail_above is not None and result.error > options.fail_above:
+        raise CheckFailedError(f"the plan's error is {share_above(result.error, options.fail_above)}")
 
 
 def run_methods(options: MethodsOptions) -> None:
     """List them."""
-    from tui.text.methods import method_rows, methods_blocks
+    from sampling.methods.description import describe_methods
+    from tui.text.methods import methods_blocks
 
-    rows = method_rows()
-    emit(Answer("methods", rows, blocks=lambda _: methods_blocks(rows)), options)
+    methods = describe_methods()
+    emit(CommandResult("methods", methods, blocks=lambda _: methods_blocks(methods)), options)

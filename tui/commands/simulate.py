@@ -18,12 +18,12 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.nearby import parse_duration
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.profile.names import readable_name
-from sampling.projection import IntervalLog, Lack, ProjectionRule, project
+from sampling.projection import IntervalLog, Lack, ProjectionRule, project, summarise_projection
 from sampling.reduction.grouping import choose_kernel
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.alignment import align, read_trace_list
-from sampling.simulators.export import ExportChoices, Simulated, checkable, simulated
+from sampling.simulators.export import ExportChoices, ExportSummary, Simulated, checkable, simulated
 from sampling.simulators.job import NEEDED
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
@@ -36,7 +36,7 @@ from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, Answer, emit, named, write_plan, write_stdout
+from tui.output.writer import STDOUT, CommandResult, emit, write_plan, write_stdout
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
@@ -44,8 +44,6 @@ from tui.text import run as run_words
 from tui.text import simulation as words
 from tui.text.labels import key_parts
 from tui.text.profile import part_of_plan, with_selection
-
-_CHOICES = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
 
 
 def run_export(options: ExportOptions) -> None:
@@ -59,7 +57,17 @@ def run_export(options: ExportOptions) -> None:
     part = part_of_plan(plan)
     with progress_of(options) as progress:
         tell = partial(note, quiet=options.quiet)
-        choices = ExportChoices(**named(options, *_CHOICES), progress=progress, tell=tell)
+        choices = ExportChoices(
+            shards=options.shards,
+            traces=options.traces,
+            caches=options.caches,
+            cold_check=options.cold_check,
+            config=options.config,
+            trace_before=options.trace_before,
+            drop_copies=options.drop_copies,
+            progress=progress,
+            tell=tell,
+        )
         if starts_cold(options.to, choices):
             note(run_words.COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
@@ -74,8 +82,8 @@ def run_export(options: ExportOptions) -> None:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     found = simulated(plan.to_simulate(), choices)
-    results = {"files": written, "launches": found.launches, "beside": found.beside, "speedup": found.speedup}
-    answer = Answer("export", results, blocks=lambda _: _export_blocks(found, written, options))
+    summary = ExportSummary(written, found.launches, found.beside, found.speedup)
+    answer = CommandResult("export", summary, blocks=lambda _: _export_blocks(found, written, options))
     emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
@@ -249,10 +257,11 @@ def run_project(options: ProjectOptions) -> None:
     unrecorded = words.unrecorded_text(logs)
     notes([unrecorded] if unrecorded else [], quiet=options.quiet)
     rows = [
-        words.projection_row(*each) for each in zip(words.numbers_of(logs), logs, projections, strict=True)
+        summarise_projection(*kernel)
+        for kernel in zip(words.numbers_of(logs), logs, projections, strict=True)
     ]
     lacks = [lack for lack in Lack if any(lack in found.lacks for found in projections)]
-    answer = Answer(
+    answer = CommandResult(
         "project",
         rows,
         blocks=lambda canvas: words.projection_blocks(logs, projections, rows, chosen, options, canvas),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan import nearby
-from sampling.plan.nearby import Budget, NoPoint, Relaxation, SimulationHours, TradeOffPoint
+from sampling.plan.nearby import Budget, NoPoint, PlanCosts, Relaxation, SimulationHours, TradeOffPoint
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
@@ -25,19 +25,6 @@ from tui.options.shared import BudgetOptions, MethodOptions, SlowdownOptions
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
     from sampling.plan.comparison import MethodComparison
-
-
-@dataclass(frozen=True, slots=True)
-class PlanCosts:
-    """What is said of a plan beside its own figures, each None where it was not asked for."""
-
-    #: What each option alone would give, the largest speedup first.
-    binding: tuple[Relaxation, ...] | None = None
-    #: Seconds of simulation for a second on the GPU; with it, what the plan takes.
-    slowdown: float | None = None
-    hours: SimulationHours | None = None
-    #: What the plan had to fit.
-    budget: Budget | None = None
 
 
 def budget_of(options: SlowdownOptions) -> Budget | None:

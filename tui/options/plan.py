@@ -77,3 +77,7 @@ class JudgeOptions(OutputOptions):
 
 class MethodsOptions(OutputOptions):
     """`methods`."""
+
+
+class SchemaOptions(OutputOptions):
+    command: tuple[str, ...] = argument("A command: `groups`, `scale predict`.", "COMMAND")

@@ -11,8 +11,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
+from msgspec import UNSET, Struct, UnsetType, to_builtins
+
+from sampling.record import Record
 from sampling.text import csv_text, finite, json_text, spreadsheet_cell
 from tui import __version__
 from tui.options.choices import OutputFormat
@@ -23,7 +26,6 @@ from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 from tui.terminal.printable import ascii_within, data_for_terminal, printable_lines
 
-SCHEMA = 1
 STDOUT = "-"
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -49,21 +51,35 @@ class Canvas:
 PAGE = Canvas(10_000, color=False, is_page=True)
 
 
+class Document(Record, frozen=True, kw_only=True):
+    """What a command writes as JSON."""
+
+    schema: Literal[1] = 1
+    tool: Literal["kernelpoint"] = "kernelpoint"
+    version: str = __version__
+    command: str
+    seed: int
+    #: Of one profile, or by the names of several; not there where results are of all launches.
+    selection: Any | UnsetType = UNSET
+    warnings: tuple[str, ...]
+    results: Any
+
+
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command answers, for every format."""
+class CommandResult:
+    """What a command came to, for every format."""
 
     command: str
-    #: For JSON; an object, or a list where rows are listed.
-    results: Row | Sequence[Row]
+    #: For JSON; a record, or a list of them where rows are listed.
+    results: Struct | Row | Sequence[Struct | Row]
     #: What people are told, on a terminal and as Markdown.
     blocks: Callable[[Canvas], Iterable[Block]]
     #: For csv and jsonl; the results themselves if None.
-    rows: Sequence[Row] | None = None
+    rows: Sequence[Struct | Row] | None = None
     #: Codes or sentences a script should see.
     warnings: tuple[str, ...] = ()
     #: Which launches the results are of, for JSON; None where they are of all.
-    selection: Row | None = None
+    selection: Struct | Mapping[str, Struct] | None = None
     #: The same in words, above what is drawn.
     heading: tuple[str, ...] = ()
 
@@ -87,7 +103,13 @@ def heading_text(lines: Sequence[str], width: int) -> str:
     return f"{wrapped}\n" if lines else ""
 
 
-def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True) -> None:
+# Until all commands say it so.
+Answer = CommandResult
+
+
+def emit(
+    answer: CommandResult, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True
+) -> None:
     """Write the answer to stdout, or to the file of ``-o``.
 
     `to_stderr`: write to stderr instead, as stdout carries the command's product (a plan, a file).
@@ -107,20 +129,19 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
     screen.flush()
 
 
-def _text(answer: Answer, options: OutputOptions, stream: TextIO, as_text: Callable[[str], str] = str) -> str:
+def _text(
+    answer: CommandResult, options: OutputOptions, stream: TextIO, as_text: Callable[[str], str] = str
+) -> str:
     """Return the answer in a format; ``as_text`` says how CSV has a cell of text."""
     if options.format is OutputFormat.JSON:
-        envelope = {
-            "schema": SCHEMA,
-            "tool": "kernelpoint",
-            "version": __version__,
-            "command": answer.command,
-            "seed": options.seed,
-            **({} if answer.selection is None else {"selection": answer.selection}),
-            "warnings": list(answer.warnings),
-            "results": answer.results,
-        }
-        return json_text(envelope) + "\n"
+        document = Document(
+            command=answer.command,
+            seed=options.seed,
+            selection=UNSET if answer.selection is None else answer.selection,
+            warnings=tuple(map(str, answer.warnings)),
+            results=answer.results,
+        )
+        return json_text(to_builtins(document)) + "\n"
     if options.format is OutputFormat.TABLE:
         has_color = terminal.use_color(options.color.value, stream, os.environ)
         canvas = Canvas(terminal.width(os.environ, stream), has_color)
@@ -133,9 +154,8 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO, as_text: Calla
     if options.format is OutputFormat.MARKDOWN:
         with ascii_within(options.ascii):
             return answer.page() + "\n"
-    rows = answer.rows
-    if rows is None:
-        rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
+    results = answer.results if answer.rows is None else answer.rows
+    rows = to_builtins(list(results) if isinstance(results, Sequence) else [results])
     if options.format is OutputFormat.JSONL:
         return "".join(f"{json_text(row, indent=None)}\n" for row in rows)
     cells = (

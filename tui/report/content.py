@@ -14,11 +14,14 @@ from sampling.errors import AnalysisError, OptionError, SamplingError
 from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
+from sampling.plan.comparison import ComparedMethod
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.nearby import default_epsilons, point_of
+from sampling.plan.nearby import PlanCosts, default_epsilons, point_of
 from sampling.plan.other_recording import made_from
+from sampling.plan.overview import device_name, profile_info, summarise_groups
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import Study
+from sampling.record import Count, Record
 from sampling.text import counted
 from tui import __version__
 from tui.charts.grid import Grid, plain
@@ -26,7 +29,7 @@ from tui.charts.histogram import histogram_data, useful_bins
 from tui.charts.quantities import count, duration, duration_range, ratio, share
 from tui.engine.looking import GroupTimeline, timeline_of_group
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
-from tui.engine.planning import PlanCosts, binding_of, comparison_of, plan_costs, study_within_budget, traded
+from tui.engine.planning import binding_of, comparison_of, plan_costs, study_within_budget, traded
 from tui.engine.studies import target_of
 from tui.options.command_line import error_text, options_of, with_flags
 from tui.options.look import ReportOptions
@@ -35,7 +38,7 @@ from tui.options.shared import OutputOptions
 from tui.options.simulate import EstimateOptions, ResultsOptions
 from tui.output.blocks import Block, CommandLine, Listing, Pairs, Preformatted
 from tui.output.files import scratch_file
-from tui.output.writer import PAGE, Answer, named
+from tui.output.writer import PAGE, CommandResult
 from tui.report import pictures
 from tui.report.page import Report
 from tui.report.pictures import Figure, Legend
@@ -45,8 +48,8 @@ from tui.text import groups as group_words
 from tui.text import plan as plan_words
 from tui.text import profile as profile_words
 from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
-from tui.text.groups import clusters_of_group, group_label, group_row
-from tui.text.methods import Row, comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
+from tui.text.groups import clusters_of_group, group_label
+from tui.text.methods import comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
 
@@ -70,7 +73,7 @@ class Facts:
     timeline: GroupTimeline
     traded: TradeOff | None
     #: What was asked, a row a method, and sentences on them.
-    compared: tuple[CompareOptions, list[Row], list[str]] | None
+    compared: tuple[CompareOptions, list[ComparedMethod], list[str]] | None
     simulated: SimulatedTotals | None
 
 
@@ -131,7 +134,7 @@ def _check_results_options(options: ReportOptions) -> None:
 
 def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
     """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
-    shared = named(options, *(each.name for each in fields(ResultsOptions)))
+    shared = options_of(ResultsOptions, options)
     with ExitStack() as opened:
         path, file_plan = options.plan, None
         if path is not None:
@@ -141,7 +144,9 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
             text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             path = str(file)
-        asked = EstimateOptions(**shared, plan=path, results=options.results, groups=True, details=True)
+        asked = options_of(
+            EstimateOptions, shared, plan=path, results=options.results, groups=True, details=True
+        )
         found = estimated(asked, progress, file_plan)
         if not made_from(study.profile, found.plan):
             what = f"--plan {options.plan}: it was made from another profile"
@@ -158,8 +163,8 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
 def report_of(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
     study, profiles = facts.study, ", ".join(options.profiles)
-    name, groups = profile_words.device_name(study), study.counts.groups
-    part, info = profile_words.part_of_study(study), profile_words.info_results(study)
+    name, groups = device_name(study), study.counts.groups
+    part, info = profile_words.part_of_study(study), profile_info(study)
     titles = [_title(study, index) for index in range(min(options.top, len(groups)))]
     findings = [(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings]
     charts = (duration_figure(study, group) for group in range(min(options.charts, len(groups))))
@@ -202,15 +207,15 @@ def _title(study: Study, group: int) -> str:
 
 def _in_short(facts: Facts) -> Iterator[str]:
     """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
-    study, plan, first = facts.study, facts.plan, group_row(facts.study, 0)
+    study, plan, first = facts.study, facts.plan, summarise_groups(facts.study, [0])[0]
     busy = profile_words.busy_sentence(study)
-    numbers = study.counts.launches, first["launches"]
+    numbers = study.counts.launches, first.launches
     launches, those = (counted(number, "launch") for number in numbers)
     said = [
         f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(study)}.",
-        f"{share(first['share'])} of it goes into {those} of {_name(study, 0)}.",
+        f"{share(first.share)} of it goes into {those} of {_name(study, 0)}.",
         plan_words.simulate_sentence(plan.design, study.counts.launches, plan),
         plan_words.known_sentence(plan.design, study.counts.launches, study.profile.facts),
     ]
@@ -221,7 +226,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
 
 def _groups(study: Study, top: int) -> Iterator[Block]:
     number = min(top, len(study.counts.groups))
-    rows = [group_row(study, index) for index in range(number)]
+    rows = summarise_groups(study, range(number))
     # Strata of some methods span kernel groups, which then have none of their own.
     has_own = study.groups.samples is not None
     left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
@@ -306,16 +311,16 @@ def duration_figure(study: Study, group: int) -> Figure:
     if len(durations_ns) == 1:
         # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
         data = replace(data, edges_ns=np.repeat(durations_ns, 2))
-    row = group_row(study, group)
+    (row,) = summarise_groups(study, [group])
     legend = [
         f"{duration_range(low, high)}: {counted(int(counts.sum()), 'launch')}"
         for (low, high), counts in zip(strata, data.cluster_counts, strict=True)
     ]
-    shortest, longest, mean = (duration(row[name]) for name in ("min_ns", "max_ns", "mean_ns"))
+    shortest, longest, mean = map(duration, (row.min_ns, row.max_ns, row.mean_ns))
     return _figure(
         f"durations-{group + 1}",
         _title(study, group),
-        f"Histogram of {counted(row['launches'], 'launch')} that last {shortest} to {longest}, "
+        f"Histogram of {counted(row.launches, 'launch')} that last {shortest} to {longest}, "
         f"{mean} in the mean, in {counted(len(strata), 'stratum')}.",
         pictures.bars_of(data, log=log),
         pictures.strata_legend(legend),
@@ -352,19 +357,19 @@ def trade_off_figure(known: TradeOff) -> Figure:
     return _figure("trade-off", "Speedup over epsilon", words, svg, legend, known.chart)
 
 
-def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
+def comparison_figures(rows: Sequence[ComparedMethod]) -> Iterator[Figure]:
     """Yield the methods by speedup and error; nothing where there is nothing to draw."""
     if not (there := drawable(rows)):
         return
-    speedup = np.array([each.row["speedup"] for each in there], dtype=np.float64)
-    error = np.array([each.row["error_mean"] for each in there], dtype=np.float64)
+    speedup = np.array([each.row.speedup for each in there], dtype=np.float64)
+    error = np.array([each.row.error_mean for each in there], dtype=np.float64)
     best = there[int(speedup.argmax())]
     letters = [method_mark(each.methods[0])[0] for each in there]
     yield _figure(
         "comparison",
         "Speedup against error",
         "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
-        f"to the right is better. The largest speedup, {ratio(best.row['speedup'])}, has {best.label}.",
+        f"to the right is better. The largest speedup, {ratio(best.row.speedup)}, has {best.label}.",
         pictures.points_of(speedup, error, letters),
         [(pictures.letter_mark(letter), each.label) for letter, each in zip(letters, there, strict=True)],
         lambda *size: comparison_scatter(rows, *size),
@@ -374,16 +379,28 @@ def comparison_figures(rows: Sequence[Row]) -> Iterator[Figure]:
 # What the command answers.
 
 
+class ReportFiles(Record, frozen=True):
+    """A report that was written."""
+
+    #: None for standard output.
+    path: str | None
+    bytes: Count
+    #: Its headings.
+    sections: list[str]
+    #: Files of charts beside it.
+    charts: list[str]
+
+
 def report_answer(
     report: Report, size_bytes: int, charts: list[str], study: Study, options: ReportOptions
-) -> Answer:
+) -> CommandResult:
     """Return the files that were written."""
     titles = list(report.sections)
     words = f"{options.output}: {counted(len(titles), 'section')}, {count(size_bytes)} bytes"
     lines = [*([] if options.output is None else [words]), *charts]
-    return Answer(
+    return CommandResult(
         "report",
-        {"path": options.output, "bytes": size_bytes, "sections": titles, "charts": charts},
+        ReportFiles(options.output, size_bytes, titles, charts),
         blocks=lambda _: [Preformatted("\n".join(lines))],
         warnings=tuple(finding.code for finding in study.findings),
     )

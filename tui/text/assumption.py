@@ -9,10 +9,7 @@ from sampling.estimation.interval import Seen
 from sampling.estimation.total import PlanEstimate
 from sampling.strata.strata import starting_spreads
 from tui.charts.quantities import share
-from tui.output.writer import named
 
-#: The parts of an interval, as `ErrorParts` has them.
-PARTS = ("sampling", "projection", "scale_model", "cold_check", "assumed")
 # How much of an interval is assumption, from which share on.
 _AMOUNTS = ((0.9, "Nearly all"), (0.6, "Most"), (0.4, "Half"), (0.1, "Part"), (0.0, "Hardly any"))
 _HALF = 0.4
@@ -26,7 +23,7 @@ def basis_lines(found: PlanEstimate) -> Iterator[str]:
     if parts is not None:
         shares = [
             f"{kind.replace('_', ' ')} {'unknown' if width is None else share(width)}"
-            for kind, width in named(parts, *PARTS).items()
+            for kind, width in parts._asdict().items()
             if width != 0
         ]
         yield f"  parts of that: {', '.join(shares)}"

@@ -9,21 +9,22 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference import Cause, Difference, MatchedKernel, Status
+from sampling.difference import Cause, Difference, KernelDifference, MatchedKernel, Status
 from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations
 from sampling.reduction import GroupBy
-from sampling.text import counted, finite
+from sampling.reduction.selection import Selection, region_selection
+from sampling.text import counted
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si, signed_duration
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing
-from tui.output.writer import Answer, Canvas
+from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, shortened
 from tui.text.labels import KernelLabels, Place, place_lines, places_of_groups
-from tui.text.profile import Part
 
 _LEAST_LABEL = 12
 _LEAST_MARKED = 16
@@ -37,47 +38,38 @@ _CAUSES = {
     Cause.OTHER_KERNELS: ("other kernels for the same work",) * 2,
 }
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
-_KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
-_IDENTITY = ("key", "name", "grid", "block", "process", "device")
-_FLAT = dict(zip(_KERNEL_FIELDS, ("launches_{}", "total_{}_ns", "mean_{}_ns", "share_{}"), strict=True))
+#: The columns of a kernel's two sides, by their names in JSON.
+_FLAT = {
+    "launches": "launches_{}",
+    "total_ns": "total_{}_ns",
+    "mean_ns": "mean_{}_ns",
+    "share": "share_{}",
+}
 
 
-def difference_answer(found: Difference, options: DifferenceOptions, *, following: bool = True) -> Answer:
+def difference_answer(
+    found: Difference, options: DifferenceOptions, *, following: bool = True
+) -> CommandResult:
     """Return the answer, with the command to type next; JSON nests the two sides of a kernel."""
-    rows = kernel_rows(found, options.top)
+    summary = found.summary(options.before, options.after, options.top)
     open_both = f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
     ending = [CommandLine(open_both)] if following else []
-    return Answer(
+    return CommandResult(
         "difference",
-        {
-            "before": options.before,
-            "after": options.after,
-            "launches_before": int(found.before.launches.sum()),
-            "launches_after": int(found.after.launches.sum()),
-            "total_before_ns": found.total_before_ns,
-            "total_after_ns": found.total_after_ns,
-            "ratio": found.ratio,
-            **dict(zip(("low", "high"), found.total_interval or (None, None), strict=True)),
-            "confidence": found.confidence,
-            "matched_without_places": found.without_places,
-            "causes": {cause.value: ns for cause, ns in found.causes.items()},
-            "matched": {by.value: list(shares) for by, shares in found.matched_share.items()},
-            "kernels_in_all": len(found.kernels),
-            "kernels": rows,
-        },
-        rows=[_flat(row) for row in rows],
+        summary,
+        rows=[_flat(kernel) for kernel in summary.kernels],
         blocks=lambda canvas: (*difference_blocks(found, options, canvas), *ending),
         warnings=tuple(_warnings(found)),
     )
 
 
-def compared_parts(found: Difference) -> dict[str, Part]:
+def compared_parts(found: Difference) -> dict[str, Selection]:
     """Return which part of either profile was compared."""
     parts = {}
     sides = zip(("before", "after"), found.parts, (found.before, found.after), found.counts, strict=True)
     for name, part, side, counts in sides:
         kept, whole = (int(side.launches.sum()), int(side.total_ns.sum())), part.profile.launches
-        parts[name] = Part(part.region, *kept, whole, counts.left_out)
+        parts[name] = region_selection(part.region, *kept, whole, counts.left_out)
     return parts
 
 
@@ -116,36 +108,11 @@ def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
     return kernel.matched_by is GroupBy.NAME and kernel.matched_by is not found.grouping.by
 
 
-def kernel_rows(found: Difference, most: int | None = None) -> list[dict[str, Any]]:
-    """Return the kernels that changed most, as JSON lists them; what is not known is None."""
-    sides = {}
-    for name, side in (("before", found.before), ("after", found.after)):
-        figures = zip(*(getattr(side, field).tolist() for field in _KERNEL_FIELDS), strict=True)
-        sides[name] = [dict(zip(_KERNEL_FIELDS, map(finite, values), strict=True)) for values in figures]
-    of = found.ratios
-    ratios = finite(np.stack((of.ratio, of.low, of.high), axis=1).tolist())
-    change_ns = found.change_ns.tolist()
-    return [
-        {
-            **{name: finite(getattr(kernel, name)) for name in _IDENTITY},
-            "status": kernel.status.value,
-            "matched_by": kernel.matched_by and kernel.matched_by.value,
-            "shapes_before": kernel.shapes_before,
-            "shapes_after": kernel.shapes_after,
-            "before": sides["before"][index],
-            "after": sides["after"][index],
-            "change_ns": change_ns[index],
-            **dict(zip(("ratio", "low", "high"), ratios[index], strict=True)),
-        }
-        for index, kernel in enumerate(found.kernels[:most])
-    ]
-
-
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def _flat(kernel: KernelDifference) -> dict[str, Any]:
     """Return a kernel as one row of a table, without objects in it."""
     flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if name in ("before", "after"):
+    for name, value in to_builtins(kernel).items():
+        if isinstance(value, dict):
             flat |= {column.format(name): value[part] for part, column in _FLAT.items()}
         else:
             flat[name] = value

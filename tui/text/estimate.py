@@ -7,31 +7,36 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from msgspec import to_builtins
 
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio
-from sampling.estimation.total import PlanEstimate, compared_keys
+from sampling.estimation.summary import (
+    EstimateSummary,
+    compare_groups,
+    own_reads,
+    summarise_estimate,
+)
+from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_of_rocm
 from sampling.simulators.measured_run import CYCLES
-from sampling.text import counted, finite
+from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, share
 from tui.options.command_line import command_line, free_name
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Block, CommandLine, Listing
-from tui.output.writer import Answer, named
+from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, shortened
-from tui.text.assumption import PARTS, basis_lines, detail_lines, narrower, refuted
+from tui.text.assumption import basis_lines, detail_lines, narrower, refuted
 from tui.text.labels import Place, key_parts, labels_of, place_lines, places_of_groups
 from tui.text.plan import export_command, launch_figures, sure_words, usual_target
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
-Row = dict[str, Any]
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 #: How an export fills the caches, for simulators of which it can.
@@ -43,85 +48,38 @@ _WARM = {"accel-sim": "warm", "macsim": "after:16"}
 
 def estimate_answer(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
-) -> Answer:
+) -> CommandResult:
     """Return the answer; its rows are the metrics, or the kernel groups where these are asked for.
 
     `following`: the command to type next; "" for none, None for that of an estimate.
     """
-    results = estimate_results(found, larger, options)
-    rows = results["groups"] if options.groups else results["metrics"]
-    return Answer(
+    summary = summary_of_estimate(found, larger, options)
+    return CommandResult(
         "estimate",
-        results,
+        summary,
         blocks=lambda _: estimate_blocks(found, larger, options, following),
-        # Without lists, for forms that have one value a cell.
-        rows=[{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows],
+        rows=estimate_rows(summary, options),
         warnings=(*refuted(found), *found.notes),
     )
 
 
-def estimate_results(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Row:
-    """Return every figure."""
-    from msgspec import to_builtins
-
-    main, parts, caches, check = found.main, found.parts, found.caches, found.caches.check
-    declared = found.plan.options.target if found.plan.is_random else None
-    compared = {group.key: group for group in compared_groups(found)} if options.groups else {}
-    own, ends, asked = found.own, _bracket(found), options.target
-    return {
-        "metrics": [
-            _row(total) | {"missing": list(missing), "notes": list(total.notes)}
-            for total, missing in zip(found.totals, found.missing, strict=True)
-        ],
-        "ratios": [
-            named(ratio, "name", "ratio", "low", "high")
-            | {"confidence": main.confidence, "reason": ratio.reason, "incomplete": ratio.is_incomplete}
-            for ratio in (*found.ratios, found.speedup)
-            if ratio is not None
-        ],
-        "groups": [
-            {"key": key} | _row(total) | named(compared[key], *ComparedGroup._fields[2:])
-            for key, total in (found.groups if options.groups else ())
-        ],
-        "promise_met": None if asked is None else found.is_within(asked, accept_cold=options.accept_cold),
-        "caches": {
-            "state": caches.state,
-            "shares": dict(caches.shares),
-            "is_of_whole_run": caches.is_of_whole_run,
-            "cold_check": None if check is None else named(check, "ratio", "standard_error", "pairs"),
-            "bracket": own and ends and {"own": own.total, "low": ends[0], "high": ends[1]},
-        },
-        "seen": None if main.seen is None else main.seen._asdict(),
-        "declared": {
-            "noise": declared and declared.noise_floor,
-            "kernel_spread": declared and declared.kernel_spread,
-        },
-        "parts": None if parts is None else named(parts, *PARTS),
-        "next": [] if larger is None else to_builtins(larger.to_run),
-        "covers": found.notes[-1],
-    }
+def summary_of_estimate(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
+) -> EstimateSummary:
+    """Return every figure that the options ask for."""
+    return summarise_estimate(
+        found,
+        groups=options.groups,
+        target=options.target,
+        accept_cold=options.accept_cold,
+        next_launches=() if larger is None else larger.to_run,
+    )
 
 
-def _row(total: Estimate) -> dict[str, Any]:
-    nu = total.degrees_of_freedom
-    how = "exact" if nu == math.inf else "declared-times-seen"
-    return {
-        "metric": total.metric,
-        "total": finite(total.total),
-        **named(total, "low", "high", "confidence"),
-        # An exact total has no end of them, which JSON cannot say.
-        "degrees_of_freedom": finite(nu),
-        "method": "none" if total.low is None else how,
-        "incomplete": total.is_incomplete or total.share_missing > 0,
-        **named(total, "share_missing", "launches_missing"),
-    }
-
-
-def _bracket(found: PlanEstimate) -> tuple[float, float] | None:
-    """Return where the whole run's cycles lie between those with own reads and those of cold launches."""
-    if found.own is None or found.own.low is None or found.main.high is None:
-        return None
-    return found.own.low, found.main.high
+def estimate_rows(summary: EstimateSummary, options: EstimateOptions) -> list[dict[str, Any]]:
+    """Return the metrics, or the kernel groups, without lists, for forms that have one value a cell."""
+    rows = to_builtins(summary.groups if options.groups else summary.metrics)
+    return [{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows]
 
 
 # In words.
@@ -156,7 +114,7 @@ def estimate_blocks(
     if options.groups:
         groups = group_listing(found)
         yield groups if len(groups) else NO_GROUPS
-        yield from place_lines(_places([group.key for group in compared_groups(found)]))
+        yield from place_lines(_places([group.key for group in compare_groups(found)]))
     following = _following(found, options, listed) if following is None else following
     yield from [CommandLine(following)] if following else []
 
@@ -295,9 +253,9 @@ def cache_lines(found: PlanEstimate) -> Iterator[str]:
             before = math.sqrt(max(0.0, now**2 - parts.cold_check**2))
             words += f", which widens the interval from {share(before)} to {share(now)}"
         yield words
-    if found.own is not None and (ends := _bracket(found)) is not None:
-        own = f"{found.own.total:,.0f}, with L2 filled by what launches read themselves"
-        both = f"{ends[0]:,.0f} to {ends[1]:,.0f} with both intervals"
+    if (bracket := own_reads(found)) is not None:
+        own = f"{bracket.own:,.0f}, with L2 filled by what launches read themselves"
+        both = f"{bracket.low:,.0f} to {bracket.high:,.0f} with both intervals"
         yield f"the whole run's {main.metric} lie between {own}, and {main.total:,.0f}: {both}"
 
 
@@ -340,45 +298,9 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
 NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not drawn at random"
 
 
-class ComparedGroup(NamedTuple):
-    """What one kernel group took in the profile, and what it takes in the simulator.
-
-    Of a group without results there is no total; of a part of the run there are no shares of its total.
-    """
-
-    key: str
-    total: Estimate | None
-    profiled_ns: float
-    profiled_share: float
-    simulated_share: float | None
-    #: Its metric per profiled nanosecond, of the strata that are in the total.
-    per_ns: float | None
-
-
-def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
-    """Return the kernel groups, the largest totals first; none where launches were picked."""
-    totals = dict(found.groups)
-    if not totals:
-        return []
-    profiled_ns: dict[str, float] = {}
-    for key, stratum in zip(compared_keys(found.plan), found.plan.strata, strict=True):
-        profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
-    all_ns = sum(profiled_ns.values())
-    in_all = math.nan if found.main.is_incomplete else sum(total.total for total in totals.values())
-    groups = []
-    for key, ns in profiled_ns.items():
-        total, simulated, per_ns = totals.get(key), None, None
-        if total is not None:
-            known_ns = ns * (1 - total.share_missing)
-            simulated = total.total / in_all if in_all > 0 else None
-            per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
-        groups.append(ComparedGroup(key, total, ns, ns / all_ns if all_ns else 0.0, simulated, per_ns))
-    return sorted(groups, key=lambda of: (of.total is None, -(of.simulated_share or 0), -of.profiled_ns))
-
-
 def group_listing(found: PlanEstimate) -> Listing:
     """Return the kernel groups as a table; it is empty where launches were picked."""
-    groups = compared_groups(found)
+    groups = compare_groups(found)
     metric = f"{CYCLES}/ns" if found.main.metric == CYCLES else "per ns"
     figures = [
         Column("simulated", [share(group.simulated_share) for group in groups]),

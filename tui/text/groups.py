@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from sampling.plan.overview import GroupSummary, device_uses
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.text import finite
 from tui.charts.grid import Grid, bar
 from tui.charts.histogram import DurationAxis, HistogramData, histogram
 from tui.charts.quantities import count, duration, duration_range, share
@@ -20,14 +20,9 @@ from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column, names
 from tui.text.labels import KernelLabels, Place, group_title, place_lines, place_names
-from tui.text.profile import device_rows
-
-Row = dict[str, Any]
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
-_IDENTITY = ("key", "name", "grid", "block", "process", "device")
-_FIGURES = ("launches", "total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", "max_ns")
 _BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
@@ -65,7 +60,7 @@ def places_of(study: Study) -> dict[Place, str]:
 
 def devices_named(study: Study) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
-    models = {(row["process"], row["device"]): row["name"] for row in device_rows(study)}
+    models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(study)}
     return place_lines({place: name for place, name in places_of(study).items() if place in models}, models)
 
 
@@ -75,20 +70,6 @@ def group_columns(rank: str, key: str) -> list[Column]:
 
 
 # Their table.
-
-
-def group_row(study: Study, index: int) -> Row:
-    """Return one kernel group as the contract's `groups` lists it."""
-    group, of = study.counts.groups[index], study.groups
-    is_pooled = bool(of.pooled[index])
-    row = {"rank": index + 1, **{name: finite(getattr(group, name)) for name in _IDENTITY}}
-    row |= {name: getattr(of, name)[index].item() for name in _FIGURES}
-    if not row["mean_ns"]:
-        row["cov"] = None
-    for name in ("clusters", "samples"):
-        values = getattr(of, name)
-        row[name] = None if is_pooled or values is None else int(values[index])
-    return row | {"pooled": is_pooled}
 
 
 class GroupList(NamedTuple):
@@ -126,9 +107,9 @@ def list_groups(
     return GroupList(tuple(order[:most]), len(order))
 
 
-def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Block]:
+def group_blocks(study: Study, rows: Sequence[GroupSummary], canvas: Canvas) -> Iterator[Block]:
     """Yield the table, with whole keys where there is room for them, and what the devices are called."""
-    keys = [row["key"] for row in rows]
+    keys = [row.key for row in rows]
     listing = _listing(study, rows, group_figures(study, rows), keys)
     taken = sum(cells + _GAP for cells in listing.widths.values())
     is_whole = max(map(len, keys), default=0) <= canvas.width - taken
@@ -138,33 +119,35 @@ def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Bloc
     yield from () if is_whole else ("names in full: --format csv",)
 
 
-def short_group_listing(study: Study, rows: list[Row]) -> Listing:
+def short_group_listing(study: Study, rows: Sequence[GroupSummary]) -> Listing:
     """Return the groups with the most telling figures and labels in place of keys."""
     return _listing(study, rows, [each for each in group_figures(study, rows) if each.heading in _IN_SHORT])
 
 
-def _listing(study: Study, rows: list[Row], figures: list[Column], keys: list[str] | None = None) -> Listing:
+def _listing(
+    study: Study, rows: Sequence[GroupSummary], figures: list[Column], keys: list[str] | None = None
+) -> Listing:
     def label(row: int, room: int) -> str:
-        return group_label(study, rows[row]["rank"] - 1, room)
+        return group_label(study, rows[row].rank - 1, room)
 
     return Listing(figures, "kernel group", label, _DROPPED_FIRST if keys else (), _LEAST_NAME, keys)
 
 
-def group_figures(study: Study, rows: list[Row]) -> list[Column]:
+def group_figures(study: Study, rows: Sequence[GroupSummary]) -> list[Column]:
     """Return the figures of groups as columns."""
-    of, groups = study.groups, [row["rank"] - 1 for row in rows]
+    of, groups = study.groups, [row.rank - 1 for row in rows]
     return [
-        Column("rank", [f"#{row['rank']}" for row in rows]),
-        Column("share", [share(row["share"]) for row in rows]),
+        Column("rank", [f"#{row.rank}" for row in rows]),
+        Column("share", [share(row.share) for row in rows]),
         # As wide in any list, so that bars of two lists can be compared.
         Column("", [share_bar(study, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
         Column("cum", [share(float(of.running_share[group])) for group in groups]),
-        Column("total", [duration(row["total_duration_ns"]) for row in rows]),
-        Column("launches", [count(row["launches"]) for row in rows]),
-        Column("mean", [duration(row["mean_ns"]) for row in rows]),
-        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("strata", [of_group(row, "clusters") for row in rows]),
-        Column("drawn", [of_group(row, "samples") for row in rows]),
+        Column("total", [duration(row.total_duration_ns) for row in rows]),
+        Column("launches", [count(row.launches) for row in rows]),
+        Column("mean", [duration(row.mean_ns) for row in rows]),
+        Column("CoV", ["-" if row.cov is None else f"{row.cov:.3f}" for row in rows]),
+        Column("strata", [strata_text(row) for row in rows]),
+        Column("drawn", [drawn_text(row) for row in rows]),
     ]
 
 
@@ -174,14 +157,14 @@ def share_bar(study: Study, group: int, cells: int) -> str:
     return bar(float(part[group]) / (float(part[0]) or 1.0), cells)
 
 
-def of_group(row: Row, what: str) -> str:
-    """Return how many strata (`clusters`) or drawn launches (`samples`) a row of `group_row` has.
+def strata_text(group: GroupSummary) -> str:
+    """Return how many strata a group has; those of a pool are no one group's."""
+    return POOLED if group.pooled else "-" if group.clusters is None else count(group.clusters)
 
-    Those of a pool are no one group's.
-    """
-    if row["pooled"]:
-        return POOLED
-    return "-" if row[what] is None else count(row[what])
+
+def drawn_text(group: GroupSummary) -> str:
+    """Return how many launches of a group are drawn; those of a pool are no one group's."""
+    return POOLED if group.pooled else "-" if group.samples is None else count(group.samples)
 
 
 # The durations of one.
@@ -231,20 +214,6 @@ def histogram_page(study: Study, group: int, data: HistogramData) -> list[Block]
     for number, counts in enumerate(clusters if len(clusters) > 1 else ()):
         columns.append(Column(f"cluster {number}", [count(each) for each in counts]))
     return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
-
-
-def histogram_results(study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData) -> Row:
-    """Return the bins and clusters of a kernel group as the contract's `histogram` has them."""
-    return {
-        "key": study.counts.groups[group].key,
-        "rank": group + 1,
-        "edges_ns": data.edges_ns.tolist(),
-        "counts": data.counts.tolist(),
-        "clusters": [
-            {"low_ns": low, "high_ns": high, "launches": int(counts.sum()), "counts": counts.tolist()}
-            for (low, high), counts in zip(clusters, data.cluster_counts, strict=True)
-        ],
-    }
 
 
 def histogram_rows(data: HistogramData) -> list[dict[str, Any]]:

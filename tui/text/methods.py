@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from sampling.features.metric_names import NCU_COMMAND
-from sampling.methods.options import about_options
-from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
+from sampling.methods.description import MethodDescription
+from sampling.methods.registry import method_names
 from sampling.parallel import Progress
-from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_figures
+from sampling.plan.comparison import MEAN_OF, ComparedMethod, MethodComparison, list_means
 from sampling.readers.registry import refuse_unused_columns
+from sampling.reduction.selection import Selection, counts_selection
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter
@@ -23,41 +23,21 @@ from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
 from tui.output.blocks import Block, CommandLine, Preformatted
-from tui.output.writer import Canvas, named
+from tui.output.writer import Canvas
 from tui.terminal.printable import Column, shortened, table
-from tui.text.profile import Part, part_of
-
-Row = dict[str, Any]
 
 # What they are.
 
 
-def method_rows() -> list[Row]:
-    """Return each method as the contract's `methods` lists it."""
-    return [
-        {
-            "name": name,
-            "source": method.source,
-            "needs": list(method.needs),
-            "options": asdict(method_options(name)),
-            "about_options": [asdict(about) for about in about_options(method.options_type)],
-            "published_group_by": method.published_grouping.value,
-            "default": name == DEFAULT_METHOD,
-        }
-        for name in method_names()
-        for method in (method_named(name),)
-    ]
-
-
-def methods_blocks(rows: list[Row]) -> Iterator[Block]:
+def methods_blocks(methods: Sequence[MethodDescription]) -> Iterator[Block]:
     """Yield each method with its source, what it needs and its options."""
-    for row in rows:
-        yield f"{row['name']}{'*' if row['default'] else ''}: {row['source']}"
-        yield from [f"  needs {', '.join(row['needs'])}"] if row["needs"] else []
-        for each in row["about_options"]:
-            value = each["default"]
+    for method in methods:
+        yield f"{method.name}{'*' if method.default else ''}: {method.source}"
+        yield from [f"  needs {', '.join(method.needs)}"] if method.needs else []
+        for option in method.about_options:
+            value = option.default
             default = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-            yield f"  {row['name']}.{each['name']}={default} [{each['values']}] {each['meaning']}"
+            yield f"  {method.name}.{option.name}={default} [{option.values}] {option.meaning}"
     yield from ("", "* the default; options are set by `--set METHOD.NAME=VALUE`", "")
     yield "to record the metrics of Nsight Compute that they need:"
     yield CommandLine(f"{NCU_COMMAND} ./program", "")
@@ -65,7 +45,6 @@ def methods_blocks(rows: list[Row]) -> Iterator[Block]:
 
 # All of them on profiles, as rows.
 
-_MEAN_OF = "mean of "
 _LACKING = {
     "error_mean": "its error is 0 on some, so there is no geometric mean",
     "speedup": "it samples no time on some, so there is no mean speedup",
@@ -74,16 +53,16 @@ _LACKING = {
 
 def compared_workloads(
     workloads: Sequence[tuple[str, ...]], methods: Sequence[str], options: CompareOptions, progress: Progress
-) -> tuple[list[Row], tuple[str, ...], dict[str, Part]]:
+) -> tuple[list[ComparedMethod], tuple[str, ...], dict[str, Selection]]:
     """Return a row a workload (its files) and method, and of several workloads the means over them.
 
     Beside them sentences on what to know of the rows, and what filters keep of each workload. Raises
     OptionError: columns are named, and no file is a table; or see `comparison_of`.
     """
     columns = columns_of(options)
-    tables: list[list[Row]] = []
+    tables: list[list[ComparedMethod]] = []
     sentences: list[str] = []
-    parts: dict[str, Part] = {}
+    parts: dict[str, Selection] = {}
     profiles = []
     for paths in workloads:
         profile = open_profile(paths, options, progress, needs_table=len(workloads) == 1)
@@ -92,88 +71,39 @@ def compared_workloads(
         rows, said = workload_rows(paths, comparison, methods, options)
         tables.append(rows)
         sentences += said
-        parts[" ".join(paths)] = part_of(profile, comparison.counts(grouping_of(options, methods[0])))
+        parts[" ".join(paths)] = counts_selection(
+            profile, comparison.counts(grouping_of(options, methods[0]))
+        )
     if columns is not None and not any(profile.named_columns for profile in profiles):
         refuse_unused_columns(profiles[-1:])
-    means = _mean_rows(tables, options.mean.value) if len(workloads) > 1 else []
+    means = list_means(tables, options.mean.value) if len(workloads) > 1 else []
     sentences += [
-        f"{row['method']}, {row['profile']}: {why}"
+        f"{row.method}, {row.profile}: {why}"
         for row in means
         for name, why in _LACKING.items()
-        if row[name] is None
+        if getattr(row, name) is None
     ]
     return [row for each in (*tables, means) for row in each], tuple(dict.fromkeys(sentences)), parts
 
 
 def workload_rows(
     paths: tuple[str, ...], comparison: MethodComparison, methods: Sequence[str], options: CompareOptions
-) -> tuple[list[Row], list[str]]:
+) -> tuple[list[ComparedMethod], list[str]]:
     """Judge each method on a workload; return a row a method, and sentences on them."""
     is_one_of_several = len(paths) < len(options.profiles)
     profile = " ".join(paths)
     head = f"{profile}: " if is_one_of_several else ""
-    rows: list[Row] = []
+    rows: list[ComparedMethod] = []
     notes: list[str] = []
     for method in methods:
         compared = comparison.compare(method, grouping_of(options, method))
-        rows.append(comparison_row(profile, compared))
+        rows.append(compared.record(profile, compared.reason and with_flags(compared.reason)))
         if compared.design is not None:
             notes += [f"{head}{method}: {with_flags(text)}" for text in compared.design.notes]
     notes += [f"{head}{with_flags(report.sentence)}" for report in comparison.reports]
     if is_one_of_several:
         check_feature_reports(comparison.reports, options)
     return rows, notes
-
-
-def comparison_row(profile: str, comparison: Comparison) -> Row:
-    """Return one method on one profile as the contract's `compare` lists it."""
-    design, judgement = comparison.design, comparison.judgement
-    return {
-        "profile": profile,
-        "method": comparison.method,
-        "applicable": design is not None,
-        "reason": comparison.reason and with_flags(comparison.reason),
-        "strata": getattr(design, "strata_count", None),
-        **named(design, "samples", "speedup", "promised_error", "bound", "group_bound"),
-        **named(judgement, "error_mean", "error_p95", "error_max", "within_epsilon"),
-        "seconds": comparison.seconds,
-        **named(design, "bound_with_noise"),
-        "same_as": comparison.same_as,
-    }
-
-
-def _mean_rows(tables: Sequence[Sequence[Row]], mean: Mean) -> list[Row]:
-    """Return a row a method and set of workloads: over all workloads, then over smaller sets of them.
-
-    Means over different workloads cannot be compared. So where a method applies to some workloads only, the
-    other methods get a mean over the same ones too; for a single workload its own rows already say that.
-    """
-    names = [row["method"] for row in tables[0]]
-    applies = {
-        name: frozenset(at for at, rows in enumerate(tables) if rows[place]["applicable"])
-        for place, name in enumerate(names)
-    }
-    everywhere = frozenset(range(len(tables)))
-    partial = sorted({places for places in applies.values() if places} - {everywhere}, key=sorted)
-    means = []
-    for places in (everywhere, *partial):
-        for place, (method, own) in enumerate(applies.items()):
-            if own != places and not (own > places and len(places) > 1):
-                continue
-            there = [tables[at][place] for at in sorted(places)]
-            speedups, errors = ([row[name] for row in there] for name in ("speedup", "error_mean"))
-            speedup, error = mean_figures(speedups, errors, mean)
-            of = str(len(there)) if len(there) == len(tables) else f"{len(there)} of {len(tables)}"
-            kind = "geometric" if mean == "geometric" else "harmonic"
-            over = f"{_MEAN_OF}{of} ({kind} speedup, {mean} error)"
-            if len(there) < len(tables):
-                over += f": {', '.join(row['profile'] for row in there)}"
-            same_as = {row["same_as"] for row in there}
-            known = {"profile": over, "method": method, "applicable": True, "speedup": speedup}
-            known |= {"error_mean": error, "seconds": sum(row["seconds"] for row in there)}
-            known["same_as"] = same_as.pop() if len(same_as) == 1 else None
-            means.append(dict.fromkeys(there[0]) | known)
-    return means
 
 
 # Their order.
@@ -196,7 +126,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 class Merged(NamedTuple):
     """Methods whose plan is the same one: the row of the first of them, and all their names."""
 
-    row: Row
+    row: ComparedMethod
     methods: tuple[str, ...]
 
     @property
@@ -209,10 +139,10 @@ class Blocks(NamedTuple):
     """The methods of one profile: those that can run, and the rows of those that cannot."""
 
     can_run: tuple[Merged, ...]
-    cannot_run: tuple[Row, ...]
+    cannot_run: tuple[ComparedMethod, ...]
 
 
-def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str, float]:
+def promises(rows: Sequence[ComparedMethod], epsilon: float, confidence: float) -> dict[str, float]:
     """Return what each method promises on all of the profiles that it can run on, the worst of it.
 
     0 where the simulated total is known within epsilon and as many draws as the confidence says were within;
@@ -221,18 +151,18 @@ def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str
     found: dict[str, float] = {}
     for row in rows:
         # A mean over profiles has no bound of its own.
-        if row["applicable"] and not row["profile"].startswith(_MEAN_OF):
-            error, within = row["promised_error"], row["within_epsilon"]
+        if row.applicable and not row.profile.startswith(MEAN_OF):
+            error, within = row.promised_error, row.within_epsilon
             if error is None:
                 error = math.inf
             elif error <= epsilon and (within is None or within >= confidence):
                 error = 0.0
-            found[row["method"]] = max(found.get(row["method"], 0.0), error)
+            found[row.method] = max(found.get(row.method, 0.0), error)
     return found
 
 
 def blocks(
-    rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, float], *, reverse: bool = False
+    rows: Sequence[ComparedMethod], sort: CompareSort, promise: Mapping[str, float], *, reverse: bool = False
 ) -> Blocks:
     """Return the methods of one profile in order; reversed, methods without the figure stay last.
 
@@ -240,18 +170,18 @@ def blocks(
     others, the smallest bound first; then what promises nothing, the smallest mean error first.
     """
 
-    def place(row: Row) -> tuple[Any, ...]:
+    def place(row: ComparedMethod) -> tuple[Any, ...]:
         if sort is CompareSort.METHOD:
-            return (row["method"],)
+            return (row.method,)
         if sort is CompareSort.BEST:
-            promised = promise[row["method"]]
-            return promised, 0 if promised < math.inf else row["error_mean"] or 0, -(row["speedup"] or 0)
-        figure = next(row[name] for heading, name, _ in _COLUMNS if heading == sort.value)
+            promised = promise[row.method]
+            return promised, 0 if promised < math.inf else row.error_mean or 0, -(row.speedup or 0)
+        figure = next(getattr(row, name) for heading, name, _ in _COLUMNS if heading == sort.value)
         return figure is None, (figure or 0) * (-1 if falls(sort, reverse=reverse) else 1)
 
     is_reversed = reverse and sort in {CompareSort.BEST, CompareSort.METHOD}
-    there = sorted((row for row in rows if row["applicable"]), key=place, reverse=is_reversed)
-    return Blocks(merged(there), tuple(row for row in rows if not row["applicable"]))
+    there = sorted((row for row in rows if row.applicable), key=place, reverse=is_reversed)
+    return Blocks(merged(there), tuple(row for row in rows if not row.applicable))
 
 
 def falls(sort: CompareSort, *, reverse: bool) -> bool:
@@ -259,14 +189,14 @@ def falls(sort: CompareSort, *, reverse: bool) -> bool:
     return (sort in {CompareSort.SPEEDUP, CompareSort.WITHIN}) != reverse
 
 
-def merged(rows: Sequence[Row]) -> tuple[Merged, ...]:
+def merged(rows: Sequence[ComparedMethod]) -> tuple[Merged, ...]:
     """Return the methods that can run, those of one plan as one where its first method is among them."""
-    methods: dict[str, list[str]] = {row["method"]: [row["method"]] for row in rows if row["applicable"]}
+    methods: dict[str, list[str]] = {row.method: [row.method] for row in rows if row.applicable}
     for row in rows:
-        if row["same_as"] in methods:
-            methods[row["same_as"]].append(row["method"])
-    firsts = (row for row in rows if row["method"] in methods and row["same_as"] not in methods)
-    return tuple(Merged(row, tuple(methods[row["method"]])) for row in firsts)
+        if row.same_as in methods:
+            methods[row.same_as].append(row.method)
+    firsts = (row for row in rows if row.method in methods and row.same_as not in methods)
+    return tuple(Merged(row, tuple(methods[row.method])) for row in firsts)
 
 
 # As tables and scatters.
@@ -279,14 +209,16 @@ _BEST_FIRST = (
 _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 
 
-def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> Iterator[Block]:
+def comparison_blocks(
+    rows: Sequence[ComparedMethod], options: CompareOptions, canvas: Canvas
+) -> Iterator[Block]:
     """Yield a scatter or a table a profile, below it what cannot run, with the reasons if asked for."""
     promise = promises(rows, options.epsilon, options.confidence)
-    by_profile = [(profile, list(group)) for profile, group in groupby(rows, key=lambda row: row["profile"])]
+    by_profile = [(profile, list(group)) for profile, group in groupby(rows, key=lambda row: row.profile)]
     for number, (profile, of_profile) in enumerate(by_profile):
         if len(by_profile) > 1:
             # A mean lists its profiles in full, as only they distinguish it.
-            is_whole = canvas.is_page or profile.startswith(_MEAN_OF)
+            is_whole = canvas.is_page or profile.startswith(MEAN_OF)
             yield from [""] if number else []
             yield from (profile if is_whole else shortened(profile, canvas.width), "")
         if options.scatter and not canvas.is_page:
@@ -303,19 +235,19 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
             is_explained = options.reasons or canvas.is_page
             names = f"{cannot_run_text(found.cannot_run)} (--reasons says why)"
             yield "cannot run:" if is_explained else names
-            yield from (f"- {row['reason']}" for row in found.cannot_run if is_explained)
+            yield from (f"- {row.reason}" for row in found.cannot_run if is_explained)
 
 
-def cannot_run_text(rows: Sequence[Row]) -> str:
+def cannot_run_text(rows: Sequence[ComparedMethod]) -> str:
     """Return the names of the methods that cannot run, in one line."""
-    return f"cannot run: {', '.join(row['method'] for row in rows)}"
+    return f"cannot run: {', '.join(row.method for row in rows)}"
 
 
 def comparison_columns(methods: Sequence[Merged], width: int) -> list[Column]:
     """Return the columns of methods that can run; if too wide, without the least important figures."""
     columns = [Column("method", [each.label for each in methods], to_right=False)]
     for heading, name, form in _COLUMNS:
-        values = [each.row[name] for each in methods]
+        values = [getattr(each.row, name) for each in methods]
         # Rows of means have few of the figures.
         if any(value is not None for value in values):
             columns.append(Column(heading, [UNKNOWN if value is None else form(value) for value in values]))
@@ -325,18 +257,20 @@ def comparison_columns(methods: Sequence[Merged], width: int) -> list[Column]:
     return columns
 
 
-def drawable(rows: Sequence[Row]) -> list[Merged]:
+def drawable(rows: Sequence[ComparedMethod]) -> list[Merged]:
     """Return the methods of one profile that have a place in a scatter."""
-    wanted = ("speedup", "error_mean")
-    return [each for each in merged(rows) if all(each.row[name] is not None for name in wanted)]
+    return [each for each in merged(rows) if each.row.speedup is not None and each.row.error_mean is not None]
 
 
-def comparison_scatter(rows: Sequence[Row], width: int, height: int, *, selected: str | None = None) -> Grid:
+def comparison_scatter(
+    rows: Sequence[ComparedMethod], width: int, height: int, *, selected: str | None = None
+) -> Grid:
     """Return the scatter of one profile's methods, one of them marked; a method has one letter everywhere."""
     there = drawable(rows)
     points = [
-        Point(each.label, *method_mark(each.methods[0]), each.row["speedup"], each.row["error_mean"])
+        Point(each.label, *method_mark(each.methods[0]), each.row.speedup, each.row.error_mean)
         for each in there
+        if each.row.speedup is not None and each.row.error_mean is not None
     ]
     marked = next((each.label for each in there if each.methods[0] == selected), None)
     return scatter(points, width, height, selected=marked)

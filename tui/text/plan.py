@@ -11,19 +11,24 @@ from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.judge import Judgement
-from sampling.plan.nearby import WORTH_TELLING, Relaxation, SimulationHours, what_limits
+from sampling.plan.nearby import WORTH_TELLING, PlanCosts, Relaxation, SimulationHours, what_limits
 from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
-from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
+from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan_summary import (
+    LARGEST_GROUPS,
+    ProfileSummary,
+    list_strata,
+    pooled_groups,
+    summarise_plan,
+)
 from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.plan_groups import is_pool_key
-from sampling.strata.draw import DRAWS
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
-from tui.engine.planning import PlanCosts
 from tui.options.choices import PlanList
 from tui.options.command_line import (
     PLAN_NAME,
@@ -37,10 +42,10 @@ from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.blocks import Block, CommandLine, Listing, Tone
-from tui.output.writer import Answer, named
+from tui.output.writer import CommandResult
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
-from tui.text.groups import devices_named, group_row, kernel_labels, places_of, short_group_listing
+from tui.text.groups import devices_named, kernel_labels, places_of, short_group_listing
 from tui.text.labels import key_parts, labels_of, labels_of_rows
 from tui.text.profile import finding_sentences
 
@@ -166,36 +171,7 @@ def why_so_wide(design: Design) -> Iterator[str]:
         yield f"{sure} of such draws are within {drawn}, and `estimate` will print {printed}: {why}"
 
 
-def pooled_row(study: Study) -> dict[str, Any]:
-    """Return how many kernel groups are pooled, and their share of the time, as the contract has it."""
-    of = study.groups
-    return {"groups": int(of.pooled.sum()), "share": float(of.share[of.pooled].sum())}
-
-
 # What it costs, and what would be cheaper.
-
-
-def cost_rows(total_ns: int, costs: PlanCosts) -> dict[str, Any]:
-    """Return what is said of a plan beside its figures, null where it was not asked for.
-
-    `binding` are the options, each relaxed by itself.
-    """
-    taken, slowdown = costs.hours, costs.slowdown
-    binding = (
-        None
-        if costs.binding is None
-        else [
-            {"option": step.option, "from": step.before, "to": step.after}
-            | named(step, "speedup_before", "speedup", "bound")
-            | {"machine_hours": slowdown and machine_hours(total_ns / step.speedup, slowdown)}
-            for step in costs.binding
-        ]
-    )
-    return {
-        "machine_hours": taken and taken.drawn,
-        "longest_launch_hours": taken and taken.longest_launch,
-        "binding": binding,
-    }
 
 
 def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
@@ -291,23 +267,6 @@ def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float 
 # The whole plan.
 
 
-def design_row(study: Study) -> dict[str, Any]:
-    """Return the figures of the design: what a plan costs and promises."""
-    design = study.design
-    return {
-        "method": design.method,
-        **named(design.target, "epsilon", "confidence"),
-        "strata": design.strata_count,
-        **named(design, "samples", "sampled_duration_ns", "speedup"),
-        **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
-    }
-
-
-def judged_row(judgement: Judgement | None) -> dict[str, Any]:
-    """Return the errors of repeated draws as the contract's `judged`; null where none were made."""
-    return named(judgement, "repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
-
-
 def plan_answer(
     study: Study,
     plan: Plan,
@@ -317,37 +276,12 @@ def plan_answer(
     *,
     details: bool,
     following: str,
-) -> Answer:
+) -> CommandResult:
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
-    design, cost = plan.design, plan.cost
-    calibrated = {
-        "draws": DRAWS,
-        "within_epsilon": design.share_within_epsilon,
-        "simulated_within_epsilon": design.simulated_share_within_epsilon,
-    }
-    results = {
-        "method": design.method,
-        "launches": study.counts.launches,
-        "strata": design.strata_count,
-        **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
-        "expected_speedup": design.speedup,
-        "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.is_objective},
-        **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
-        **named(design, "group_bound_with_noise"),
-        "promise": promise_words(design),
-        "pooled": pooled_row(study),
-        "expected_interval": design.expected_half_width,
-        "calibrated": None if design.share_within_epsilon is None else calibrated,
-        **named(plan, "estimate_ns", "error", "floor_ns"),
-        "judged": judgement and judged_row(judgement),
-        "epsilon": design.target.epsilon if design.random else None,
-        **cost_rows(plan.total_duration_ns, costs),
-        "details": design.picks and dict(design.picks.details),
-    }
-    return Answer(
+    return CommandResult(
         "sample",
-        results,
-        rows=launch_rows(launches),
+        summarise_plan(study, plan, judgement, costs, promise_words(plan.design)),
+        rows=launches,
         blocks=lambda _: (
             *plan_blocks(study, plan, costs, judgement, details=details),
             CommandLine(following),
@@ -391,13 +325,13 @@ def plan_blocks(
 
 def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
     """Yield every figure of a plan."""
-    design, pooled = plan.design, pooled_row(study)
+    design, pooled = plan.design, pooled_groups(study)
     cost = "" if plan.objective_cost is None else f", {_share_of_cost(plan, plan.objective_cost)}"
     strata = counted(design.strata_count, "stratum")
     yield f"{design.method}: {strata}{cost}, {counted(plan.samples, 'launch')} drawn"
-    if pooled["groups"]:
-        few = f"{pooled['groups']} of {counted(len(study.counts.groups), 'kernel group')}"
-        yield f"{few} pooled, {share(pooled['share'])} of the time: they have no bound of their own"
+    if pooled.groups:
+        few = f"{pooled.groups} of {counted(len(study.counts.groups), 'kernel group')}"
+        yield f"{few} pooled, {share(pooled.share)} of the time: they have no bound of their own"
     yield bound_sentence(design)
     if judgement is not None and design.random:
         mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
@@ -419,23 +353,17 @@ def _cost_name(cost: LaunchCost) -> str:
 # Its strata and its launches.
 
 
-def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Answer:
+def list_answer(
+    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList
+) -> CommandResult:
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""
-    rows, listing = launch_rows(launches), launch_listing(study, plan, launches)
+    warnings = _warnings(study, plan)
     if listed is PlanList.STRATA:
-        # A stratum has its 0-based place in the plan file.
-        own = [name for name in PlannedStratum.__struct_fields__ if name != "launches"]
-        strata = enumerate(planned_strata(study.counts, plan))
-        rows = [{"stratum": number, **named(each, *own)} for number, each in strata]
+        strata = list(list_strata(study, plan))
         listing = stratum_listing(study, plan)
-    return Answer("sample", rows, blocks=lambda _: [listing], warnings=_warnings(study, plan))
-
-
-def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
-    """Return one row a drawn launch, as the plan file has it."""
-    from msgspec import to_builtins
-
-    return [to_builtins(launch) for launch in launches]
+        return CommandResult("sample", strata, blocks=lambda _: [listing], warnings=warnings)
+    listing = launch_listing(study, plan, launches)
+    return CommandResult("sample", launches, blocks=lambda _: [listing], warnings=warnings)
 
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:
@@ -481,7 +409,6 @@ def launch_figures(launches: Sequence[PlannedLaunch]) -> tuple[Column, ...]:
 
 # One screen on a profile: what dominates, what to watch out for, what a plan costs.
 
-_LARGEST = 10
 _MOST_BINDING = 3
 
 
@@ -501,34 +428,14 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
     return [command_line(name, options_of(kind, options, **(kept | own))) for name, kind, own in changes]
 
 
-def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dict[str, Any]:
-    """Return what the contract's `summary` has; `following` are the commands to run next."""
-    counts = study.counts
-    return {
-        "device": profile_words.device_name(study),
-        "launches": counts.launches,
-        "kernel_groups": len(counts.groups),
-        "total_duration_ns": counts.total_duration_ns,
-        "busy": profile_words.busy_shares(study),
-        "kinds": profile_words.kind_shares(study),
-        "findings": [finding.as_json() for finding in study.findings],
-        "groups": [group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))],
-        "plan": design_row(study),
-        "promise": promise_words(study.design),
-        "pooled": pooled_row(study),
-        **cost_rows(counts.total_duration_ns, costs),
-        "next": following,
-    }
-
-
 def summary_blocks(
-    study: Study, profiles: tuple[str, ...], results: dict[str, Any], costs: PlanCosts, *, details: bool
+    study: Study, profiles: tuple[str, ...], summary: ProfileSummary, costs: PlanCosts, *, details: bool
 ) -> Iterator[Block]:
     """Yield which GPU ran what, the largest kernel groups, the plan, the findings, what to run next.
 
-    `results`: see `summary_results`. `details`: whether each bound of the plan is told.
+    `details`: whether each bound of the plan is told.
     """
-    counts, design, name = study.counts, study.design, profile_words.device_name(study)
+    counts, design, name = study.counts, study.design, summary.device
     total_ns, held = counts.total_duration_ns, profile_words.held_words(study)
     yield f"{', '.join(profiles)} ({study.profile.format}{'' if name is None else f', {name}'})"
     launches, groups = counted(counts.launches, "launch"), len(counts.groups)
@@ -537,8 +444,8 @@ def summary_blocks(
     yield f"By kind of work: {profile_words.kind_words(study)}"
     yield from filter(None, [profile_words.busy_sentence(study)])
     yield ""
-    yield short_group_listing(study, results["groups"])
-    if (left := groups - _LARGEST) > 0:
+    yield short_group_listing(study, summary.groups)
+    if (left := groups - LARGEST_GROUPS) > 0:
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
     yield from devices_named(study)
     yield ""
@@ -550,5 +457,5 @@ def summary_blocks(
     yield from [bound_sentence(design)] if details else []
     yield from finding_sentences(study)
     yield from (
-        CommandLine(line, "      " if number else "Next: ") for number, line in enumerate(results["next"])
+        CommandLine(line, "      " if number else "Next: ") for number, line in enumerate(summary.next)
     )

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sampling.profile.profile import Profile
-from sampling.reduction.ranks import RankTime, RankTimes
+from sampling.reduction.ranks import RankTime, RankTimes, summarise_ranks
+from sampling.reduction.selection import counts_selection
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.options.command_line import command_line, options_of
 from tui.options.look import RanksOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Block, CommandLine, Listing
-from tui.output.writer import Answer
+from tui.output.writer import CommandResult
 from tui.terminal.printable import Column
-from tui.text.profile import part_of, rank_of, with_selection
+from tui.text.profile import with_selection
 
 # A rank that computes this much longer than the middle one is worth naming.
 _WORTH_SAYING = 0.01
@@ -24,27 +24,11 @@ _STANDS = 0.05
 PLAN_NAME = "plan.json"
 
 
-def ranks_answer(profile: Profile, found: RankTimes, options: RanksOptions) -> Answer:
+def ranks_answer(profile: Profile, found: RankTimes, options: RanksOptions) -> CommandResult:
     """Return the answer in every form."""
-    rows = [rank_row(rank, found) for rank in found.ranks]
     blocks = tuple(_blocks(found, options))
-    return with_selection(Answer("ranks", rows, lambda _: blocks), part_of(profile, found.counts))
-
-
-def rank_row(rank: RankTime, found: RankTimes) -> dict[str, Any]:
-    """Return a rank as the contract's `ranks` lists it."""
-    names = ("launches", "kernel_ns", "compute_ns", "communication_ns", "waiting_ns")
-    return {
-        "process": rank.sequence.process,
-        "rank": rank_of(rank.sequence),
-        "device": rank.sequence.device,
-        **{name: getattr(rank, name) for name in names},
-        "compute_over_median": rank.compute_ns / found.median_compute_ns if found.median_compute_ns else None,
-        "busy_share": rank.busy_share,
-        "overlap_share": rank.overlap_share,
-        "error_for_all": rank.error,
-        "error_by_kernel": rank.error_by_kernel,
-    }
+    result = CommandResult("ranks", summarise_ranks(found), lambda _: blocks)
+    return with_selection(result, counts_selection(profile, found.counts))
 
 
 def rank_name(rank: RankTime) -> str:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+
+from msgspec import to_builtins
 
 from sampling.estimation.given_up import GivenUp
 from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
+from sampling.run_summary import assumed_group, run_state, summarise_run
 from sampling.running import RunProgress, RunRequest, RunResult
 from sampling.simulators.job import Job
 from sampling.text import counted
 from tui.charts.quantities import hours, share
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Block, CommandLine
-from tui.output.writer import Answer
+from tui.output.writer import CommandResult
 from tui.terminal.printable import shortened
-from tui.text.assumption import narrower
+from tui.text.assumption import narrower, refuted
 from tui.text.estimate import (
-    estimate_answer,
     estimate_blocks,
-    estimate_results,
+    estimate_rows,
     missing_text,
+    summary_of_estimate,
     total_head,
     warm_export,
     within_text,
@@ -80,27 +81,19 @@ def news_line(now: RunProgress, target: float | None) -> str | None:
     return f"{what}; {progress_line(now, target)}"
 
 
-def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> Answer:
+def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
     given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
-    results: dict[str, Any] = {
-        "failed": [each._asdict() for each in ran.failed],
-        "given_up": [
-            {"id": each.launch.id, "name": each.launch.name, "assumed_like": _assumed(each, ran, asked)}
-            | {"failed": list(each.failed), "why": each.why, "share": each.share}
-            for each in ran.given_up
-        ],
-        "why_no_more": ran.why_no_more or None,
-        "job_array": None if ran.job_array is None else str(ran.job_array[0]),
-        "begun": [str(place) for place in ran.begun],
-        "folder": str(asked.folder),
-    }
+    state = run_state(ran, asked)
     if ran.found is None:
-        return Answer(
-            "run", results, blocks=lambda _: (*given_up, *said), rows=[{**results, "failed": len(ran.failed)}]
+        return CommandResult(
+            "run",
+            state,
+            blocks=lambda _: (*given_up, *said),
+            rows=[to_builtins(state) | {"failed": len(ran.failed)}],
         )
     found = ran.found
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
@@ -115,22 +108,18 @@ def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, comm
         behind = 2 if total_head(found, found.main) and not found.main.is_incomplete else 1
         yield from (*lines[:behind], *given_up, *lines[behind:], *said)
 
-    return replace(
-        estimate_answer(ran.found, None, options, following),
-        command="run",
-        results=estimate_results(ran.found, None, options) | results,
+    summary = summarise_run(summary_of_estimate(found, None, options), state)
+    return CommandResult(
+        "run",
+        summary,
         blocks=lambda _: blocks(),
+        rows=estimate_rows(summary, options),
+        warnings=(*refuted(found), *found.notes),
     )
 
 
 def _kernel_name(kernel: GivenUp) -> str:
     return shortened(readable_name(kernel.launch.name), _MOST_NAME)
-
-
-def _assumed(kernel: GivenUp, ran: RunResult, asked: RunRequest) -> str | None:
-    """Return the group that a kernel is taken to behave as; None where it is none."""
-    is_taken = ran.found is not None and not ran.found.main.share_missing
-    return asked.assume_like if kernel.strata and is_taken else None
 
 
 def given_up_text(ran: RunResult, asked: RunRequest) -> str:
@@ -150,7 +139,7 @@ def _given_up_lines(ran: RunResult, asked: RunRequest) -> Iterator[str]:
         as_what = "left out of the total"
         if not kernel.strata:
             as_what = "the others of its stratum stand for it"
-        elif (like := _assumed(kernel, ran, asked)) is not None:
+        elif (like := assumed_group(kernel, ran, asked)) is not None:
             as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
         head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
         tried = counted(len(kernel.failed), "launch", "launches")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from sampling.plan.judge import PlanJudgement
+from sampling.plan.judge import JudgedPlan, PlanJudgement
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import readable_name
-from sampling.projection import IntervalLog, Lack, Projection, cumulative_ipc
+from sampling.projection import IntervalLog, Lack, ProjectedKernel, Projection, cumulative_ipc
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted, listed
 from tui.charts.ipc import IpcCurve, ipc_chart
@@ -18,35 +17,10 @@ from tui.options.choices import OutputFormat
 from tui.options.plan import JudgeOptions
 from tui.options.simulate import ProjectOptions
 from tui.output.blocks import Block, Listing
-from tui.output.writer import Answer, Canvas, named
+from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, names, shortened
-from tui.text.plan import judged_row
 
 # A plan judged on a profile.
-
-
-def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
-    """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    redraws, matched = judged.redraws, judged.by_operator
-    same_files = judged.alignment is None and matched is None
-    return {
-        "profile": " ".join(options.profiles),
-        "method": plan.options.method,
-        "same_files": same_files,
-        "aligned_by": "same files" if same_files else options.align.value,
-        "launches_differing": 0 if same_files else judged.alignment and judged.alignment.launches_differing,
-        "matched": matched and list(matched.shares),
-        "applicable": True,
-        "reason": None,
-        "strata": len(plan.strata),
-        "samples": len(plan.drawn),
-        "speedup": judged.speedup,
-        "expected_speedup": None if redraws is None else judged.expected_speedup,
-        **named(judged, "bound", "group_bound"),
-        "total_duration_ns": judged.total_ns,
-        **named(judged, "estimate_ns", "error"),
-        **judged_row(redraws),
-    }
 
 
 def judgement_warnings(plan: PlanFile, found: PlanJudgement, options: JudgeOptions) -> Iterator[str]:
@@ -89,28 +63,28 @@ def _own_files(plan: PlanFile, profiles: Sequence[str]) -> list[str]:
     return [path for path in profiles if Path(path).resolve() in places]
 
 
-def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Block]:
+def judgement_blocks(judged: JudgedPlan, *, details: bool) -> Iterator[Block]:
     """Yield how far off the plan is, and how far others like it."""
-    samples = counted(results["samples"], "launch")
-    estimate, total = duration(results["estimate_ns"]), duration(results["total_duration_ns"])
-    off, mean, p95 = (share(results[name]) for name in ("error", "error_mean", "error_p95"))
-    has = "the profile has" if results["matched"] is None else "what is matched of the profile has"
+    samples = counted(judged.samples, "launch")
+    estimate, total = duration(judged.estimate_ns), duration(judged.total_duration_ns)
+    off, mean, p95 = map(share, (judged.error, judged.error_mean, judged.error_p95))
+    has = "the profile has" if judged.matched is None else "what is matched of the profile has"
     yield f"This plan is {off} off: its {samples} stand for {estimate} by their weights, and {has} {total}."
-    if results["repeats"] == 1:
+    if judged.repeats == 1:
         yield f"Drawn anew, such a plan is {mean} off."
-    elif results["repeats"]:
+    elif judged.repeats:
         yield (
-            f"Drawn {count(results['repeats'])} times anew, such plans are {mean} off in the mean, "
-            f"{share(results['error_max'])} at worst; {share(results['within_epsilon'])} of them are within "
+            f"Drawn {count(judged.repeats)} times anew, such plans are {mean} off in the mean, "
+            f"{share(judged.error_max)} at worst; {share(judged.within_epsilon)} of them are within "
             "epsilon."
         )
-    if not results["same_files"] and results["bound"] is not None:
-        bound = share(results["bound"])
+    if not judged.same_files and judged.bound is not None:
+        bound = share(judged.bound)
         yield f"The plan's bound, {bound}, is that on its own profile; none covers this one."
     if details:
-        strata = counted(results["strata"], "stratum")
-        speedup = ratio(results["speedup"])
-        yield f"{results['method']}: {strata}, {speedup}; 95th percentile of the draws {p95}"
+        strata = counted(judged.strata, "stratum")
+        speedup = ratio(judged.speedup)
+        yield f"{judged.method}: {strata}, {speedup}; 95th percentile of the draws {p95}"
 
 
 # A trace held against a plan's profile.
@@ -118,36 +92,16 @@ def judgement_blocks(results: dict[str, Any], *, details: bool) -> Iterator[Bloc
 _SHOWN = 5
 
 
-def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
+def alignment_answer(found: TraceAlignment, form: OutputFormat) -> CommandResult:
     """Return the answer in one form; launches are listed one by one only where it shows them."""
-    missing_here = map(found.here, found.missing_in_trace.tolist())
-    missing_there = map(found.there, found.missing_in_profile.tolist())
-    results: dict[str, Any] = {}
-    rows: list[dict[str, Any]] | None = None
+
+    def blocks(_: Canvas) -> Iterator[Block]:
+        return alignment_blocks(found)
+
     if form is OutputFormat.JSON:
-        here, there = found.first_difference or (None, None)
-        first = {"profile": here and _row(here, "id"), "trace": there and _row(there)}
-        results = {
-            "matched": len(found.ids),
-            "missing_in_trace": [_row(each, "id") for each in missing_here],
-            "missing_in_profile": [_row(each) for each in missing_there],
-            "first_difference": None if found.first_difference is None else first,
-            "matched_by": found.by,
-            "drawn": found.drawn,
-            "drawn_missing": list(found.drawn_missing),
-        }
-    elif form in {OutputFormat.CSV, OutputFormat.JSONL}:
-        # A row a launch: its id in the profile and its number in the trace, none where that lacks it.
-        number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
-        first_id = found.sequence.first_id
-        whole = map(found.here, range(first_id, first_id + len(found.signature)))
-        rows = [{"id": of.number} | _row(of) | {"number": number_of.get(of.number)} for of in whole]
-        rows += [{"id": None} | _row(each) for each in missing_there]
-    return Answer("align", results, rows=rows, blocks=lambda _: alignment_blocks(found), warnings=found.notes)
-
-
-def _row(launch: ListedLaunch, number: str = "number") -> dict[str, Any]:
-    return {number: launch.number} | named(launch.kernel, "name", "grid", "block")
+        return CommandResult("align", found.summary(), blocks, warnings=found.notes)
+    launches = found.list_launches() if form in {OutputFormat.CSV, OutputFormat.JSONL} else []
+    return CommandResult("align", launches, blocks, warnings=found.notes)
 
 
 def alignment_blocks(found: TraceAlignment) -> Iterator[Block]:
@@ -184,7 +138,6 @@ def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
 
 _HEIGHT = 16
 _LEAST_REASON = 40
-_CUT = "the log ends before it does"
 
 
 def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
@@ -222,37 +175,16 @@ def unrecorded_text(logs: Sequence[IntervalLog]) -> str:
     return f"{have} no record: {why}" if number else ""
 
 
-def projection_row(number: int, log: IntervalLog, projection: Projection) -> dict[str, Any]:
-    """Return one kernel as the contract's `project` lists it."""
-    # The kernel's true end: the simulator's, or the log's end taken for it.
-    end_from = "log" if log.facts.cycles is None else "simulator"
-    return {
-        "kernel": log.name,
-        **named(projection, "stopped", "cycle", "projected_cycles", "speedup", "reason"),
-        "number": number,
-        "cycles_logged": int(log.cycle[-1]),
-        "total_cycles": projection.total_cycles,
-        "total_cycles_from": None if projection.total_cycles is None else end_from,
-        **named(projection, "error", "ipc", "spread_percent", "ctas_done", "ctas_needed"),
-        "wave": projection.totals.wave_ctas,
-        "total_ctas": projection.totals.ctas,
-        "launches": max(len(log.launches), 1),
-        "cut_short": (log.why_cut or _CUT) if log.is_cut_short else None,
-        "total_instructions": projection.totals.instructions,
-        "projected_by": projection.basis,
-    }
-
-
 def projection_blocks(
     logs: Sequence[IntervalLog],
     projections: Sequence[Projection],
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[ProjectedKernel],
     chosen: int,
     options: ProjectOptions,
     canvas: Canvas,
 ) -> Iterator[Block]:
     """Yield the chart of one kernel and why it can stop, on a page not; then a table of all with reasons."""
-    width, numbers = options.width or canvas.width, [row["number"] for row in rows]
+    width, numbers = options.width or canvas.width, [row.number for row in rows]
     kernels = [readable_name(log.name) for log in logs]
     if not canvas.is_page:
         log, found = logs[chosen], projections[chosen]
@@ -262,18 +194,18 @@ def projection_blocks(
         yield ipc_chart(curve, width, options.height or _HEIGHT)
         yield from (found.reason, "")
         kernels = [shortened(name, max(width // 4, 12)) for name in kernels]
-    ends = ["*" if row["total_cycles_from"] == "log" else "" for row in rows]
-    simulated = [_cycles(row["total_cycles"]) + end for row, end in zip(rows, ends, strict=True)]
+    ends = ["*" if row.total_cycles_from == "log" else "" for row in rows]
+    simulated = [_cycles(row.total_cycles) + end for row, end in zip(rows, ends, strict=True)]
     figures = [
         Column("#", list(map(str, numbers))),
         names("kernel", kernels),
-        Column("stop", [si(row["cycle"]) if row["stopped"] else "none" for row in rows]),
-        Column("projected", [_cycles(row["projected_cycles"]) for row in rows]),
+        Column("stop", [si(row.cycle) if row.stopped else "none" for row in rows]),
+        Column("projected", [_cycles(row.projected_cycles) for row in rows]),
         Column("simulated", simulated),
-        Column("speedup", [ratio(row["speedup"]) for row in rows]),
-        Column("error", [share(row["error"]) for row in rows]),
+        Column("speedup", [ratio(row.speedup) for row in rows]),
+        Column("error", [share(row.error) for row in rows]),
     ]
-    reasons = [str(row["reason"]) for row in rows]
+    reasons = [row.reason for row in rows]
     listing = Listing(figures, "why", lambda row, room: shortened(reasons[row], room), ())
     if canvas.is_page:
         yield [*figures, Column("why", reasons, to_right=False)]
@@ -284,7 +216,7 @@ def projection_blocks(
         yield figures
     if any(ends):
         yield "* the log's end, taken for the kernel's"
-    yield from (f"#{row['number']} is not whole: {row['cut_short']}" for row in rows if row["cut_short"])
+    yield from (f"#{row.number} is not whole: {row.cut_short}" for row in rows if row.cut_short)
     yield from filter(None, [unrecorded_text(logs)])
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.profile.profile import Profile
-from sampling.profile.times import NO_START
-from sampling.reduction.range_list import RangeList
-from sampling.reduction.region import Region
-from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
+from sampling.reduction.range_list import RangeList, RangeSummary, summarise_ranges
+from sampling.reduction.selection import counts_selection
+from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins, list_bins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put
 from tui.charts.quantities import count, duration, duration_range, share
@@ -23,11 +21,11 @@ from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Block, Listing
-from tui.output.writer import Answer, Canvas, named
+from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, printable, shortened
 from tui.text.groups import clusters_of_group, group_columns
 from tui.text.labels import ELLIPSIS, cut
-from tui.text.profile import Part, with_selection
+from tui.text.profile import with_selection
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
 NONE = (
@@ -118,16 +116,16 @@ def timeline_blocks(
 
 def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Block]:
     """Return the group's rank and key, what its durations did over the run, and the bins as a table."""
-    rows = [row for row in bin_rows(bins) if row["launches"]]
+    rows = [row for row in list_bins(bins) if row.launches]
     columns = [
-        Column("ids", [f"{row['first']}-{row['last']}" for row in rows]),
-        Column("launches", [count(row["launches"]) for row in rows]),
-        Column("mean", [duration(row["mean_ns"]) for row in rows]),
-        Column("durations", [duration_range(row["min_ns"], row["max_ns"]) for row in rows]),
-        Column("drawn", [count(row["drawn"]) for row in rows]),
+        Column("ids", [f"{row.first}-{row.last}" for row in rows]),
+        Column("launches", [count(row.launches) for row in rows]),
+        Column("mean", [duration(row.mean_ns) for row in rows]),
+        Column("durations", [duration_range(row.min_ns, row.max_ns) for row in rows]),
+        Column("drawn", [count(row.drawn) for row in rows]),
     ]
     if bins.start_ns is not None:
-        columns.insert(0, Column("start", [_start_text(row["start_ns"]) for row in rows]))
+        columns.insert(0, Column("start", [_start_text(row.start_ns) for row in rows]))
     key = timeline.study.counts.groups[timeline.group].key
     return [group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
 
@@ -164,74 +162,26 @@ def course(launches: GroupLaunches) -> str:
     return f"{where}; mean of the first tenth {first}, of the last {last}"
 
 
-def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
-    """Return a row a bin as the contract's `timeline` has them; null where a bin of time has no launch."""
-    names = ("first", "last", "start_ns", "launches", "mean_ns", "min_ns", "max_ns", "drawn")
-    unknown = [None] * len(bins.launches)
-    columns = (unknown if each is None else each.tolist() for each in named(bins, *names).values())
-    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-    for row in rows:
-        if row["start_ns"] == NO_START:
-            row["start_ns"] = None
-        if not row["launches"]:
-            row.update(dict.fromkeys(("first", "last", "mean_ns", "min_ns", "max_ns")))
-    return rows
-
-
-def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeList | None) -> dict[str, Any]:
-    """Return the bins of a kernel group, and the ranges and iterations of the run as `ranges` lists them."""
-    rows = [] if listed is None else range_rows(listed, listed.chosen())
-    found = [row for row in rows if row["source"] == "found"]
-    return {
-        "key": timeline.study.counts.groups[timeline.group].key,
-        "rank": timeline.group + 1,
-        "by": timeline.by,
-        "bins": bin_rows(bins),
-        "ranges": [row for row in rows if row["source"] == "named"],
-        # The range that stands for all iterations of a process and device is none itself.
-        "iterations": [row for row in found if row["depth"]],
-    }
-
-
 # Ranges as a list.
 
 
-def ranges_answer(profile: Profile, region: Region, listed: RangeList, options: RangesOptions) -> Answer:
+def ranges_answer(profile: Profile, listed: RangeList, options: RangesOptions) -> CommandResult:
     """Return the ranges of a region of a profile in every form."""
     kept = listed.kept
-    rows = range_rows(listed, _chosen(listed, options, options.top))
-    answer = Answer("ranges", rows, lambda _: _range_blocks(listed, options))
-    part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
-    return with_selection(answer, part)
+    rows = summarise_ranges(listed, _chosen(listed, options, options.top))
+    answer = CommandResult("ranges", rows, lambda _: _range_blocks(listed, options))
+    return with_selection(answer, counts_selection(profile, kept))
 
 
 def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:
     return listed.chosen(by_time=options.sort is RangeSort.TIME, depth=options.depth, most=most)
 
 
-def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
-    """Return these ranges as the contract's `ranges` lists them."""
-    total_ns = max(listed.kept.total_duration_ns, 1)
-    figures = ("times", "launches", "duration_ns")
+def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
     return [
-        {
-            "path": listed.paths.written(path),
-            "name": listed.paths.name(path),
-            "depth": int(listed.paths.depth[path]),
-            **{name: int(getattr(listed, name)[path]) for name in figures},
-            "share": int(listed.duration_ns[path]) / total_ns,
-            **{name: int(getattr(listed, name)[path]) for name in ("first", "last")},
-            "source": "found" if path >= listed.found_from else "named",
-        }
-        for path in chosen
-    ]
-
-
-def _range_figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
-    return [
-        Column("launches", [count(row["launches"]) for row in rows]),
-        Column("time", [duration(row["duration_ns"]) for row in rows]),
-        Column("share", [share(row["share"]) for row in rows]),
+        Column("launches", [count(row.launches) for row in rows]),
+        Column("time", [duration(row.duration_ns) for row in rows]),
+        Column("share", [share(row.share) for row in rows]),
     ]
 
 
@@ -241,21 +191,21 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
     if not chosen:
         yield NO_RANGES
         return
-    rows = range_rows(listed, chosen)
-    ids = ["-".join(dict.fromkeys((str(row["first"]), str(row["last"])))) for row in rows]
-    times = Column("times", [count(row["times"]) for row in rows])
+    rows = summarise_ranges(listed, chosen)
+    ids = ["-".join(dict.fromkeys((str(row.first), str(row.last)))) for row in rows]
+    times = Column("times", [count(row.times) for row in rows])
     figures = [*_range_figures(rows), times, Column("ids", ids)]
 
     def label(row: int, room: int) -> str:
         """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
         each = rows[row]
-        indent = "  " * each["depth"]
+        indent = "  " * each.depth
         room = max(room - len(indent), _LEAST_LABEL)
-        text = f"{each['name']}: {_selection(listed, chosen[row])}"
-        is_fit = each["source"] == "found" and len(text) <= room
-        return f"{indent}{text}" if is_fit else indent + shortened(str(each["name"]), room)
+        text = f"{each.name}: {_selection(listed, chosen[row])}"
+        is_fit = each.source == "found" and len(text) <= room
+        return f"{indent}{text}" if is_fit else indent + shortened(str(each.name), room)
 
-    yield Listing(figures, "range", label, dropped_first=(), whole=[row["path"] for row in rows])
+    yield Listing(figures, "range", label, dropped_first=(), whole=[row.path for row in rows])
     if rest := int((listed.launches > 0).sum()) - len(chosen):
         yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
 
@@ -355,7 +305,7 @@ def tree_grid(
     """
     left = left_of(width, has_ranges=True)
     room = width if left == LEFT else left - 1
-    columns = {each.heading: each.cells for each in _range_figures(range_rows(forest.listed, paths))}
+    columns = {each.heading: each.cells for each in _range_figures(summarise_ranges(forest.listed, paths))}
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
     for column, least in _DROPPED_FIRST:
         if room - sum(each + 2 for each in widths.values()) < least:
@@ -393,7 +343,7 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
 
 def range_words(forest: RangeForest, path: int) -> str:
     """Return a range in a line: its path, launches and share."""
-    (row,) = range_rows(forest.listed, [path])
-    launches, part = counted(row["launches"], "launch"), share(row["share"])
-    often = f", {counted(row['times'], 'time')}" if row["times"] > 1 else ""
-    return f"{row['path']}: {launches}, {part}{often}"
+    (row,) = summarise_ranges(forest.listed, [path])
+    launches, part = counted(row.launches, "launch"), share(row.share)
+    often = f", {counted(row.times, 'time')}" if row.times > 1 else ""
+    return f"{row.path}: {launches}, {part}{often}"

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
 
 from sampling.methods.registry import method_named
-from sampling.plan.nearby import NoPoint, TradeOffPoint
+from sampling.plan.nearby import NoPoint, PlanCosts, TradeOffPoint
 from sampling.plan.nearby import hours as machine_hours
+from sampling.plan.plan_summary import relaxed_options, trade_off_row
 from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import listed
 from tui.charts.grid import Grid
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.charts.size_plot import trade_off_chart
-from tui.engine.planning import PlanCosts
 from tui.options.command_line import with_flags
 from tui.options.plan import TradeOffOptions
 from tui.output.blocks import Block
-from tui.output.writer import Answer, Canvas
+from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column
-from tui.text.plan import binding_text, cost_rows
+from tui.text.plan import binding_text
 
 _HEIGHT = 16
-_BESIDE = ("no_plan", "machine_hours", "binding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +55,35 @@ class TradeOff:
         return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
-def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
+def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> CommandResult:
     """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
 
     What binds the plan itself stands in its row.
     """
     total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
-    words, binding = "", cost_rows(total_ns, known.costs)["binding"]
+    words, binding = "", relaxed_options(total_ns, known.costs)
     if found is not None:
         words = binding_text(found, study.design, total_ns, slowdown)
         words = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
-    nothing = dict.fromkeys((*(field.name for field in fields(TradeOffPoint)), *_BESIDE))
-    rows: list[dict[str, Any]] = []
-    for point in known.points:
-        taken = None if slowdown is None else machine_hours(point.sampled_duration_ns, slowdown)
-        of_plan = binding if point.epsilon == known.target.epsilon else None
-        rows.append(nothing | asdict(point) | {"machine_hours": taken, "binding": of_plan})
-    rows += [
-        nothing | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
-        for each in known.missing
+    rows = [
+        trade_off_row(
+            point.epsilon, point, slowdown, binding if point.epsilon == known.target.epsilon else None
+        )
+        for point in known.points
     ]
+    rows += [
+        trade_off_row(point.epsilon, None, why_none=with_flags(point.problem.message))
+        for point in known.missing
+    ]
+    rows.sort(key=lambda row: row.epsilon)
 
     def blocks(canvas: Canvas) -> Iterator[Block]:
         size = None if canvas.is_page else (options.width or canvas.width, options.height or _HEIGHT)
         return trade_off_blocks(known, size, words)
 
-    return Answer(
+    return CommandResult(
         "trade-off",
-        sorted(rows, key=lambda row: float(row["epsilon"])),
+        rows,
         blocks=blocks,
         warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
     )

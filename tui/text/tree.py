@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from sampling.errors import OptionError
 from sampling.plan.walk import Running, TreeWalk
@@ -70,19 +69,6 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
             return node
     what = f"--node {name}: the tree has no such node so far"
     raise OptionError(what, remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it")
-
-
-def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
-    """Return the decisions as the contract's `tree` lists them; a child that is not decided yet is null."""
-    rows, key = [], stop.counts.groups[stop.group].key
-    for node in stop.nodes:
-        row = asdict(node)
-        del row["start"], row["stop"]
-        row["verdict"] = str(node.verdict)
-        row["samples_new"] = node.samples_new and list(node.samples_new)
-        row["left"] = node.left if node.left is not None and node.left < len(stop.nodes) else None
-        rows.append(row | {"key": key})
-    return rows
 
 
 def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False) -> Grid:

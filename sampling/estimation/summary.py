@@ -1,0 +1,311 @@
+"""An estimate as records: totals with their intervals, kernel groups beside the profile, what to run next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sampling.estimation.interval import Estimate, Ratio
+from sampling.estimation.total import PlanEstimate, compared_keys
+from sampling.plan.plan_file import PlannedLaunch
+from sampling.record import Amount, Count, Fraction, Index, Record
+
+IntervalMethod = Literal["exact", "declared-times-seen", "none"]
+
+
+class TotalSummary(Record, frozen=True):
+    """The total of a metric over all launches of a plan."""
+
+    metric: str
+    #: None of a part.
+    total: float | None
+    low: float | None
+    high: float | None
+    confidence: Fraction
+    #: None where there is no interval, and of an exact total, which has no end of them.
+    degrees_of_freedom: Amount | None
+    method: IntervalMethod
+    incomplete: bool
+    #: Of the profile's time.
+    share_missing: Fraction
+    launches_missing: Index
+    #: Ids of launches without a result.
+    missing: list[Index]
+    notes: list[str]
+
+
+class RatioSummary(Record, frozen=True):
+    """A ratio of two totals; None where there is none, and why."""
+
+    name: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: Fraction
+    reason: str | None
+    incomplete: bool
+
+
+class GroupTotal(Record, frozen=True):
+    """The total of a kernel group, beside what it took in the profile."""
+
+    key: str
+    metric: str
+    total: float | None
+    low: float | None
+    high: float | None
+    confidence: Fraction
+    degrees_of_freedom: Amount | None
+    method: IntervalMethod
+    incomplete: bool
+    share_missing: Fraction
+    launches_missing: Index
+    profiled_ns: Amount
+    profiled_share: Fraction
+    #: Of the total; None of a part of the run.
+    simulated_share: Fraction | None
+    #: Its metric per profiled nanosecond.
+    per_ns: Amount | None
+
+
+class ColdCheckSummary(Record, frozen=True):
+    """How much less launches take that do not start cold, from some that were simulated both ways."""
+
+    ratio: float
+    standard_error: Amount
+    pairs: Count
+
+
+class OwnReads(Record, frozen=True):
+    """What the whole run's cycles lie between: those with own reads in L2, and those of cold launches."""
+
+    own: float
+    low: float
+    high: float
+
+
+class CachesSummary(Record, frozen=True):
+    """How launches began, by their share of the time that the results stand for."""
+
+    state: str
+    shares: dict[str, Fraction]
+    is_of_whole_run: bool
+    cold_check: ColdCheckSummary | None
+    bracket: OwnReads | None
+
+
+class SeenSpread(Record, frozen=True):
+    """What results say of the spread that the plan declared."""
+
+    variance_ratio: Amount
+    degrees_of_freedom: Amount
+    share: Fraction
+    declared_share: Fraction
+    exceeds: bool
+
+
+class DeclaredSpread(Record, frozen=True):
+    """What the plan declared of how results vary; None where its launches are not drawn at random."""
+
+    noise: Fraction | None
+    kernel_spread: Amount | None
+
+
+class IntervalParts(Record, frozen=True):
+    """Half-widths of the interval of a total, as fractions of it."""
+
+    sampling: Amount | None
+    projection: Amount
+    scale_model: Amount
+    cold_check: Amount
+    assumed: Amount
+
+
+class EstimateSummary(Record, frozen=True):
+    """What results of a plan's launches say of the whole run."""
+
+    metrics: list[TotalSummary]
+    ratios: list[RatioSummary]
+    #: None of them unless they are asked for.
+    groups: list[GroupTotal]
+    #: Whether the total is within the target asked for.
+    promise_met: bool | None
+    caches: CachesSummary
+    seen: SeenSpread | None
+    declared: DeclaredSpread
+    parts: IntervalParts | None
+    #: What is to be simulated next.
+    next: list[PlannedLaunch]
+    #: What the interval covers, in words.
+    covers: str
+
+
+class ComparedGroup(NamedTuple):
+    """What one kernel group took in the profile, and what it takes in the simulator.
+
+    Of a group without results there is no total; of a part of the run there are no shares of its total.
+    """
+
+    key: str
+    total: Estimate | None
+    profiled_ns: float
+    profiled_share: float
+    simulated_share: float | None
+    #: Its metric per profiled nanosecond, of the strata that are in the total.
+    per_ns: float | None
+
+
+def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
+    """Return the kernel groups, the largest totals first; none where launches were picked."""
+    totals = dict(estimate.groups)
+    if not totals:
+        return []
+    profiled_ns: dict[str, float] = {}
+    for key, stratum in zip(compared_keys(estimate.plan), estimate.plan.strata, strict=True):
+        profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
+    all_ns = sum(profiled_ns.values())
+    in_all = math.nan if estimate.main.is_incomplete else sum(total.total for total in totals.values())
+    groups = []
+    for key, ns in profiled_ns.items():
+        total, simulated, per_ns = totals.get(key), None, None
+        if total is not None:
+            known_ns = ns * (1 - total.share_missing)
+            simulated = total.total / in_all if in_all > 0 else None
+            per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
+        groups.append(ComparedGroup(key, total, ns, ns / all_ns if all_ns else 0.0, simulated, per_ns))
+    return sorted(
+        groups, key=lambda group: (group.total is None, -(group.simulated_share or 0), -group.profiled_ns)
+    )
+
+
+def own_reads(estimate: PlanEstimate) -> OwnReads | None:
+    """Return where the whole run's cycles lie between those with own reads and those of cold launches."""
+    own, high = estimate.own, estimate.main.high
+    return None if own is None or own.low is None or high is None else OwnReads(own.total, own.low, high)
+
+
+def summarise_estimate(
+    estimate: PlanEstimate,
+    *,
+    groups: bool,
+    target: float | None,
+    accept_cold: bool,
+    next_launches: Sequence[PlannedLaunch] = (),
+) -> EstimateSummary:
+    """Return every figure of an estimate; ``groups``: those of the kernel groups too."""
+    main, parts, seen = estimate.main, estimate.parts, estimate.main.seen
+    declared = estimate.plan.options.target if estimate.plan.is_random else None
+    compared = {group.key: group for group in compare_groups(estimate)} if groups else {}
+    return EstimateSummary(
+        metrics=[
+            _total_summary(total, missing)
+            for total, missing in zip(estimate.totals, estimate.missing, strict=True)
+        ],
+        ratios=[
+            _ratio_summary(ratio, main.confidence)
+            for ratio in (*estimate.ratios, estimate.speedup)
+            if ratio is not None
+        ],
+        groups=[_group_total(compared[key], total) for key, total in (estimate.groups if groups else ())],
+        promise_met=None if target is None else estimate.is_within(target, accept_cold=accept_cold),
+        caches=_caches_summary(estimate),
+        seen=None
+        if seen is None
+        else SeenSpread(
+            variance_ratio=seen.variance_ratio,
+            degrees_of_freedom=seen.degrees_of_freedom,
+            share=seen.share,
+            declared_share=seen.declared_share,
+            exceeds=seen.exceeds,
+        ),
+        declared=DeclaredSpread(
+            noise=None if declared is None else declared.noise_floor,
+            kernel_spread=None if declared is None else declared.kernel_spread,
+        ),
+        parts=None
+        if parts is None
+        else IntervalParts(
+            sampling=parts.sampling,
+            projection=parts.projection,
+            scale_model=parts.scale_model,
+            cold_check=parts.cold_check,
+            assumed=parts.assumed,
+        ),
+        next=list(next_launches),
+        covers=str(estimate.notes[-1]),
+    )
+
+
+def _known(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _interval_method(total: Estimate) -> IntervalMethod:
+    if total.low is None:
+        return "none"
+    return "exact" if total.degrees_of_freedom == math.inf else "declared-times-seen"
+
+
+def _total_summary(total: Estimate, missing: Sequence[int]) -> TotalSummary:
+    return TotalSummary(
+        metric=total.metric,
+        total=_known(total.total),
+        low=total.low,
+        high=total.high,
+        confidence=total.confidence,
+        degrees_of_freedom=_known(total.degrees_of_freedom),
+        method=_interval_method(total),
+        incomplete=total.is_incomplete or total.share_missing > 0,
+        share_missing=total.share_missing,
+        launches_missing=total.launches_missing,
+        missing=list(missing),
+        notes=list(map(str, total.notes)),
+    )
+
+
+def _group_total(group: ComparedGroup, total: Estimate) -> GroupTotal:
+    return GroupTotal(
+        key=group.key,
+        metric=total.metric,
+        total=_known(total.total),
+        low=total.low,
+        high=total.high,
+        confidence=total.confidence,
+        degrees_of_freedom=_known(total.degrees_of_freedom),
+        method=_interval_method(total),
+        incomplete=total.is_incomplete or total.share_missing > 0,
+        share_missing=total.share_missing,
+        launches_missing=total.launches_missing,
+        profiled_ns=group.profiled_ns,
+        profiled_share=group.profiled_share,
+        simulated_share=group.simulated_share,
+        per_ns=group.per_ns,
+    )
+
+
+def _ratio_summary(ratio: Ratio, confidence: float) -> RatioSummary:
+    return RatioSummary(
+        name=ratio.name,
+        ratio=ratio.ratio,
+        low=ratio.low,
+        high=ratio.high,
+        confidence=confidence,
+        reason=None if ratio.reason is None else str(ratio.reason),
+        incomplete=ratio.is_incomplete,
+    )
+
+
+def _caches_summary(estimate: PlanEstimate) -> CachesSummary:
+    caches, cold_check = estimate.caches, None
+    if (check := caches.check) is not None:
+        cold_check = ColdCheckSummary(check.ratio, check.standard_error, check.pairs)
+    return CachesSummary(
+        state=caches.state,
+        shares=dict(caches.shares),
+        is_of_whole_run=caches.is_of_whole_run,
+        cold_check=cold_check,
+        bracket=own_reads(estimate),
+    )

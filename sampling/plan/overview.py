@@ -1,0 +1,255 @@
+"""What a study shows of a profile, as records: its files and devices, its findings, its kernel groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.plan.findings import FindingRecord
+from sampling.plan.study import Study
+from sampling.profile.names import shares_by_kind
+from sampling.profile.profile import LaunchOrder
+from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
+
+
+class DeviceUse(Record, frozen=True):
+    """The launches of one process on one device; what the profile does not say is None."""
+
+    process: Index
+    #: In a distributed run.
+    rank: Index | None
+    device: Index
+    name: str | None
+    sm_count: Count | None
+    launches: Count
+    #: Sum of all durations, and time during which at least one kernel runs.
+    kernel_ns: Nanoseconds | None
+    busy_ns: Nanoseconds | None
+    #: The share of kernel time that is hidden behind other kernels.
+    overlap_share: Fraction | None
+
+
+class FileLaunches(Record, frozen=True):
+    """A file of a profile, and how many launches it has."""
+
+    path: str
+    launches: Index
+
+
+class ProfileInfo(Record, frozen=True):
+    """What is in a profile, and what to watch out for."""
+
+    format: str
+    files: list[FileLaunches]
+    #: The recording tool and its version.
+    product: str | None
+    launch_order: LaunchOrder
+    launches: Count
+    names: Count
+    kernel_groups: Count
+    total_duration_ns: Nanoseconds
+    devices: list[DeviceUse]
+    processes: Count
+    #: Counted apart for every process and device; None where they are not recorded.
+    streams: Count | None
+    #: From the first start to the last end.
+    span_ns: Nanoseconds | None
+    findings: list[FindingRecord]
+
+
+class GroupSummary(Record, frozen=True):
+    """A kernel group; what its launches do not share is None."""
+
+    #: 1 for the group of the most time.
+    rank: Count
+    key: str
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+    process: Index | None
+    device: Index | None
+    launches: Count
+    total_duration_ns: Nanoseconds
+    #: Of the time of all groups.
+    share: Fraction
+    mean_ns: Amount
+    std_ns: Amount
+    #: The coefficient of variation of the durations; None where their mean is 0.
+    cov: Amount | None
+    min_ns: Nanoseconds
+    max_ns: Nanoseconds
+    #: Its strata, and the launches drawn of it; None where they are not its own.
+    clusters: Count | None
+    samples: Index | None
+    pooled: bool
+
+
+class GroupHistogramCluster(Record, frozen=True):
+    """Launches of a stratum of a kernel group, in each bin of its histogram."""
+
+    low_ns: Nanoseconds
+    high_ns: Nanoseconds
+    launches: Index
+    counts: list[Index]
+
+
+class GroupHistogram(Record, frozen=True):
+    """The durations of a kernel group: a bin holds those from an edge up to, not with, the next."""
+
+    key: str
+    rank: Count
+    edges_ns: list[Nanoseconds]
+    counts: list[Index]
+    clusters: list[GroupHistogramCluster]
+
+
+def profile_info(study: Study) -> ProfileInfo:
+    """Return what is in a profile, and the findings on it."""
+    profile, counts = study.profile, study.counts
+    return ProfileInfo(
+        format=profile.format,
+        files=[FileLaunches(file.path, file.launches) for file in profile.files],
+        product=profile.facts.product,
+        launch_order=profile.facts.launch_order,
+        launches=counts.launches,
+        names=counts.names,
+        kernel_groups=len(counts.groups),
+        total_duration_ns=counts.total_duration_ns,
+        devices=device_uses(study),
+        processes=len({sequence.process for sequence in study.sequences}),
+        streams=_count_streams(study),
+        span_ns=study.span_ns,
+        findings=[finding.record for finding in study.findings],
+    )
+
+
+def _count_streams(study: Study) -> int | None:
+    if "stream" not in study.profile.columns:
+        return None
+    streams: set[tuple[int, int]] = set()
+    for part in study.counted:
+        numbers = np.unique(part.load(("stream",))["stream"]).tolist()
+        streams |= {(part.sequence, number) for number in numbers}
+    return len(streams)
+
+
+def device_uses(study: Study) -> list[DeviceUse]:
+    """Return every process and device that launches kernels."""
+    described = {(device.process, device.device): device for device in study.profile.facts.devices}
+    times = {time.sequence: time for time in study.device_times}
+    uses = []
+    for sequence in study.sequences:
+        place, time = (sequence.process, sequence.device), times.get(sequence)
+        device = described.get(place) or described.get((None, sequence.device))
+        uses.append(
+            DeviceUse(
+                process=sequence.process,
+                rank=sequence.rank,
+                device=sequence.device,
+                name=None if device is None else device.name,
+                sm_count=None if device is None else device.sm_count,
+                launches=study.launches_of_sequences[sequence],
+                kernel_ns=None if time is None else time.kernel_ns,
+                busy_ns=None if time is None else time.busy_ns,
+                overlap_share=None if time is None else time.overlap_share,
+            )
+        )
+    return uses
+
+
+def device_name(study: Study) -> str | None:
+    """Return the names of the devices used, None where the profile does not name them."""
+    return ", ".join(dict.fromkeys(use.name for use in device_uses(study) if use.name)) or None
+
+
+def kind_shares(study: Study) -> dict[str, float]:
+    """Return the share of the time of each kind of work, the largest first."""
+    counts = study.counts
+    return shares_by_kind([group.name for group in counts.groups], counts.group_duration_ns.tolist())
+
+
+def busy_shares(study: Study) -> list[float]:
+    """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
+    return [time.busy_share for time in study.device_times if time.span_ns]
+
+
+def summarise_groups(study: Study, groups: Sequence[int] | None = None) -> list[GroupSummary]:
+    """Return kernel groups: those of these indices (rank - 1), in their order; all by rank by default."""
+    statistics = study.groups
+    indices = range(len(study.counts.groups)) if groups is None else groups
+    chosen = np.asarray(indices, dtype=np.int64)
+    # Strata of a pool are no one group's, and those of some methods span all groups.
+    has_own = ~statistics.pooled[chosen]
+    drawn = (
+        [None] * len(chosen)
+        if values is None
+        else [
+            value if is_own else None for value, is_own in zip(values[chosen].tolist(), has_own, strict=True)
+        ]
+        for values in (statistics.clusters, statistics.samples)
+    )
+    figures = (
+        statistics.launches,
+        statistics.total_duration_ns,
+        statistics.share,
+        statistics.mean_ns,
+        statistics.std_ns,
+        statistics.cov,
+        statistics.min_ns,
+        statistics.max_ns,
+        statistics.pooled,
+    )
+    columns = [values[chosen].tolist() for values in figures]
+    summaries = []
+    for index, *row in zip(indices, *columns, *drawn, strict=True):
+        launches, total_ns, share, mean_ns, std_ns, cov, min_ns, max_ns, pooled, clusters, samples = row
+        group = study.counts.groups[index]
+        summaries.append(
+            GroupSummary(
+                rank=index + 1,
+                key=group.key,
+                name=group.name,
+                grid=group.grid,
+                block=group.block,
+                process=group.process,
+                device=group.device,
+                launches=launches,
+                total_duration_ns=total_ns,
+                share=share,
+                mean_ns=mean_ns,
+                std_ns=std_ns,
+                cov=cov if mean_ns else None,
+                min_ns=min_ns,
+                max_ns=max_ns,
+                clusters=clusters,
+                samples=samples,
+                pooled=pooled,
+            )
+        )
+    return summaries
+
+
+def group_histogram(
+    study: Study,
+    group: int,
+    clusters: Sequence[tuple[int, int]],
+    edges_ns: IntArray,
+    cluster_counts: IntArray,
+) -> GroupHistogram:
+    """Return the durations of a kernel group in bins.
+
+    ``clusters`` (c,) are the shortest and longest duration of each stratum, ``cluster_counts`` (c, bins) its
+    launches in each bin.
+    """
+    return GroupHistogram(
+        key=study.counts.groups[group].key,
+        rank=group + 1,
+        edges_ns=edges_ns.tolist(),
+        counts=cluster_counts.sum(axis=0).tolist(),
+        clusters=[
+            GroupHistogramCluster(low_ns, high_ns, int(counts.sum()), counts.tolist())
+            for (low_ns, high_ns), counts in zip(clusters, cluster_counts, strict=True)
+        ],
+    )

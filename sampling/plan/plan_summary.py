@@ -1,0 +1,319 @@
+"""What a plan costs and promises, as records: one plan, a plan on one screen of its profile, a trade-off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import field
+
+from sampling.plan.design import Design
+from sampling.plan.findings import FindingRecord
+from sampling.plan.judge import DrawErrors, Judgement
+from sampling.plan.nearby import PlanCosts, TradeOffPoint, hours
+from sampling.plan.overview import (
+    GroupSummary,
+    busy_shares,
+    device_name,
+    kind_shares,
+    summarise_groups,
+)
+from sampling.plan.plan import Plan, planned_strata
+from sampling.plan.study import Study
+from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
+from sampling.strata.draw import DRAWS
+
+#: So many kernel groups are on the screen of a summary.
+LARGEST_GROUPS = 10
+
+
+class PlanFigures(Record, frozen=True):
+    """What a plan is expected to cost, and what it promises."""
+
+    method: str
+    epsilon: Fraction
+    confidence: Fraction
+    strata: Count
+    samples: Count
+    sampled_duration_ns: Amount
+    speedup: Amount | None
+    promised_error: Amount | None
+    bound: Amount | None
+    group_bound: Amount | None
+    bound_with_noise: Amount | None
+
+
+class PooledGroups(Record, frozen=True):
+    """How many kernel groups are pooled, and their share of the time."""
+
+    groups: Index
+    share: Fraction
+
+
+class CostOfPlan(Record, frozen=True):
+    """The share of what all launches cost a simulator that a plan's cost, and whether it is made by it."""
+
+    metric: str
+    share: Fraction | None
+    decides: bool
+
+
+class CalibratedDraws(Record, frozen=True):
+    """The shares of simulated draws of a plan that were within epsilon, by durations and as simulated."""
+
+    draws: Count
+    within_epsilon: Fraction
+    simulated_within_epsilon: Fraction | None
+
+
+class OptionRelaxed(Record, frozen=True):
+    """An option one step looser, all others as they are, and the speedup that a plan then has."""
+
+    option: str
+    before: float | str | bool = field(name="from")
+    after: float | str | bool = field(name="to")
+    speedup_before: Amount
+    speedup: Amount
+    #: The error promised of the simulated total then.
+    bound: Amount | None
+    machine_hours: Amount | None
+
+
+class PlanSummary(Record, frozen=True):
+    """A plan: what this draw of it costs, what it promises, and what was looked at beside it."""
+
+    method: str
+    launches: Count
+    strata: Count
+    samples: Count
+    total_duration_ns: Nanoseconds
+    sampled_duration_ns: Nanoseconds
+    speedup: Amount | None
+    expected_speedup: Amount | None
+    cost: CostOfPlan | None
+    promised_error: Amount | None
+    bound: Amount | None
+    group_bound: Amount | None
+    bound_with_noise: Amount | None
+    group_bound_with_noise: Amount | None
+    #: In words.
+    promise: str
+    pooled: PooledGroups
+    #: The half-width that `estimate` is expected to print, as a fraction.
+    expected_interval: Amount | None
+    calibrated: CalibratedDraws | None
+    #: What the drawn launches estimate the total duration to be, and how far that is off.
+    estimate_ns: Amount
+    error: Amount
+    #: What any plan samples at least.
+    floor_ns: Amount
+    judged: DrawErrors | None
+    epsilon: Fraction | None
+    machine_hours: Amount | None
+    longest_launch_hours: Amount | None
+    #: None where it was not looked at.
+    binding: list[OptionRelaxed] | None
+    #: What a method that picks launches says of how it did.
+    details: dict[str, Any] | None
+
+
+class ProfileSummary(Record, frozen=True):
+    """One screen on a profile: what dominates, what to watch out for, what a plan costs."""
+
+    device: str | None
+    launches: Count
+    kernel_groups: Count
+    total_duration_ns: Nanoseconds
+    #: Of each device the share of its span in which a kernel runs.
+    busy: list[Fraction]
+    #: The share of the time of each kind of work.
+    kinds: dict[str, Fraction]
+    findings: list[FindingRecord]
+    #: The largest.
+    groups: list[GroupSummary]
+    plan: PlanFigures
+    promise: str
+    pooled: PooledGroups
+    machine_hours: Amount | None
+    longest_launch_hours: Amount | None
+    binding: list[OptionRelaxed] | None
+    #: Commands to type next.
+    next: list[str]
+
+
+class TradeOffRow(Record, frozen=True):
+    """What a plan is expected to cost and promises at one epsilon; or why there is none."""
+
+    epsilon: Fraction
+    samples: Count | None
+    strata: Count | None
+    sampled_duration_ns: Amount | None
+    speedup: Amount | None
+    promised_error: Amount | None
+    bound: Amount | None
+    group_bound: Amount | None
+    no_plan: str | None
+    machine_hours: Amount | None
+    #: Of the plan's own epsilon, where it was asked for.
+    binding: list[OptionRelaxed] | None
+
+
+class StratumRow(Record, frozen=True):
+    """A stratum of a plan, with its place in the plan file, from 0."""
+
+    stratum: Index
+    key: str
+    size: Count
+    mean_ns: Amount
+    std_ns: Amount
+    low_ns: Nanoseconds
+    high_ns: Nanoseconds
+    samples: Index
+    pooled: bool
+    signatures: Count
+
+
+def plan_figures(design: Design) -> PlanFigures:
+    """Return what plans of a design are expected to cost, and what they promise."""
+    return PlanFigures(
+        method=design.method,
+        epsilon=design.target.epsilon,
+        confidence=design.target.confidence,
+        strata=design.strata_count,
+        samples=design.samples,
+        sampled_duration_ns=design.sampled_duration_ns,
+        speedup=design.speedup,
+        promised_error=design.promised_error,
+        bound=design.bound,
+        group_bound=design.group_bound,
+        bound_with_noise=design.bound_with_noise,
+    )
+
+
+def pooled_groups(study: Study) -> PooledGroups:
+    """Return how many kernel groups are pooled."""
+    is_pooled = study.groups.pooled
+    return PooledGroups(int(is_pooled.sum()), float(study.groups.share[is_pooled].sum()))
+
+
+def relaxed_options(total_ns: float, costs: PlanCosts) -> list[OptionRelaxed] | None:
+    """Return what binds a plan of launches that take so long; None where that was not asked for."""
+    if costs.binding is None:
+        return None
+    return [
+        OptionRelaxed(
+            step.option,
+            step.before,
+            step.after,
+            step.speedup_before,
+            step.speedup,
+            step.bound,
+            None if costs.slowdown is None else hours(total_ns / step.speedup, costs.slowdown),
+        )
+        for step in costs.binding
+    ]
+
+
+def summarise_plan(
+    study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts, promise: str
+) -> PlanSummary:
+    """Return a plan of a study; ``promise`` is what it promises, in words."""
+    design, cost, calibrated = plan.design, None, None
+    if plan.cost is not None:
+        cost = CostOfPlan(plan.cost.metric, plan.cost_share, plan.cost.is_objective)
+    if (within := design.share_within_epsilon) is not None:
+        calibrated = CalibratedDraws(DRAWS, within, design.simulated_share_within_epsilon)
+    return PlanSummary(
+        method=design.method,
+        launches=study.counts.launches,
+        strata=design.strata_count,
+        samples=plan.samples,
+        total_duration_ns=plan.total_duration_ns,
+        sampled_duration_ns=plan.sampled_duration_ns,
+        speedup=plan.speedup,
+        expected_speedup=design.speedup,
+        cost=cost,
+        promised_error=design.promised_error,
+        bound=design.bound,
+        group_bound=design.group_bound,
+        bound_with_noise=design.bound_with_noise,
+        group_bound_with_noise=design.group_bound_with_noise,
+        promise=promise,
+        pooled=pooled_groups(study),
+        expected_interval=design.expected_half_width,
+        calibrated=calibrated,
+        estimate_ns=plan.estimate_ns,
+        error=plan.error,
+        floor_ns=plan.floor_ns,
+        judged=None if judgement is None else judgement.record,
+        epsilon=design.target.epsilon if design.random else None,
+        machine_hours=None if costs.hours is None else costs.hours.drawn,
+        longest_launch_hours=None if costs.hours is None else costs.hours.longest_launch,
+        binding=relaxed_options(plan.total_duration_ns, costs),
+        details=None if design.picks is None else dict(design.picks.details),
+    )
+
+
+def summarise_profile(study: Study, costs: PlanCosts, promise: str, commands: list[str]) -> ProfileSummary:
+    """Return one screen on a profile; ``promise`` is what its plan promises, in words."""
+    counts = study.counts
+    return ProfileSummary(
+        device=device_name(study),
+        launches=counts.launches,
+        kernel_groups=len(counts.groups),
+        total_duration_ns=counts.total_duration_ns,
+        busy=busy_shares(study),
+        kinds=kind_shares(study),
+        findings=[finding.record for finding in study.findings],
+        groups=summarise_groups(study, range(min(LARGEST_GROUPS, len(counts.groups)))),
+        plan=plan_figures(study.design),
+        promise=promise,
+        pooled=pooled_groups(study),
+        machine_hours=None if costs.hours is None else costs.hours.drawn,
+        longest_launch_hours=None if costs.hours is None else costs.hours.longest_launch,
+        binding=relaxed_options(counts.total_duration_ns, costs),
+        next=commands,
+    )
+
+
+def trade_off_row(
+    epsilon: float,
+    point: TradeOffPoint | None,
+    slowdown: float | None = None,
+    binding: list[OptionRelaxed] | None = None,
+    why_none: str | None = None,
+) -> TradeOffRow:
+    """Return one epsilon of a trade-off; without a point there is no plan, and ``why_none`` says why."""
+    taken = None
+    if point is not None and slowdown is not None:
+        taken = hours(point.sampled_duration_ns, slowdown)
+    return TradeOffRow(
+        epsilon=epsilon,
+        samples=None if point is None else point.samples,
+        strata=None if point is None else point.strata,
+        sampled_duration_ns=None if point is None else point.sampled_duration_ns,
+        speedup=None if point is None else point.speedup,
+        promised_error=None if point is None else point.promised_error,
+        bound=None if point is None else point.bound,
+        group_bound=None if point is None else point.group_bound,
+        no_plan=why_none,
+        machine_hours=taken,
+        binding=binding,
+    )
+
+
+def list_strata(study: Study, plan: Plan) -> Iterator[StratumRow]:
+    """Yield the strata of a plan."""
+    for number, stratum in enumerate(planned_strata(study.counts, plan)):
+        yield StratumRow(
+            stratum=number,
+            key=stratum.key,
+            size=stratum.size,
+            mean_ns=stratum.mean_ns,
+            std_ns=stratum.std_ns,
+            low_ns=stratum.low_ns,
+            high_ns=stratum.high_ns,
+            samples=stratum.samples,
+            pooled=stratum.pooled,
+            signatures=stratum.signatures,
+        )
