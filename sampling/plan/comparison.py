@@ -14,7 +14,7 @@ from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
-from sampling.plan.design import Design, design_of_method, make_design
+from sampling.plan.design import Design, make_design, method_design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
 from sampling.readers.cells import NumberLocale
@@ -87,13 +87,13 @@ class MethodComparison:
         fresh = replace(counts)
         started = time.perf_counter()
         try:
-            design = design_of_method(
+            design = method_design(
                 make_design(fresh, method, self.target, self.seed, launches=launches, **given)
             )
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
-        judgement = judge_design(counts, design, self.repeats, self.seed, self.progress)
+        judgement = judge_design(design, self.repeats, self.seed, self.progress)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
         return Comparison(method, design, judgement, None, seconds, None if first == method else first)
 
@@ -137,14 +137,6 @@ def plan_key(design: Design) -> bytes:
     Plans are the same where the same launches are picked with the same weights, or where the same numbers of
     launches are drawn from the same strata, in the same way.
     """
-    if design.picked is not None:
-        columns = [design.picked[1].row, design.picked[1].weight]
-    else:
-        strata = design.strata
-        order = np.lexsort((strata.start, strata.group))
-        drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
-        # Clusters, and pooled groups, are others than kernel groups, whatever their numbers.
-        of = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
-        columns = [of if design.picks is None else design.picks.stratum, *drawn]
+    columns = design.identity()
     way = f"{design.random} {design.strata.chance} {[len(column) for column in columns]}"
     return blake2b(way.encode() + b"".join(column.tobytes() for column in columns)).digest()

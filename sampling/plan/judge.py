@@ -16,7 +16,7 @@ from sampling.errors import AnalysisError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.by_operator import OperatorMatch, match_operators
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, PickedDesign, SampledDesign, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
@@ -79,7 +79,6 @@ class Judgement:
 
 
 def judge_design(
-    counts: DurationCounts,
     design: Design,
     repeats: int,
     seed: int,
@@ -90,19 +89,17 @@ def judge_design(
 
     ``by_rank`` are durations in another recording, see `durations_by_rank`.
     """
-    if not design.random:
+    if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
-    counts, strata = design.counts or counts, design.strata
+    counts, strata = design.counts, design.strata
     total_ns = max(counts.total_duration_ns if by_rank is None else int(by_rank.sum()), 1)
-    # The number of launches may be random itself.
-    numbers = None if design.number is None else design.number.draw(repeats, rng)[:, np.newaxis]
-    errors = np.zeros(repeats)
+    sizes, errors = design.draw_sizes(repeats, rng), np.zeros(repeats)
     at_once = 1 + _LAUNCHES_AT_ONCE // max(design.samples, len(strata))
     for start in range(0, repeats, at_once):
         stop = min(start + at_once, repeats)
-        samples = np.tile(strata.samples, (stop - start, 1)) if numbers is None else numbers[start:stop]
-        errors[start:stop] = np.abs(errors_of_draws(counts, strata, samples, rng, by_rank)) / total_ns
+        errors_ns = errors_of_draws(counts, strata, sizes[start:stop], rng, by_rank)
+        errors[start:stop] = np.abs(errors_ns) / total_ns
         if progress is not None:
             progress(stop, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
@@ -178,7 +175,7 @@ def judge_plan(
         if by_durations:
             design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
-            counts = design.counts or counts
+            counts = design.counts
         if elsewhere_ns is not None:
             by_rank = durations_by_rank(original, counts, elsewhere_ns)
         total_ns = counts.total_duration_ns if by_rank is None else int(by_rank.sum())
@@ -196,7 +193,7 @@ def judge_plan(
     estimate_ns = float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns))
     redraws, expected_speedup = None, None
     if design is not None:
-        redraws = judge_design(counts, design, repeats, seed, progress, by_rank)
+        redraws = judge_design(design, repeats, seed, progress, by_rank)
         expected_speedup = design.speedup
         if by_rank is not None:
             before, strata = np.append(0, np.cumsum(by_rank)), design.strata
@@ -209,14 +206,15 @@ def judge_plan(
         redraws = Judgement(errors, plan.options.epsilon, random=False)
         expected_speedup = speedup_of(total_ns, int(drawn_ns.sum()))
         why_not = _BY_FEATURES if plan.is_random else None if elsewhere_ns is None else _NOT_RANDOM
+    promise = None if design is None else design.promise
     return PlanJudgement(
         estimate_ns=estimate_ns,
         total_ns=total_ns,
         alignment=alignment,
         by_operator=matched,
         sampled_duration_ns=int(drawn_ns.sum()),
-        bound=None if design is None else design.bound,
-        group_bound=None if design is None else design.group_bound,
+        bound=None if promise is None else promise.bound,
+        group_bound=None if promise is None else promise.group_bound,
         redraws=redraws,
         expected_speedup=expected_speedup,
         why_not_redrawn=why_not,
@@ -269,7 +267,7 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
     return by_rank
 
 
-def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
+def planned_design(counts: DurationCounts, plan: PlanFile) -> SampledDesign:
     """Return the plan's strata found again in the reduction of its profile, so that it can be drawn again.
 
     Raises AnalysisError: a stratum is not there, or holds another number of launches.
@@ -302,4 +300,4 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         least_samples=plan.options.min_samples or 1,
         groups=groups if groups.is_pool.any() else None,
     )
-    return Design(plan.options.method, plan.options.target, strata, groups)
+    return SampledDesign(plan.options.method, plan.options.target, strata, groups)

@@ -119,7 +119,9 @@ def _tell(progress: Progress | None, done: int, of: int, what: str, *_: object) 
 def point_of(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
     cost = design.samples, design.strata_count, design.sampled_duration_ns, design.speedup
-    return TradeOffPoint(epsilon, *cost, design.promised_error, design.bound, design.group_bound)
+    if (promise := design.promise) is None:
+        return TradeOffPoint(epsilon, *cost, None, None, None)
+    return TradeOffPoint(epsilon, *cost, promise.error, promise.bound, promise.group_bound)
 
 
 def default_epsilons(chosen: float) -> tuple[float, ...]:
@@ -192,7 +194,8 @@ def what_binds(
         except OverrideError:
             continue
         if (speedup := design.speedup) is not None and speedup > before * (1 + WORTH_TELLING):
-            found.append(Relaxation(option, was, becomes, before, speedup, design.promised_error))
+            promised = None if design.promise is None else design.promise.error
+            found.append(Relaxation(option, was, becomes, before, speedup, promised))
     return tuple(sorted(found, key=lambda each: -each.speedup))
 
 

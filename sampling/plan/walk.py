@@ -12,7 +12,7 @@ from sampling.errors import OptionError
 from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.parallel import Progress
-from sampling.plan.design import Design, speedup_of
+from sampling.plan.design import SampledDesign, speedup_of
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
@@ -71,7 +71,7 @@ class TreeWalk:
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
-        self.design = Design(method, target, strata, unpooled(counts))
+        self.design = SampledDesign(method, target, strata, unpooled(counts))
         # What every group costs when it is split to its end, and kept whole.
         whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
         self._final = _costs(strata, self.groups)
@@ -168,10 +168,14 @@ class TreeWalk:
     @property
     def running(self) -> Running:
         """What the decisions so far would cost and promise; at the end of all the figures of the plan."""
+        promise = self.design.promise
         group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
         of_group_ns = np.maximum(self.counts.group_duration_ns, 1)
         if self.ahead is None:
-            here, group_bound = self._final[:, group], float(self.design.bounds_of_groups[group])
+            here, group_bound = self._final[:, group], 0.0
+            # Of a profile in which nothing takes any time there are no bounds.
+            if promise is not None:
+                group_bound = float(promise.group_bounds[group])
         else:
             strata = self._rule.sized(*self._steps.clusters)
             here = _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
@@ -184,8 +188,7 @@ class TreeWalk:
         if self.at_end:
             design = self.design
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
-            # Of a profile in which nothing takes any time there are none.
-            bounds = design.bound or 0.0, design.group_bound or 0.0
+            bounds = (0.0, 0.0) if promise is None else (promise.bound, promise.group_bound or 0.0)
         return Running(*figures, *bounds, group_bound)
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:

@@ -150,7 +150,8 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         running = stop_in(app).running
         whole.finish()
         assert running is not None
-        assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.bound)
+        assert whole.design.promise is not None
+        assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.promise.bound)
         await press(app, pilot, "right_square_bracket", "right_curly_bracket")
         assert place(app)[0] == last
 
@@ -182,9 +183,10 @@ async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
         await press(app, pilot, "plus", "minus", "minus", "u")
         (decided,) = app.session.overrides.values()
         assert decided == {"": Verdict.SPLIT, "L": Verdict.KEEP}
-        assert study_in(app).design.bound == pytest.approx(
-            walk_like(app).design.bound  # type: ignore[arg-type]
-        )
+        shown, walked = study_in(app).design.promise, walk_like(app).design.promise
+        assert shown is not None
+        assert walked is not None
+        assert shown.bound == pytest.approx(walked.bound)
         assert view(app).method == "root"
 
 
@@ -284,7 +286,6 @@ def design_in(app: App) -> Design:
 def strata_of_pool(app: App) -> int:
     """How many strata of the plan are of a pool."""
     design = design_in(app)
-    assert design.groups is not None
     return int(design.groups.is_pool[design.strata.group].sum())
 
 
@@ -313,7 +314,6 @@ async def test_a_decision_on_a_pooled_kernel_group_takes_it_out_of_the_pool(gpt:
         assert decided == {"": Verdict.KEEP}
         assert members[-1] not in pooled(app)
         design = design_in(app)
-        assert design.groups is not None
         own = design.groups.group_of[members[-1]]
         assert (design.strata.group == own).sum() == 1, "one range, as decided"
         assert printed(view_of(app).command(), 80, tmp_path)

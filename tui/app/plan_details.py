@@ -143,8 +143,8 @@ def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDet
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Judge the plan by repeated draws."""
-    options, counts, design = details.session.options, details.study.counts, details.plan.design
-    yield replace(details, judgement=judge_design(counts, design, options.judge, options.seed, progress))
+    options, design = details.session.options, details.plan.design
+    yield replace(details, judgement=judge_design(design, options.judge, options.seed, progress))
 
 
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -233,19 +233,18 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
 
 
 def _bounds(design: Design) -> Iterator[Figure]:
-    if design.bound is None:
+    if (promise := design.promise) is None:
         forms = "none: the launches are not drawn at random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
-    (met, tone), profiled = verdict(design), f"{share(design.bound)} of the profile"
-    if design.promised_error is not None:
-        promised = f"{share(design.promised_error)} {met}"
-        forms = (
-            f"{promised}, of the simulated total, if {assumed_words(design)}",
-            f"{promised}, of simulated total",
-        )
-        yield "promise", tuple(toned(form, promised, tone) for form in forms)
-    groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
+    (met, tone), profiled = verdict(design), f"{share(promise.bound)} of the profile"
+    promised = f"{share(promise.error)} {met}"
+    forms = (
+        f"{promised}, of the simulated total, if {assumed_words(promise)}",
+        f"{promised}, of simulated total",
+    )
+    yield "promise", tuple(toned(form, promised, tone) for form in forms)
+    groups = "" if promise.group_bound is None else f", {share(promise.group_bound)} of any group"
     yield "bound", (f"{profiled}{groups}", profiled)
 
 

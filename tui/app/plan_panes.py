@@ -246,8 +246,7 @@ def fit(
         yield _without_dashes(error)
         return
     design = found.design
-    promised = design.promised_error
-    promise = "" if promised is None else f", the total within {quantities.share(promised)}"
+    promise = "" if design.promise is None else f", the total within {quantities.share(design.promise.error)}"
     expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
     gives = (
         f"epsilon {design.target.epsilon:g} fits {answers['budget'].strip()}: "

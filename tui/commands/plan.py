@@ -34,7 +34,7 @@ def run_sample(options: SampleOptions) -> None:
     judged, launches = None, tuple[PlannedLaunch, ...]()
     with progress_of(options) as progress:
         if options.judge and options.list is None:
-            judged = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+            judged = judge_design(plan.design, options.judge, options.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
             launches = find_planned_launches(study, plan, progress)

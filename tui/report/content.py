@@ -121,7 +121,7 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     simulated = _simulated(study, plan, options, progress) if options.results else None
     judgement = known = compared = None
     if options.judge:
-        judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+        judgement = judge_design(plan.design, options.judge, options.seed, progress)
     costs = plan_costs(options, study, plan, binding=False)
     timeline = timeline_of_group(study, 0, options.seed, progress)
     if method_named(options.method).draws_at_random:

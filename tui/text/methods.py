@@ -128,16 +128,19 @@ def workload_rows(
 def comparison_row(profile: str, comparison: Comparison) -> Row:
     """Return one method on one profile as the contract's `compare` lists it."""
     design, judgement = comparison.design, comparison.judgement
+    promise = None if design is None else design.promise
     return {
         "profile": profile,
         "method": comparison.method,
         "applicable": design is not None,
         "reason": comparison.reason and with_flags(comparison.reason),
         "strata": getattr(design, "strata_count", None),
-        **named(design, "samples", "speedup", "promised_error", "bound", "group_bound"),
+        **named(design, "samples", "speedup"),
+        "promised_error": promise and promise.error,
+        **named(promise, "bound", "group_bound"),
         **named(judgement, "error_mean", "error_p95", "error_max", "within_epsilon"),
         "seconds": comparison.seconds,
-        **named(design, "bound_with_noise"),
+        **named(promise, "bound_with_noise"),
         "same_as": comparison.same_as,
     }
 

@@ -15,6 +15,7 @@ from sampling.plan.nearby import WORTH_TELLING, Relaxation, SimulationHours, wha
 from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
+from sampling.plan.promise import Promise
 from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
@@ -53,9 +54,9 @@ _PER_CENT_MORE = 100 * OF_SEVERAL_SIGNATURES
 
 def verdict(design: Design) -> tuple[str, Tone]:
     """Return whether the plan's promise is within the epsilon asked for, in a word, and the word's tone."""
-    if design.promised_error is None:
+    if design.promise is None:
         return "no bound", Tone.WARNING
-    return ("met", Tone.GOOD) if design.promised_error <= design.target.epsilon else ("not met", Tone.BAD)
+    return ("met", Tone.GOOD) if design.promise.error <= design.target.epsilon else ("not met", Tone.BAD)
 
 
 def sure_words(confidence: float) -> str:
@@ -108,13 +109,13 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
         return f"{cycles} are then their sum: {left}."
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
-    if design.promised_error is None:
+    if (promise := design.promise) is None:
         return "How far off the whole run may then be is not known: its launches take no time in the profile."
-    within = f"{share(design.promised_error)} ({sure})"
-    if design.promised_error > target.epsilon:
+    within = f"{share(promise.error)} ({sure})"
+    if promise.error > target.epsilon:
         within += f", more than the {100 * target.epsilon:.4g} % asked for"
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
-    if design.has_mixed_strata:
+    if promise.has_mixed_strata:
         assumed += f", {_PER_CENT_MORE:.4g} % more where it holds several grids,"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
@@ -125,43 +126,45 @@ def promise_words(design: Design) -> str:
     """Return the promise as the contract has it: its bound, its confidence and what is assumed."""
     if not design.random:
         return "nothing: the launches are not drawn at random"
-    if design.promised_error is None:
+    if design.promise is None:
         return "nothing: the launches take no time in the profile"
-    within = f"within {share(design.promised_error)} at confidence {share(design.target.confidence)}"
-    return f"the simulated total {within}, if {assumed_words(design)}"
+    within = f"within {share(design.promise.error)} at confidence {share(design.target.confidence)}"
+    return f"the simulated total {within}, if {assumed_words(design.promise)}"
 
 
-def assumed_words(design: Design) -> str:
+def assumed_words(promise: Promise) -> str:
     """Return how cycles per nanosecond are declared to vary."""
-    target = design.target
+    target = promise.target
     words = f"cycles per ns vary by at most {share(target.noise_floor)} within a stratum"
-    words += f", {_PER_CENT_MORE:.4g} % more where it holds several grids," if design.has_mixed_strata else ""
+    words += (
+        f", {_PER_CENT_MORE:.4g} % more where it holds several grids," if promise.has_mixed_strata else ""
+    )
     words += f" and {share(target.kernel_spread)} between kernels" if target.kernel_spread else ""
     return words.rstrip(",")
 
 
 def bound_sentence(design: Design) -> str:
     """Return the bounds that stand beside the promise."""
-    if design.bound is None:
+    if (promise := design.promise) is None:
         return "no bound: the launches are not drawn at random"
-    text = f"profile's own durations: {share(design.bound)} of the total"
-    if design.group_bound is not None:
-        text += f", {share(design.group_bound)} of any kernel group's"
-        text += " that is not pooled" if design.groups is not None and design.groups.is_pool.any() else ""
-    if design.group_bound_with_noise is not None:
-        text += f" ({share(design.group_bound_with_noise)} simulated)"
+    text = f"profile's own durations: {share(promise.bound)} of the total"
+    if promise.group_bound is not None:
+        text += f", {share(promise.group_bound)} of any kernel group's"
+        text += " that is not pooled" if design.groups.is_pool.any() else ""
+    if promise.group_bound_with_noise is not None:
+        text += f" ({share(promise.group_bound_with_noise)} simulated)"
     return text
 
 
 def why_so_wide(design: Design) -> Iterator[str]:
     """Yield the two errors of which the larger is promised, where they differ as printed, and why they do."""
-    if design.promised_error is None:
+    if (promise := design.promise) is None:
         return
     sure = f"{100 * design.target.confidence:.4g} %"
-    drawn, printed = share(design.bound_with_noise), share(design.expected_half_width)
+    drawn, printed = share(promise.bound_with_noise), share(promise.expected_half_width)
     if drawn != printed:
         why = "the fewer strata are simulated twice, the less is seen of how cycles vary, and the wider it is"
-        if design.promised_error == design.bound_with_noise:
+        if promise.error == promise.bound_with_noise:
             why = "what is drawn also misses by how durations differ, which results are corrected for"
         yield f"{sure} of such draws are within {drawn}, and `estimate` will print {printed}: {why}"
 
@@ -299,7 +302,8 @@ def design_row(study: Study) -> dict[str, Any]:
         **named(design.target, "epsilon", "confidence"),
         "strata": design.strata_count,
         **named(design, "samples", "sampled_duration_ns", "speedup"),
-        **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
+        "promised_error": design.promise and design.promise.error,
+        **named(design.promise, "bound", "group_bound", "bound_with_noise"),
     }
 
 
@@ -319,11 +323,11 @@ def plan_answer(
     following: str,
 ) -> Answer:
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
-    design, cost = plan.design, plan.cost
-    calibrated = {
+    design, promise, cost = plan.design, plan.design.promise, plan.cost
+    calibrated = promise and {
         "draws": DRAWS,
-        "within_epsilon": design.share_within_epsilon,
-        "simulated_within_epsilon": design.simulated_share_within_epsilon,
+        "within_epsilon": promise.share_within_epsilon,
+        "simulated_within_epsilon": promise.simulated_share_within_epsilon,
     }
     results = {
         "method": design.method,
@@ -332,17 +336,17 @@ def plan_answer(
         **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
         "expected_speedup": design.speedup,
         "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.is_objective},
-        **named(design, "promised_error", "bound", "group_bound", "bound_with_noise"),
-        **named(design, "group_bound_with_noise"),
+        "promised_error": promise and promise.error,
+        **named(promise, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
         "promise": promise_words(design),
         "pooled": pooled_row(study),
-        "expected_interval": design.expected_half_width,
-        "calibrated": None if design.share_within_epsilon is None else calibrated,
+        "expected_interval": promise and promise.expected_half_width,
+        "calibrated": calibrated,
         **named(plan, "estimate_ns", "error", "floor_ns"),
         "judged": judgement and judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
-        "details": design.picks and dict(design.picks.details),
+        "details": design.details,
     }
     return Answer(
         "sample",
@@ -425,7 +429,7 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
     if listed is PlanList.STRATA:
         # A stratum has its 0-based place in the plan file.
         own = [name for name in PlannedStratum.__struct_fields__ if name != "launches"]
-        strata = enumerate(planned_strata(study.counts, plan))
+        strata = enumerate(planned_strata(plan))
         rows = [{"stratum": number, **named(each, *own)} for number, each in strata]
         listing = stratum_listing(study, plan)
     return Answer("sample", rows, blocks=lambda _: [listing], warnings=_warnings(study, plan))
@@ -440,7 +444,7 @@ def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
-    strata = list(planned_strata(study.counts, plan))
+    strata = list(planned_strata(plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
     rows: list[tuple[str, int | None]] = []
     for each in strata:
