@@ -86,19 +86,9 @@ class _Design(ABC):
         return self.strata.notes
 
     @property
-    @abstractmethod
-    def promise(self) -> Promise | None:
-        """Bounds on its errors; None where nothing is drawn at random, or no launch takes any time."""
-
-    @property
     def details(self) -> dict[str, Any] | None:
         """The method's own figures of its clusters, JSON values by name; None where it has none."""
         return None if self.clusters is None else dict(self.clusters.picks.details)
-
-    @property
-    @abstractmethod
-    def samples(self) -> int:
-        """How many launches a draw is expected to have."""
 
     @property
     @abstractmethod
@@ -136,22 +126,6 @@ class _Design(ABC):
     def speedup(self) -> float | None:
         """What all launches cost over what a draw is expected to; None where that is zero."""
         return speedup_of(self.total_duration_ns, self.cost_ns)
-
-    @abstractmethod
-    def select(self, seed: int) -> Selection:
-        """Draw launches, or take the picks; the same seed draws the same, and picks do not depend on it."""
-
-    @abstractmethod
-    def ids(self, drawn: Draw | None) -> IntArray | None:
-        """Return (n,) the ids of launches selected; None where they are to be found in the profile."""
-
-    @abstractmethod
-    def stratum_facts(self) -> StratumFacts:
-        """Return what its strata are."""
-
-    @abstractmethod
-    def identity(self) -> tuple[IntArray | FloatArray, ...]:
-        """Return arrays that designs of one reduction share if they are the same plan, and else do not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +184,7 @@ class SampledDesign(_Design):
         return float(np.dot(self.expected_samples, mean) / before[-1])
 
     def select(self, seed: int) -> Selection:
-        """Draw launches; the same seed draws the same."""
+        """Draw launches; the same seed draws the same, and of larger sizes the same and more."""
         counts, strata, cost = self.counts, self.strata, self.cost
         drawn = draw(counts, strata, seed)
         if cost is not None:
@@ -241,7 +215,7 @@ class SampledDesign(_Design):
         return StratumFacts(keys, low_ns, high_ns, self.groups.is_pool[strata.group], signatures)
 
     def identity(self) -> tuple[IntArray | FloatArray, ...]:
-        """Return what the strata hold and how many launches are drawn of each."""
+        """Return what designs of one reduction share if they are the same plan: the draws."""
         strata = self.strata
         # Clusters, and pooled groups, are others than kernel groups, whatever their numbers.
         groups = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
@@ -339,7 +313,7 @@ class PickedDesign(_Design):
         return abs(self.total_duration_ns - estimate_ns) / self.total_duration_ns
 
     def select(self, seed: int) -> Selection:
-        """Take the picks."""
+        """Take the picks, whatever the seed."""
         del seed
         picks, duration_ns, cost = self.clusters.picks, self.clusters.launches.duration_ns, self.cost
         order = self.clusters.picked_order
@@ -359,7 +333,7 @@ class PickedDesign(_Design):
         return self.clusters.facts(pooled=False)
 
     def identity(self) -> tuple[IntArray | FloatArray, ...]:
-        """Return the picks and how much of the total each stands for."""
+        """Return what designs of one reduction share if they are the same plan: the picks, their weights."""
         return self.clusters.picks.row, self.clusters.picks.weight
 
 
