@@ -14,17 +14,17 @@ from sampling.errors import OptionError
 from sampling.parallel import Progress
 from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.nearby import (
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import PlannedLaunch, read_plan
+from sampling.plan.sensitivity import (
     NoPoint,
     TradeOffPoint,
     check_has_trade_off,
     default_epsilons,
-    point_of,
     simulation_hours,
     trade_off,
+    trade_off_point,
 )
-from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import PlannedLaunch, read_plan
 from sampling.plan.study import Study
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import exported_folder, exporter_named
@@ -138,7 +138,7 @@ def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDet
         return details
     known = before.points if before is not None and before.curve == details.curve else {}
     epsilon = details.target.epsilon
-    return replace(details, points={epsilon: point_of(study.design, epsilon), **known})
+    return replace(details, points={epsilon: trade_off_point(study.design, epsilon), **known})
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:

@@ -19,7 +19,7 @@ from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
-from sampling.plan.nearby import Relaxation, Value, check_slowdown
+from sampling.plan.sensitivity import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_named, exporter_names
 from tui.app.actions import BINDS, bindings

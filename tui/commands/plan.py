@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.plan.judge import judge_design, judge_plan
-from sampling.plan.nearby import check_has_trade_off
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.sensitivity import check_has_trade_off
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import PlanCosts, plan_costs, study_within_budget

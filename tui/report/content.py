@@ -15,9 +15,9 @@ from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.nearby import default_epsilons, point_of
 from sampling.plan.other_recording import made_from
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
+from sampling.plan.sensitivity import default_epsilons, trade_off_point
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui import __version__
@@ -130,7 +130,7 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
         epsilons = default_epsilons(target.epsilon)
         others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
         points, missing = traded(study, options, target, others, progress)
-        points = (point_of(study.design, target.epsilon), *points)
+        points = (trade_off_point(study.design, target.epsilon), *points)
         known = TradeOff(options.method, target, epsilons, points, missing, costs)
     if options.compare:
         asked = options_of(CompareOptions, options, output=None, one_workload=True)

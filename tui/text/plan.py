@@ -11,11 +11,10 @@ from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.judge import Judgement
-from sampling.plan.nearby import WORTH_TELLING, Relaxation, SimulationHours, what_limits
-from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
 from sampling.plan.promise import Promise
+from sampling.plan.sensitivity import WORTH_TELLING, Relaxation, SimulationHours, find_limit, machine_hours
 from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
@@ -252,7 +251,7 @@ def why_none(design: Design) -> str:
     if not method_named(design.method).draws_at_random:
         return f"What would be faster is not known, for {design.method} goes by features of single launches"
     none = "Faster: by no single option"
-    if design.objective_cost is None and (limit := what_limits(design)) is not None:
+    if design.objective_cost is None and (limit := find_limit(design)) is not None:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
         held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"
         return f"{none}: {held}{some}: no plan gains more than {ratio(limit.speedup)}"

@@ -8,8 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from sampling.methods.registry import method_named
-from sampling.plan.nearby import NoPoint, TradeOffPoint
-from sampling.plan.nearby import hours as machine_hours
+from sampling.plan.sensitivity import NoPoint, TradeOffPoint, machine_hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import listed
