@@ -93,8 +93,7 @@ def population(path: Path, group_by: GroupBy, target: Target, columns: str | Non
     counts = count_durations(profile, Grouping(group_by))
     design = make_design(counts, "joint", target, 0)
     strata, groups = design.strata, design.groups
-    assert groups is not None
-    assert design.cycles is not None
+    assert design.promise is not None
     listed = list_launches(profile, counts)
     # The launches in the order of the reduction's pairs, and in that order strata are contiguous.
     order = np.lexsort((listed.duration_ns, groups.group_of[listed.group]))
@@ -115,7 +114,7 @@ def population(path: Path, group_by: GroupBy, target: Target, columns: str | Non
         strata.mean_ns[rows],
         strata.samples[rows],
         np.where(pooled, len(groups.is_pool), strata.group[rows]),
-        design.cycles.within_squared(strata.start[rows], strata.stop[rows])
+        design.promise.cycles.within_squared(strata.start[rows], strata.stop[rows])
         + pooled * target.kernel_spread**2,
     )
 

@@ -54,7 +54,7 @@ def plan_seconds(path: str, group_by: str) -> tuple[float, int]:
     profile = read_profile([path])
     counts = count_durations(profile, Grouping(GroupBy(group_by)))
     plan = drawn_plan(counts, make_design(counts, "joint", Target(EPSILON), 0), 0)
-    locate(profile, counts, plan)
+    locate(profile, plan)
     return time.perf_counter() - started, plan.samples
 
 

@@ -36,7 +36,8 @@ counts = make_plan(read_profile(sys.argv[2])).study.counts
 for epsilon in (0.03, 0.05, 0.03, 0.05, 0.04):
     started, elapsed = time.process_time(), time.perf_counter()
     design = make_design(counts, "joint", Target(epsilon), 0)
-    design.bound, design.bound_with_noise, design.group_bound
+    if (promise := design.promise) is not None:
+        promise.bound, promise.bound_with_noise, promise.group_bound
     print(time.perf_counter() - elapsed, time.process_time() - started)
 """
 

@@ -56,16 +56,19 @@ class Row:
     @property
     def root_keeps(self) -> bool:
         """Whether ROOT's plan keeps the promise of the simulated total, of every group, and the interval."""
-        total = max(self.root.bound_with_noise or 0.0, self.root.expected_half_width or 0.0)
-        group, of_group = self.root.group_bound_with_noise or 0.0, self.plan.target.group_epsilon
-        return total <= self.epsilon and (of_group is None or group <= of_group)
+        if (promise := self.root.promise) is None:
+            return True
+        group, of_group = promise.group_bound_with_noise or 0.0, self.plan.target.group_epsilon
+        return promise.error <= self.epsilon and (of_group is None or group <= of_group)
 
     def text(self) -> str:
         """Return a row of the table."""
+        assert self.plan.promise is not None
+        simulated, width = self.plan.promise.bound_with_noise, self.plan.promise.expected_half_width
         return (
             f"| {self.name} | {self.by} | {self.epsilon:g} | {self.over_root:.3f} "
             f"| {'yes' if self.root_keeps else 'no'} | {self.plan.samples} | {self.root.samples} "
-            f"| {self.plan.bound_with_noise:.4f} | {self.plan.expected_half_width:.4f} | {self.judged:.3f} "
+            f"| {simulated:.4f} | {width:.4f} | {self.judged:.3f} "
             f"| {self.seconds:.2f} |"
         )
 
@@ -74,7 +77,6 @@ def judged(counts: DurationCounts, design: Design, draws: int, seed: int = 1) ->
     """Return the share of draws whose estimated simulated total is within the design's epsilon."""
     rng = np.random.default_rng(seed)
     groups, target = design.groups, design.target
-    assert groups is not None
     kernel = np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets))
     kernel, duration_ns = np.repeat(kernel, counts.count), np.repeat(counts.duration_ns, counts.count)
     order = np.lexsort((duration_ns, groups.group_of[kernel]))

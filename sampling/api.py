@@ -47,7 +47,8 @@ class MadePlan:
     @property
     def bound(self) -> float | None:
         """The bound on the relative error of the estimated total; None for a method that draws nothing."""
-        return self.plan.design.bound
+        promise = self.plan.design.promise
+        return None if promise is None else promise.bound
 
 
 def read_profile(

@@ -180,7 +180,7 @@ def enlarged(
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
     larger = drawn_plan(counts, design, plan.options.seed)
-    launches = planned_launches(profile, counts, larger, progress)
+    launches = planned_launches(profile, larger, progress)
     before = {launch.id for launch in plan.drawn}
     if not before <= {launch.id for launch in launches}:
         what = "the plan's launches were drawn in another order than this version draws them"
@@ -188,7 +188,7 @@ def enlarged(
     done, topped_up = before.intersection(simulated), plan.topped_up
     if epsilon is not None:
         topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
-    strata = tuple(planned_strata(counts, larger, launches))
+    strata = tuple(planned_strata(larger, launches))
     return ToppedUp(
         structs.replace(plan, strata=strata, simulated=tuple(sorted(done)), topped_up=topped_up).text(),
         tuple(launch for launch in launches if launch.id not in done),

@@ -14,8 +14,9 @@ from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
-from sampling.plan.design import Design, design_of_method, make_design
+from sampling.plan.design import Design, make_design, method_design
 from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.promise import PromisedBounds
 from sampling.profile.profile import Profile
 from sampling.readers.cells import NumberLocale
 from sampling.record import Amount, Count, Fraction, Record
@@ -73,6 +74,7 @@ class Comparison:
             return ComparedMethod(
                 profile=profile, method=self.method, applicable=False, reason=reason, seconds=self.seconds
             )
+        bounds = PromisedBounds() if design.promise is None else design.promise.bounds
         return ComparedMethod(
             profile=profile,
             method=self.method,
@@ -81,15 +83,15 @@ class Comparison:
             strata=design.strata_count,
             samples=design.samples,
             speedup=design.speedup,
-            promised_error=design.promised_error,
-            bound=design.bound,
-            group_bound=design.group_bound,
+            promised_error=bounds.error,
+            bound=bounds.bound,
+            group_bound=bounds.group_bound,
             error_mean=judgement.error_mean,
             error_p95=judgement.error_p95,
             error_max=judgement.error_max,
             within_epsilon=judgement.within_epsilon,
             seconds=self.seconds,
-            bound_with_noise=design.bound_with_noise,
+            bound_with_noise=bounds.bound_with_noise,
             same_as=self.same_as,
         )
 
@@ -139,13 +141,13 @@ class MethodComparison:
         fresh = replace(counts)
         started = time.perf_counter()
         try:
-            design = design_of_method(
+            design = method_design(
                 make_design(fresh, method, self.target, self.seed, launches=launches, **given)
             )
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
-        judgement = judge_design(counts, design, self.repeats, self.seed, self.progress)
+        judgement = judge_design(design, self.repeats, self.seed, self.progress)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
         return Comparison(method, design, judgement, None, seconds, None if first == method else first)
 
@@ -238,14 +240,6 @@ def plan_key(design: Design) -> bytes:
     Plans are the same where the same launches are picked with the same weights, or where the same numbers of
     launches are drawn from the same strata, in the same way.
     """
-    if design.picked is not None:
-        columns = [design.picked[1].row, design.picked[1].weight]
-    else:
-        strata = design.strata
-        order = np.lexsort((strata.start, strata.group))
-        drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
-        # Clusters, and pooled groups, are others than kernel groups, whatever their numbers.
-        of = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
-        columns = [of if design.picks is None else design.picks.stratum, *drawn]
+    columns = design.identity()
     way = f"{design.random} {design.strata.chance} {[len(column) for column in columns]}"
     return blake2b(way.encode() + b"".join(column.tobytes() for column in columns)).digest()

@@ -468,7 +468,7 @@ def _not_worth_sampling(evidence: Evidence) -> _Said | None:
     groups, share = 0, 0.0
     # Groups that are simulated whole though not small: where no noise floor is looked at, a group has as many
     # samples as its durations ask for.
-    if plan.groups is not None and "noise_floor" in method_named(plan.method).target_fields:
+    if "noise_floor" in method_named(plan.method).target_fields:
         strata, of = plan.strata, plan.groups.counts
         left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(of.groups))
         is_whole = (left_out == 0) & (of.group_launches > strata.least_samples)

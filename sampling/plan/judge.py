@@ -8,7 +8,7 @@ what a stratum holds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -18,7 +18,7 @@ from sampling.errors import AnalysisError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.by_operator import OperatorMatch, match_operators
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, PickedDesign, SampledDesign, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
@@ -99,7 +99,6 @@ class Judgement:
 
 
 def judge_design(
-    counts: DurationCounts,
     design: Design,
     repeats: int,
     seed: int,
@@ -110,19 +109,17 @@ def judge_design(
 
     ``by_rank`` are durations in another recording, see `durations_by_rank`.
     """
-    if not design.random:
+    if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
-    counts, strata = design.counts or counts, design.strata
+    counts, strata = design.counts, design.strata
     total_ns = max(counts.total_duration_ns if by_rank is None else int(by_rank.sum()), 1)
-    # The number of launches may be random itself.
-    numbers = None if design.number is None else design.number.draw(repeats, rng)[:, np.newaxis]
-    errors = np.zeros(repeats)
+    sizes, errors = design.draw_sizes(repeats, rng), np.zeros(repeats)
     at_once = 1 + _LAUNCHES_AT_ONCE // max(design.samples, len(strata))
     for start in range(0, repeats, at_once):
         stop = min(start + at_once, repeats)
-        samples = np.tile(strata.samples, (stop - start, 1)) if numbers is None else numbers[start:stop]
-        errors[start:stop] = np.abs(errors_of_draws(counts, strata, samples, rng, by_rank)) / total_ns
+        errors_ns = errors_of_draws(counts, strata, sizes[start:stop], rng, by_rank)
+        errors[start:stop] = np.abs(errors_ns) / total_ns
         if progress is not None:
             progress(stop, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
@@ -250,63 +247,95 @@ def judge_plan(
     """
     # Strata told by features cannot be found again: the plan does not hold these.
     by_durations = method_named(plan.options.method).draws_at_random
-    original: Profile | None = profile
-    why_not, alignment, matched, by_rank, design, elsewhere_ns = None, None, None, None, None, None
-    if not made_from(profile, plan, refuse_other_order=True):
-        original, why_not = find_original(plan, progress)
-        if by_operator:
-            matched = match_operators(plan, original, profile)
-        else:
-            alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
-        elsewhere_ns = matched.durations_ns if matched else _all_durations_ns(profile, progress)
-    if original is not None:
-        counts = count_durations(original, plan.options.grouping, plan.options.region, progress)
+    match = _match_recordings(
+        plan, profile, names_may_differ=names_may_differ, by_operator=by_operator, progress=progress
+    )
+    design, by_rank, other_ns = None, None, match.durations_ns
+    if match.original is not None:
+        counts = count_durations(match.original, plan.options.grouping, plan.options.region, progress)
         if by_durations:
             design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
-            counts = design.counts or counts
-        if elsewhere_ns is not None:
-            by_rank = durations_by_rank(original, counts, elsewhere_ns)
+            counts = design.counts
+        if other_ns is not None:
+            by_rank = durations_by_rank(match.original, counts, other_ns)
         total_ns = counts.total_duration_ns if by_rank is None else int(by_rank.sum())
         launches = counts.launches
     else:
         # What filters leave, only its own recording can tell.
-        assert elsewhere_ns is not None
-        total_ns, launches = int(elsewhere_ns.sum()), profile.launches
+        assert other_ns is not None
+        total_ns, launches = int(other_ns.sum()), profile.launches
     _refuse_other_launches(plan, launches, total_ns)
-    drawn_ns = (
-        drawn_durations_ns(profile, plan, names_may_differ=names_may_differ and alignment is not None)
-        if matched is None
-        else matched.durations_ns[[launch.id for launch in plan.drawn]]
-    )
+    if match.by_operator is not None:
+        drawn_ns = match.by_operator.durations_ns[[launch.id for launch in plan.drawn]]
+    else:
+        may_differ = names_may_differ and match.alignment is not None
+        drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=may_differ)
     estimate_ns = float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns))
-    redraws, expected_speedup = None, None
+    redraws, expected_speedup, why_not_redrawn = None, None, match.why_missing
     if design is not None:
-        redraws = judge_design(counts, design, repeats, seed, progress, by_rank)
-        expected_speedup = design.speedup
-        if by_rank is not None:
-            before, strata = np.append(0, np.cumsum(by_rank)), design.strata
-            first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
-            mean_ns = (before[last] - before[first]) / strata.launches
-            expected_speedup = speedup_of(total_ns, float(np.dot(strata.samples, mean_ns)))
+        redraws = judge_design(design, repeats, seed, progress, by_rank)
+        expected_speedup = design.speedup if by_rank is None else _speedup_by_rank(design, by_rank)
     elif not by_durations:
         # Picked launches do not vary: they are the one draw.
         errors = np.array([abs(total_ns - estimate_ns) / total_ns])
         redraws = Judgement(errors, plan.options.epsilon, random=False)
         expected_speedup = speedup_of(total_ns, int(drawn_ns.sum()))
-        why_not = _BY_FEATURES if plan.is_random else None if elsewhere_ns is None else _NOT_RANDOM
+        why_not_redrawn = _BY_FEATURES if plan.is_random else None if other_ns is None else _NOT_RANDOM
+    promise = None if design is None else design.promise
     return PlanJudgement(
         estimate_ns=estimate_ns,
         total_ns=total_ns,
-        alignment=alignment,
-        by_operator=matched,
+        alignment=match.alignment,
+        by_operator=match.by_operator,
         sampled_duration_ns=int(drawn_ns.sum()),
-        bound=None if design is None else design.bound,
-        group_bound=None if design is None else design.group_bound,
+        bound=None if promise is None else promise.bound,
+        group_bound=None if promise is None else promise.group_bound,
         redraws=redraws,
         expected_speedup=expected_speedup,
-        why_not_redrawn=why_not,
+        why_not_redrawn=why_not_redrawn,
     )
+
+
+class _Match(NamedTuple):
+    """The recording that a plan was made from, and how the launches of the judged one match with it."""
+
+    #: None where it is not there as it was; then why.
+    original: Profile | None
+    why_missing: str | None
+    #: In their order, or by operator; both None where the judged recording is the plan's own.
+    alignment: Alignment | None = None
+    by_operator: OperatorMatch | None = None
+    #: (launches of the plan's recording,) how long each lasts in the judged one; None: in its own.
+    durations_ns: IntArray | None = None
+
+
+def _match_recordings(
+    plan: PlanFile,
+    profile: Profile,
+    *,
+    names_may_differ: bool,
+    by_operator: bool,
+    progress: Progress | None,
+) -> _Match:
+    """Return the plan's recording, and how long its launches last in this profile."""
+    if made_from(profile, plan, refuse_other_order=True):
+        return _Match(profile, None)
+    original, why_missing = find_original(plan, progress)
+    if by_operator:
+        operators = match_operators(plan, original, profile)
+        return _Match(original, why_missing, by_operator=operators, durations_ns=operators.durations_ns)
+    alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
+    durations_ns = _all_durations_ns(profile, progress)
+    return _Match(original, why_missing, alignment, durations_ns=durations_ns)
+
+
+def _speedup_by_rank(design: SampledDesign, by_rank: IntArray) -> float | None:
+    """Return total over expected sampled duration where launches last as in another recording."""
+    before, strata = np.append(0, np.cumsum(by_rank)), design.strata
+    first, last = (design.counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
+    mean_ns = (before[last] - before[first]) / strata.launches
+    return speedup_of(int(before[-1]), float(np.dot(strata.samples, mean_ns)))
 
 
 def _refuse_other_launches(plan: PlanFile, launches: int, total_ns: int) -> None:
@@ -355,7 +384,7 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
     return by_rank
 
 
-def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
+def planned_design(counts: DurationCounts, plan: PlanFile) -> SampledDesign:
     """Return the plan's strata found again in the reduction of its profile, so that it can be drawn again.
 
     Raises AnalysisError: a stratum is not there, or holds another number of launches.
@@ -388,4 +417,4 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         least_samples=plan.options.min_samples or 1,
         groups=groups if groups.is_pool.any() else None,
     )
-    return Design(plan.options.method, plan.options.target, strata, groups)
+    return SampledDesign(plan.options.method, plan.options.target, strata, groups)

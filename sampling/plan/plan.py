@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
+from sampling.plan.design import Design, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
     PlanFile,
@@ -29,9 +30,8 @@ from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_re
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.reduction.region import as_written, format_window
-from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
+from sampling.strata.draw import Draw
 from sampling.strata.sizes import least_sampled_ns
-from sampling.strata.strata import WHOLE_WORKLOAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,36 +95,22 @@ class Plan:
 
 def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
     """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
-    total_ns, drawn, cost, least_samples = counts.total_duration_ns, None, None, 1
-    if design.picked is not None:
-        launches, picks = design.picked
-        rows = picks.row[design.picked_order]
-        stratum, duration_ns = picks.stratum[rows], launches.duration_ns[rows]
-        weight, estimate_ns = picks.weight[design.picked_order], picks.estimate(launches.duration_ns)
-        if launches.cost is not None:
-            cost = replace(launches.cost, values=launches.cost.values[rows] / launches.cost.values.sum())
-    else:
-        # Strata that span kernel groups are ranges of a reduction of their own.
-        held = design.counts or counts
-        drawn, least_samples = draw(held, design.strata, seed), design.strata.least_samples
-        stratum, duration_ns = drawn.stratum, held.duration_ns[drawn.pair]
-        weight, estimate_ns = weights(design.strata, drawn), estimate_total_ns(held, design.strata, drawn)
-        if held.cost is not None:
-            of_all = np.dot(held.cost.values, held.count)
-            cost = replace(held.cost, values=held.cost.values[drawn.pair] / of_all)
-    floor_ns = float(least_sampled_ns(counts, least_samples).sum())
-    return Plan(design, stratum, duration_ns, weight, total_ns, floor_ns, estimate_ns, seed, drawn, cost)
+    return Plan(
+        design=design,
+        total_duration_ns=counts.total_duration_ns,
+        floor_ns=float(least_sampled_ns(counts, design.strata.least_samples).sum()),
+        seed=seed,
+        **design.select(seed)._asdict(),
+    )
 
 
-def locate(
-    profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
-) -> DrawnLaunches:
+def locate(profile: Profile, plan: Plan, progress: Progress | None = None) -> DrawnLaunches:
     """Find the plan's launches in the profile: ids, ordinals, occurrences."""
     ids = plan.design.ids(plan.draw)
     if ids is not None:
         return find_launches_by_id(profile, ids, progress)
     assert plan.draw is not None
-    return find_drawn_launches(profile, plan.design.counts or counts, plan.draw, progress)
+    return find_drawn_launches(profile, plan.design.counts, plan.draw, progress)
 
 
 def find_planned_launches(
@@ -135,14 +121,14 @@ def find_planned_launches(
     Raises ProfileError: one of its files was written again since the first pass.
     """
     refuse_changed(study.profile.files)
-    return planned_launches(study.profile, study.counts, plan, progress)
+    return planned_launches(study.profile, plan, progress)
 
 
 def planned_launches(
-    profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
+    profile: Profile, plan: Plan, progress: Progress | None = None
 ) -> tuple[PlannedLaunch, ...]:
     """Return the drawn launches with all that identifies them, in the order of the draw."""
-    found = locate(profile, counts, plan, progress)
+    found = locate(profile, plan, progress)
     kernels = {code: profile.kernels.signature(code) for code in np.unique(found.signature).tolist()}
     names = {code: profile.kernels.names.full(kernel.name) for code, kernel in kernels.items()}
     columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
@@ -164,41 +150,25 @@ def planned_launches(
     )
 
 
-def planned_strata(
-    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch] = ()
-) -> Iterator[PlannedStratum]:
+def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterator[PlannedStratum]:
     """Yield the strata as a plan file lists them; launches are given in the order of the draw, or none."""
-    design, strata = plan.design, plan.design.strata
-    counts = design.counts or counts
-    if design.launches is not None and design.picks is not None:
-        keys: Sequence[str] = design.picks.labels
-        ends = np.searchsorted(design.picks.stratum[design.by_cluster], np.arange(len(keys) + 1))
-        duration_ns = design.launches.duration_ns[design.by_cluster]
-        low_ns, high_ns = duration_ns[ends[:-1]], duration_ns[ends[1:] - 1]
-        pooled = np.full(len(keys), design.random)
-        # Launches that no pick stands for are in no stratum.
-        is_held = design.picks.stratum >= 0
-        width = int(design.launches.signature.max()) + 1
-        held = np.unique(design.picks.stratum[is_held] * width + design.launches.signature[is_held])
-        signatures = np.bincount(held // width, minlength=len(keys))
-    elif WHOLE_WORKLOAD in strata.group:
-        keys, pooled = [WHOLE_WORKLOAD_KEY] * len(strata), np.full(len(strata), fill_value=True)
-        least_and_most_ns = counts.duration_ns.min(), counts.duration_ns.max()
-        low_ns, high_ns = np.full((len(strata), 2), least_and_most_ns).T
-        signatures = counts.pair_signatures.numbers(strata.start, strata.stop)
-    else:
-        keys = [counts.groups[group].key for group in strata.group.tolist()]
-        low_ns, high_ns = counts.duration_ns[strata.start], counts.duration_ns[strata.stop - 1]
-        none = np.zeros(len(counts.groups), dtype=np.bool_)
-        pooled = (none if design.groups is None else design.groups.is_pool)[strata.group]
-        signatures = counts.pair_signatures.numbers(strata.start, strata.stop)
-    moments = strata.launches, strata.mean_ns, strata.std_ns
-    columns = (*moments, low_ns, high_ns, strata.samples, pooled, signatures)
-    bounds = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
-    for number, (key, *figures) in enumerate(zip(keys, *(each.tolist() for each in columns), strict=True)):
-        drawn = launches[bounds[number] : bounds[number + 1]]
-        of_file = dict(zip(PlannedStratum.__struct_fields__, (key, *figures), strict=False))
-        yield PlannedStratum(**of_file, launches=tuple(sorted(drawn, key=lambda launch: launch.id)))
+    strata, facts = plan.design.strata, plan.design.stratum_facts()
+    columns = strata.launches, strata.mean_ns, strata.std_ns, strata.samples, *facts[1:]
+    ends = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
+    rows = zip(facts.key, *(column.tolist() for column in columns), pairwise(ends), strict=True)
+    for key, size, mean_ns, std_ns, samples, low_ns, high_ns, pooled, signatures, (start, stop) in rows:
+        yield PlannedStratum(
+            key=key,
+            size=size,
+            mean_ns=mean_ns,
+            std_ns=std_ns,
+            low_ns=low_ns,
+            high_ns=high_ns,
+            samples=samples,
+            pooled=pooled,
+            signatures=signatures,
+            launches=tuple(sorted(launches[start:stop], key=lambda launch: launch.id)),
+        )
 
 
 def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = None) -> PlanOptions:
@@ -253,6 +223,6 @@ def plan_document(
         ),
         options=options or options_of(study, plan),
         findings=tuple(to_builtins(finding.record) for finding in study.findings),
-        strata=tuple(planned_strata(counts, plan, launches)),
+        strata=tuple(planned_strata(plan, launches)),
         overrides=override_records(study.choice.overrides or {}),
     )

@@ -10,7 +10,6 @@ from msgspec import field
 from sampling.plan.design import Design
 from sampling.plan.findings import FindingRecord
 from sampling.plan.judge import DrawErrors, Judgement
-from sampling.plan.nearby import PlanCosts, TradeOffPoint, hours
 from sampling.plan.overview import (
     GroupSummary,
     busy_shares,
@@ -19,6 +18,8 @@ from sampling.plan.overview import (
     summarise_groups,
 )
 from sampling.plan.plan import Plan, planned_strata
+from sampling.plan.promise import PromisedBounds
+from sampling.plan.sensitivity import PlanCosts, TradeOffPoint, machine_hours
 from sampling.plan.study import Study
 from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
 from sampling.strata.draw import DRAWS
@@ -175,6 +176,7 @@ class StratumRow(Record, frozen=True):
 
 def plan_figures(design: Design) -> PlanFigures:
     """Return what plans of a design are expected to cost, and what they promise."""
+    bounds = PromisedBounds() if design.promise is None else design.promise.bounds
     return PlanFigures(
         method=design.method,
         epsilon=design.target.epsilon,
@@ -183,10 +185,10 @@ def plan_figures(design: Design) -> PlanFigures:
         samples=design.samples,
         sampled_duration_ns=design.sampled_duration_ns,
         speedup=design.speedup,
-        promised_error=design.promised_error,
-        bound=design.bound,
-        group_bound=design.group_bound,
-        bound_with_noise=design.bound_with_noise,
+        promised_error=bounds.error,
+        bound=bounds.bound,
+        group_bound=bounds.group_bound,
+        bound_with_noise=bounds.bound_with_noise,
     )
 
 
@@ -208,7 +210,7 @@ def relaxed_options(total_ns: float, costs: PlanCosts) -> list[OptionRelaxed] | 
             step.speedup_before,
             step.speedup,
             step.bound,
-            None if costs.slowdown is None else hours(total_ns / step.speedup, costs.slowdown),
+            None if costs.slowdown is None else machine_hours(total_ns / step.speedup, costs.slowdown),
         )
         for step in costs.binding
     ]
@@ -221,8 +223,11 @@ def summarise_plan(
     design, cost, calibrated = plan.design, None, None
     if plan.cost is not None:
         cost = CostOfPlan(plan.cost.metric, plan.cost_share, plan.cost.is_objective)
-    if (within := design.share_within_epsilon) is not None:
-        calibrated = CalibratedDraws(DRAWS, within, design.simulated_share_within_epsilon)
+    promised = design.promise
+    bounds = PromisedBounds() if promised is None else promised.bounds
+    if promised is not None:
+        shares = promised.share_within_epsilon, promised.simulated_share_within_epsilon
+        calibrated = CalibratedDraws(DRAWS, *shares)
     return PlanSummary(
         method=design.method,
         launches=study.counts.launches,
@@ -233,14 +238,14 @@ def summarise_plan(
         speedup=plan.speedup,
         expected_speedup=design.speedup,
         cost=cost,
-        promised_error=design.promised_error,
-        bound=design.bound,
-        group_bound=design.group_bound,
-        bound_with_noise=design.bound_with_noise,
-        group_bound_with_noise=design.group_bound_with_noise,
+        promised_error=bounds.error,
+        bound=bounds.bound,
+        group_bound=bounds.group_bound,
+        bound_with_noise=bounds.bound_with_noise,
+        group_bound_with_noise=None if promised is None else promised.group_bound_with_noise,
         promise=promise,
         pooled=pooled_groups(study),
-        expected_interval=design.expected_half_width,
+        expected_interval=None if promised is None else promised.expected_half_width,
         calibrated=calibrated,
         estimate_ns=plan.estimate_ns,
         error=plan.error,
@@ -250,7 +255,7 @@ def summarise_plan(
         machine_hours=None if costs.hours is None else costs.hours.drawn,
         longest_launch_hours=None if costs.hours is None else costs.hours.longest_launch,
         binding=relaxed_options(plan.total_duration_ns, costs),
-        details=None if design.picks is None else dict(design.picks.details),
+        details=design.details,
     )
 
 
@@ -286,7 +291,7 @@ def trade_off_row(
     """Return one epsilon of a trade-off; without a point there is no plan, and ``why_none`` says why."""
     taken = None
     if point is not None and slowdown is not None:
-        taken = hours(point.sampled_duration_ns, slowdown)
+        taken = machine_hours(point.sampled_duration_ns, slowdown)
     return TradeOffRow(
         epsilon=epsilon,
         samples=None if point is None else point.samples,
@@ -302,9 +307,9 @@ def trade_off_row(
     )
 
 
-def list_strata(study: Study, plan: Plan) -> Iterator[StratumRow]:
+def list_strata(plan: Plan) -> Iterator[StratumRow]:
     """Yield the strata of a plan."""
-    for number, stratum in enumerate(planned_strata(study.counts, plan)):
+    for number, stratum in enumerate(planned_strata(plan)):
         yield StratumRow(
             stratum=number,
             key=stratum.key,

@@ -219,7 +219,7 @@ class TreeGrower:
         self._next: tuple[SplitNode, tuple[_Open, ...]] | None = None
 
     @property
-    def taken(self) -> int:
+    def steps_done(self) -> int:
         """How many decisions have been taken."""
         return len(self._nodes)
 
@@ -236,7 +236,7 @@ class TreeGrower:
         return SplitTree(self._group, tuple(linked))
 
     @property
-    def ahead(self) -> SplitNode | None:
+    def pending(self) -> SplitNode | None:
         """The decision that `step` takes next; None when there is none left."""
         if self._next is None and self._open[-1]:
             self._next = self._decision()
@@ -253,15 +253,15 @@ class TreeGrower:
 
     def step(self) -> SplitNode | None:
         """Take the next decision; None when there is none left."""
-        ahead = self.ahead
+        pending = self.pending
         if self._next is not None:
             self._nodes.append(self._next[0])
             self._open.append(self._next[1])
             self._next = None
-        return ahead
+        return pending
 
     def undo(self) -> bool:
-        """Take back the last decision, which is ahead again; False when there is none."""
+        """Take back the last decision, which is pending again; False when there is none."""
         if not self._nodes:
             return False
         self._next = self._nodes.pop(), self._open.pop()

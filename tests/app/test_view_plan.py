@@ -191,13 +191,12 @@ async def test_nothing_waits_for_a_plan(small: str, monkeypatch: pytest.MonkeyPa
 def test_the_figures_are_the_plans(small: str) -> None:
     details = details_without_app(small)
     study, plan = details.study, details.plan
-    judgement = judge_design(study.counts, study.design, 200, 0)
+    judgement, promise = judge_design(study.design, 200, 0), study.design.promise
+    assert promise is not None
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 168"
-    assert without_tones(shown["bound"][0]).startswith(
-        f"{100 * (study.design.bound or 0):.1f} % of the profile, "
-    )
-    promised = f"{100 * (study.design.promised_error or 0):.1f} %"
+    assert without_tones(shown["bound"][0]).startswith(f"{100 * promise.bound:.1f} % of the profile, ")
+    promised = f"{100 * promise.error:.1f} %"
     assert without_tones(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
     assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
     assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in without_tones(shown["within"][0])

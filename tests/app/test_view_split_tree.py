@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sampling.plan.design import Design
-from sampling.plan.walk import TreeWalk
+from sampling.plan.split_stepper import SplitStepper
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
@@ -33,7 +33,7 @@ from tests.app.driving import (
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.widgets import Chart, Line
 from tui.options.look import OpenOptions
-from tui.text.tree import TreeStop
+from tui.text.tree import TreeSnapshot
 
 ROOT = OpenOptions(method="root")
 RICH = OpenOptions(method="root", group_by=GroupBy.NAME, epsilon=0.01)
@@ -55,7 +55,7 @@ def view(app: App) -> SplitTreeScreen:
     return app.screen
 
 
-def stop_in(app: App) -> TreeStop:
+def stop_in(app: App) -> TreeSnapshot:
     stop = view(app).looked_at
     assert stop is not None
     return stop
@@ -94,10 +94,12 @@ async def copied(app: App, pilot: Running) -> tuple[str, str]:
     return text, app.clipboard
 
 
-def walk_like(app: App, method: str = "root") -> TreeWalk:
+def walk_like(app: App, method: str = "root") -> SplitStepper:
     """A walk of the engine's by the session's options, at its start."""
     options = app.session.options
-    return TreeWalk(study_in(app).counts, method, Target(options.epsilon), overrides=app.session.overrides)
+    return SplitStepper(
+        study_in(app).counts, method, Target(options.epsilon), overrides=app.session.overrides
+    )
 
 
 def figures(app: App) -> str:
@@ -113,7 +115,7 @@ async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
         walk = walk_like(app)
         while True:
             stop = stop_in(app)
-            assert (stop.group, stop.nodes, stop.ahead) == (walk.group, walk.nodes, walk.ahead)
+            assert (stop.group, stop.nodes, stop.pending) == (walk.group, walk.nodes, walk.pending)
             assert stop.running == walk.running
             assert app.session.selected == walk.group
             if walk.group == 1:
@@ -124,7 +126,7 @@ async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
         while walk.back():
             steps += 1
             await press(app, pilot, "left_square_bracket" if steps % 2 else "left")
-            assert (place(app), stop_in(app).ahead) == ((walk.group, walk.taken), walk.ahead)
+            assert (place(app), stop_in(app).pending) == ((walk.group, walk.steps_done), walk.pending)
         await press(app, pilot, "left")
         assert place(app) == (0, 0)
         assert steps > 3
@@ -138,7 +140,7 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         await press(app, pilot, "left_curly_bracket")
         assert place(app) == (0, 0), "there is none before the first"
         await press(app, pilot, "e")
-        assert place(app) == (0, whole.taken)
+        assert place(app) == (0, whole.steps_done)
         assert "all" in screen_text(app).split("\n")[2]
         await press(app, pilot, "right_curly_bracket", "right_curly_bracket")
         assert place(app) == (2, 0)
@@ -146,11 +148,12 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         assert place(app) == (1, 0)
         await press(app, pilot, "E")
         assert place(app)[0] == last
-        assert stop_in(app).ahead is None
+        assert stop_in(app).pending is None
         running = stop_in(app).running
         whole.finish()
         assert running is not None
-        assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.bound)
+        assert whole.design.promise is not None
+        assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.promise.bound)
         await press(app, pilot, "right_square_bracket", "right_curly_bracket")
         assert place(app)[0] == last
 
@@ -182,9 +185,10 @@ async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
         await press(app, pilot, "plus", "minus", "minus", "u")
         (decided,) = app.session.overrides.values()
         assert decided == {"": Verdict.SPLIT, "L": Verdict.KEEP}
-        assert study_in(app).design.bound == pytest.approx(
-            walk_like(app).design.bound  # type: ignore[arg-type]
-        )
+        shown, walked = study_in(app).design.promise, walk_like(app).design.promise
+        assert shown is not None
+        assert walked is not None
+        assert shown.bound == pytest.approx(walked.bound)
         assert view(app).method == "root"
 
 
@@ -284,7 +288,6 @@ def design_in(app: App) -> Design:
 def strata_of_pool(app: App) -> int:
     """How many strata of the plan are of a pool."""
     design = design_in(app)
-    assert design.groups is not None
     return int(design.groups.is_pool[design.strata.group].sum())
 
 
@@ -313,7 +316,6 @@ async def test_a_decision_on_a_pooled_kernel_group_takes_it_out_of_the_pool(gpt:
         assert decided == {"": Verdict.KEEP}
         assert members[-1] not in pooled(app)
         design = design_in(app)
-        assert design.groups is not None
         own = design.groups.group_of[members[-1]]
         assert (design.strata.group == own).sum() == 1, "one range, as decided"
         assert printed(view_of(app).command(), 80, tmp_path)

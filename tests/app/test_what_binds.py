@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from sampling.plan.nearby import Relaxation, simulation_hours, what_binds
+from sampling.plan.sensitivity import Relaxation, measure_sensitivity, simulation_hours
 from sampling.reduction import GroupBy
 from tests.app.driving import (
     SIZES,
@@ -39,7 +39,7 @@ DEAR = OpenOptions(no_pool=True, min_samples=2)
 
 def told_by_engine(app: App) -> tuple[Relaxation, ...]:
     options = app.session.options
-    return what_binds(study_in(app), target_of(options), options.group_by)
+    return measure_sensitivity(study_in(app), target_of(options), options.group_by)
 
 
 def line(app: App) -> str:

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.geometry import Size
 
-from sampling.plan.nearby import TradeOffPoint
+from sampling.plan.sensitivity import TradeOffPoint
 from sampling.reduction.timeline import By, GroupLaunches
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Outcome, predict

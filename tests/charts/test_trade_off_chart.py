@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.plan.nearby import TradeOffPoint, default_epsilons
+from sampling.plan.sensitivity import TradeOffPoint, default_epsilons
 from tests.drawing import in_ascii
 from tui.charts.grid import Grid, plain
 from tui.charts.size_plot import CHOSEN, OTHER, trade_off_chart

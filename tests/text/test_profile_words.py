@@ -122,5 +122,8 @@ def test_rows_are_cut_and_joined_as_text_is(row: Words, other: Words, most: int)
     ],
 )
 def test_a_promise_is_met_where_it_is_within_epsilon(promised: float | None, said: tuple[str, Tone]) -> None:
-    design: Any = SimpleNamespace(promised_error=promised, target=SimpleNamespace(epsilon=0.05))
+    design: Any = SimpleNamespace(
+        promise=None if promised is None else SimpleNamespace(error=promised),
+        target=SimpleNamespace(epsilon=0.05),
+    )
     assert verdict(design) == said

@@ -18,7 +18,7 @@ from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.comparison import ComparedMethod
-from sampling.plan.nearby import hours
+from sampling.plan.sensitivity import machine_hours
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
@@ -141,7 +141,7 @@ def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session
     said = [f"{row.method}: {method.source}"]
     slowdown, epsilon, promised = session.options.slowdown, findings.asked.epsilon, row.promised_error
     if slowdown is not None and study is not None and row.speedup:
-        taken = quantities.hours(hours(study.counts.total_duration_ns / row.speedup, slowdown))
+        taken = quantities.hours(machine_hours(study.counts.total_duration_ns / row.speedup, slowdown))
         said.append(f"{taken} of one machine, simulated {slowdown:g} times slower")
     if promised is not None and promised > epsilon:
         wide, asked = quantities.share(promised), quantities.share(epsilon)

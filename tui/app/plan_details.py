@@ -14,19 +14,19 @@ from sampling.errors import OptionError
 from sampling.parallel import Progress
 from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.nearby import (
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import PlannedLaunch, read_plan
+from sampling.plan.plan_summary import pooled_groups
+from sampling.plan.sensitivity import (
     NoPoint,
     PlanCosts,
     TradeOffPoint,
     check_has_trade_off,
     default_epsilons,
-    point_of,
     simulation_hours,
     trade_off,
+    trade_off_point,
 )
-from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import PlannedLaunch, read_plan
-from sampling.plan.plan_summary import pooled_groups
 from sampling.plan.study import Study
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import exported_folder, exporter_named
@@ -139,13 +139,13 @@ def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDet
         return details
     known = before.points if before is not None and before.curve == details.curve else {}
     epsilon = details.target.epsilon
-    return replace(details, points={epsilon: point_of(study.design, epsilon), **known})
+    return replace(details, points={epsilon: trade_off_point(study.design, epsilon), **known})
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Judge the plan by repeated draws."""
-    options, counts, design = details.session.options, details.study.counts, details.plan.design
-    yield replace(details, judgement=judge_design(counts, design, options.judge, options.seed, progress))
+    options, design = details.session.options, details.plan.design
+    yield replace(details, judgement=judge_design(design, options.judge, options.seed, progress))
 
 
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -234,19 +234,18 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
 
 
 def _bounds(design: Design) -> Iterator[Figure]:
-    if design.bound is None:
+    if (promise := design.promise) is None:
         forms = "none: the launches are not drawn at random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
-    (met, tone), profiled = verdict(design), f"{share(design.bound)} of the profile"
-    if design.promised_error is not None:
-        promised = f"{share(design.promised_error)} {met}"
-        forms = (
-            f"{promised}, of the simulated total, if {assumed_words(design)}",
-            f"{promised}, of simulated total",
-        )
-        yield "promise", tuple(toned(form, promised, tone) for form in forms)
-    groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
+    (met, tone), profiled = verdict(design), f"{share(promise.bound)} of the profile"
+    promised = f"{share(promise.error)} {met}"
+    forms = (
+        f"{promised}, of the simulated total, if {assumed_words(promise)}",
+        f"{promised}, of simulated total",
+    )
+    yield "promise", tuple(toned(form, promised, tone) for form in forms)
+    groups = "" if promise.group_bound is None else f", {share(promise.group_bound)} of any group"
     yield "bound", (f"{profiled}{groups}", profiled)
 
 

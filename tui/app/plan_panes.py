@@ -19,7 +19,7 @@ from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
-from sampling.plan.nearby import Relaxation, Value, check_slowdown
+from sampling.plan.sensitivity import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_named, exporter_names
 from tui.app.actions import BINDS, bindings
@@ -246,8 +246,7 @@ def fit(
         yield _without_dashes(error)
         return
     design = found.design
-    promised = design.promised_error
-    promise = "" if promised is None else f", the total within {quantities.share(promised)}"
+    promise = "" if design.promise is None else f", the total within {quantities.share(design.promise.error)}"
     expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
     gives = (
         f"epsilon {design.target.epsilon:g} fits {answers['budget'].strip()}: "

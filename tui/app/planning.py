@@ -12,8 +12,8 @@ from pathlib import Path
 from sampling.errors import OptionError, OverrideError, PlanFileError, SamplingError
 from sampling.methods.registry import check_settings
 from sampling.parallel import Progress
-from sampling.plan.nearby import SimulationHours
 from sampling.plan.plan_file import overrides_text, read_overrides
+from sampling.plan.sensitivity import SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.splitting.tree import Overrides

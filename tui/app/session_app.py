@@ -27,7 +27,7 @@ from tui.terminal.printable import is_ascii, printable
 if TYPE_CHECKING:
     from sampling.parallel import Progress
     from sampling.plan.findings import Finding
-    from sampling.plan.nearby import Relaxation, SimulationHours
+    from sampling.plan.sensitivity import Relaxation, SimulationHours
     from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
 

@@ -16,8 +16,8 @@ from textual.widgets import Static
 from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
+from sampling.plan.split_stepper import SplitStepper
 from sampling.plan.study import Study
-from sampling.plan.walk import TreeWalk
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, Verdict
@@ -39,12 +39,12 @@ from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable_lines
 from tui.text.groups import group_label
 from tui.text.tree import (
-    TreeStop,
+    TreeSnapshot,
     card_lines,
     node_name,
     running_lines,
     stop_histogram,
-    stop_of,
+    take_snapshot,
     tree_blocks,
 )
 
@@ -76,22 +76,22 @@ class WalkSpec:
         )
         return mine == theirs and same_overrides(self.overrides, other.overrides)
 
-    def walk(self, progress: Progress) -> TreeWalk:
+    def walk(self, progress: Progress) -> SplitStepper:
         """Return a new walk by it, at no group yet."""
         settings, target = self.options.set, target_of(self.options)
-        return TreeWalk(
+        return SplitStepper(
             self.counts, self.method, target, settings=settings, overrides=self.overrides, progress=progress
         )
 
 
-Walked = tuple[WalkSpec, TreeWalk]
+Walked = tuple[WalkSpec, SplitStepper]
 """A walk, and what it was made from."""
 
 Change = Callable[[Walked | None, Progress], Walked | None]
 """Moves a walk on, or makes another; raises SamplingError where it cannot."""
 
 
-def node_title(stop: TreeStop, study: Study | None) -> str:
+def node_title(stop: TreeSnapshot, study: Study | None) -> str:
     """Return the group, and which of its decisions is looked at."""
     taken = len(stop.nodes)
     if stop.node is None:
@@ -99,22 +99,22 @@ def node_title(stop: TreeStop, study: Study | None) -> str:
     elif stop.node.index == taken:
         place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
     else:
-        so_far = "" if stop.ahead is None else " so far"
+        so_far = "" if stop.pending is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
     label = "" if study is None else f": {group_label(study, stop.group)}"
     return f"[2] {stop.name} {place}{label}"
 
 
-def draw_branches(stop: TreeStop, width: int, height: int) -> Grid:
+def draw_branches(stop: TreeSnapshot, width: int, height: int) -> Grid:
     """Return the branches so far, as many rows as there is room for, that of the node in focus among them."""
     if width < 1 or height < 2:
         return blank(width, height)
     taken, room = len(stop.nodes), height - 1
     at = taken if stop.node is None else stop.node.index
-    first = max(min(at - room // 2, taken + (stop.ahead is not None) - room), 0)
+    first = max(min(at - room // 2, taken + (stop.pending is not None) - room), 0)
     # Where a group is split to its end no node is marked.
     marked = "-" if stop.node is None else stop.node.path
-    return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=(first, first + room))
+    return tree(stop.nodes, width, proposed=stop.pending, marked=marked, rows=(first, first + room))
 
 
 class SplitTreeScreen(ViewScreen):
@@ -142,7 +142,7 @@ class SplitTreeScreen(ViewScreen):
         # What the session asks of a walk, what the one shown was made from, and where that is.
         self._spec: WalkSpec | None = None
         self._shown_spec: WalkSpec | None = None
-        self._stop: TreeStop | None = None
+        self._stop: TreeSnapshot | None = None
         self._cursor: str | None = None
         self._histogram = Soon[None](self, lambda _: self._draw_histogram())
         # The walk, which a worker moves, and the changes of it that are not made yet.
@@ -198,14 +198,14 @@ class SplitTreeScreen(ViewScreen):
         def begin(walked: Walked | None, progress: Progress) -> Walked:
             walk = spec.walk(progress)
             if walked is not None and walked[0].counts is spec.counts:
-                walk.resume(walked[1].place)
+                walk.resume(walked[1].position)
             else:
                 walk.enter(session.selected or 0)
             return spec, walk
 
         self._add(begin)
 
-    def _go(self, how: Callable[[TreeWalk], object]) -> None:
+    def _go(self, how: Callable[[SplitStepper], object]) -> None:
         """Move on, and look at the decision that comes next there."""
 
         def move(walked: Walked | None, _: Progress) -> Walked | None:
@@ -223,18 +223,18 @@ class SplitTreeScreen(ViewScreen):
             self._is_moving = True
             start(self, self._moved, self._take, group="tree", is_exclusive=False)
 
-    def _moved(self, progress: Progress) -> Iterator[tuple[WalkSpec, TreeStop] | SamplingError | None]:
+    def _moved(self, progress: Progress) -> Iterator[tuple[WalkSpec, TreeSnapshot] | SamplingError | None]:
         """Yield where each change leads, or why it cannot be made; None after the last."""
         while self._waiting:
             try:
                 self._walked = self._waiting.popleft()(self._walked, progress)
                 if self._walked is not None:
-                    yield self._walked[0], stop_of(self._walked[1])
+                    yield self._walked[0], take_snapshot(self._walked[1])
             except SamplingError as error:
                 yield error
         yield None
 
-    def _take(self, told: tuple[WalkSpec, TreeStop] | SamplingError | None) -> None:
+    def _take(self, told: tuple[WalkSpec, TreeSnapshot] | SamplingError | None) -> None:
         if told is None:
             self._is_moving = False
             self._add()
@@ -297,7 +297,7 @@ class SplitTreeScreen(ViewScreen):
         return self._method_wanted(self.session) if self._shown_spec is None else self._shown_spec.method
 
     @property
-    def looked_at(self) -> TreeStop | None:
+    def looked_at(self) -> TreeSnapshot | None:
         """Where the walk is now, with the node under the cursor; None before it has begun."""
         stop = self._stop
         if stop is None or self._cursor is None:
@@ -316,7 +316,7 @@ class SplitTreeScreen(ViewScreen):
         self.entitle("split", node_title(stop, session.study), f"[x] {axis}  [m] {self.method}, {whose}")
         # The words are of a decision, with the keys that take it; or of a group that is split.
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
-        so_far = ("", "") if stop.ahead is None else (" so far", "+ split  - keep  u undo")
+        so_far = ("", "") if stop.pending is None else (" so far", "+ split  - keep  u undo")
         self.entitle("tree", f"[tab] Tree{so_far[0]}", so_far[1])
         self._say_in_card(*card_lines(stop))
         self.query_one("#branches", Chart).show(partial(draw_branches, stop))
@@ -331,7 +331,7 @@ class SplitTreeScreen(ViewScreen):
     # Keys.
 
     def action_walk(self, way: str) -> None:
-        """Move on as a method of `TreeWalk` does, and look at the decision that comes next there."""
+        """Move on as a method of `SplitStepper` does, and look at the decision that comes next there."""
         self._go(methodcaller(way))
 
     def action_look(self, by: int) -> None:
@@ -351,7 +351,7 @@ class SplitTreeScreen(ViewScreen):
         def decide(walked: Walked | None, progress: Progress) -> Walked | None:
             if walked is None:
                 return None
-            before, place = walked[1], walked[1].place
+            before, place = walked[1], walked[1].position
             group, path = (place.group, place.path) if node is None else node
             if group != place.group:
                 # The user is at another node by now.

@@ -12,7 +12,7 @@ from tui.options.plan import SampleOptions
 # They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
     from sampling.plan.findings import Finding
-    from sampling.plan.nearby import Relaxation, SimulationHours
+    from sampling.plan.sensitivity import Relaxation, SimulationHours
     from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
     from tui.engine.plan_files import OpenedPlan

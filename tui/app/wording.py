@@ -36,7 +36,7 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     design, taken = study.design, decisions(session.overrides)
     yours = f" + {taken} of yours" if taken else ""
     asked = f"{100 * design.target.epsilon:.4g} %"
-    promised = design.promised_error
+    promised = None if design.promise is None else design.promise.error
     error, beside, (_, tone) = "no bound on the error", "", verdict(design)
     if promised is not None:
         error = f"error <= {quantities.share(promised)}"

@@ -33,7 +33,7 @@ from tui.charts.quantities import ratio, si_tick
 from tui.terminal.printable import is_ascii
 
 if TYPE_CHECKING:
-    from sampling.plan.nearby import TradeOffPoint
+    from sampling.plan.sensitivity import TradeOffPoint
     from scalemodel.measurements import Measurements
     from scalemodel.predict import Outcome
     from scalemodel.validate import Validation

@@ -168,23 +168,23 @@ def run_ranks(options: look.RanksOptions) -> None:
 
 def run_tree(options: look.TreeOptions) -> None:
     """Read, split one group, draw."""
-    from sampling.plan.walk import TreeWalk
+    from sampling.plan.split_stepper import SplitStepper
     from sampling.splitting.tree import list_decisions
-    from tui.text.tree import node_at, stop_of, tree_blocks, whole_tree
+    from tui.text.tree import node_at, take_snapshot, tree_blocks, whole_tree
 
     split_trees_of(options.method)
     study = study_as_asked(options.profiles, options)
     of, counts = study.choice, study.counts
     target = studies.target_of(options)
-    walk = TreeWalk(counts, of.method, target, settings=of.settings, overrides=of.overrides)
+    walk = SplitStepper(counts, of.method, target, settings=of.settings, overrides=of.overrides)
     walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))
     if options.decisions is None:
         stop = whole_tree(walk)
     else:
         walk.enter(walk.group, options.decisions)
-        stop = stop_of(walk)
+        stop = take_snapshot(walk)
     if options.node is not None:
-        seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
+        seen = stop.nodes if stop.pending is None else (*stop.nodes, stop.pending)
         stop = replace(stop, node=node_at(seen, options.node))
     decisions, depth = list_decisions(stop.nodes, counts.groups[stop.group].key), options.max_depth
     _show(study, options, "tree", decisions, lambda canvas: tree_blocks(stop, canvas, depth, log=options.log))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.plan.judge import judge_design, judge_plan
-from sampling.plan.nearby import PlanCosts, check_has_trade_off
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.sensitivity import PlanCosts, check_has_trade_off
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import plan_costs, study_within_budget
@@ -34,7 +34,7 @@ def run_sample(options: SampleOptions) -> None:
     judged, launches = None, tuple[PlannedLaunch, ...]()
     with progress_of(options) as progress:
         if options.judge and options.list is None:
-            judged = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+            judged = judge_design(plan.design, options.judge, options.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
             launches = find_planned_launches(study, plan, progress)

@@ -15,8 +15,8 @@ from sampling import running
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
-from sampling.plan.nearby import parse_duration
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.plan.sensitivity import parse_duration
 from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project, summarise_projection
 from sampling.reduction.grouping import choose_kernel

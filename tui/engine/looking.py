@@ -108,7 +108,7 @@ def timeline_of_group(
         drawn_ids = before.drawn_ids
     else:
         plan = drawn_plan(study.counts, study.design, seed)
-        drawn_ids = locate(study.profile, study.counts, plan, progress).id
+        drawn_ids = locate(study.profile, plan, progress).id
     gaps = idle_gaps(study.profile, study.counts, group, progress)
     return GroupTimeline(study, group, launches, drawn_ids, gaps=gaps)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
-from sampling.plan import nearby
-from sampling.plan.nearby import Budget, NoPoint, PlanCosts, Relaxation, SimulationHours, TradeOffPoint
+from sampling.plan import sensitivity
 from sampling.plan.plan import Plan, drawn_plan
+from sampling.plan.sensitivity import Budget, NoPoint, PlanCosts, Relaxation, SimulationHours, TradeOffPoint
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.strata.target import Target
@@ -33,11 +33,11 @@ def budget_of(options: SlowdownOptions) -> Budget | None:
     Raises OptionError: it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
     """
     if options.slowdown is not None:
-        nearby.check_slowdown(options.slowdown)
+        sensitivity.check_slowdown(options.slowdown)
     if not isinstance(options, BudgetOptions) or options.budget is None:
         return None
-    budget = nearby.written_budget(options.budget, options.slowdown)
-    nearby.check_has_trade_off(options.method)
+    budget = sensitivity.parse_budget(options.budget, options.slowdown)
+    sensitivity.check_has_trade_off(options.method)
     return budget
 
 
@@ -52,7 +52,8 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     if budget is None:
         return read
     with progress_of(options) as progress:
-        return studies.with_flags_in_findings(nearby.study_within(read, target_of(options), budget, progress))
+        fitting = sensitivity.study_within(read, target_of(options), budget, progress)
+    return studies.with_flags_in_findings(fitting)
 
 
 def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
@@ -62,10 +63,10 @@ def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> 
 
     Raises BudgetError: none fits it; OptionError: see `budget_of` and `study_within`.
     """
-    budget = nearby.written_budget(str(options.budget), options.slowdown)
-    found = nearby.study_within(read, target_of(options), budget, progress)
+    budget = sensitivity.parse_budget(str(options.budget), options.slowdown)
+    found = sensitivity.study_within(read, target_of(options), budget, progress)
     plan = drawn_plan(found.counts, found.design, options.seed)
-    return found, nearby.simulation_hours(plan, budget.slowdown)
+    return found, sensitivity.simulation_hours(plan, budget.slowdown)
 
 
 def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, binding: bool) -> PlanCosts:
@@ -82,14 +83,14 @@ def hours_of(options: SlowdownOptions, study: Study, plan: Plan | None = None) -
     if options.slowdown is None:
         return None
     drawn = plan or drawn_plan(study.counts, study.design, options.seed)
-    return nearby.simulation_hours(drawn, options.slowdown)
+    return sensitivity.simulation_hours(drawn, options.slowdown)
 
 
 def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:
     """Return what each option alone, relaxed one step, would give the plan of a study by these options."""
     # Of a plan within a budget the epsilon is the one that was found.
     target = replace(target_of(options), epsilon=study.design.target.epsilon)
-    return nearby.what_binds(study, target, options.group_by, progress)
+    return sensitivity.measure_sensitivity(study, target, options.group_by, progress)
 
 
 def traded(
@@ -98,7 +99,7 @@ def traded(
     """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
     overrides = study.choice.overrides
     given = (study.counts, options.method, target, options.seed, epsilons)
-    tried = list(nearby.trade_off(*given, settings=options.set, overrides=overrides, progress=progress))
+    tried = list(sensitivity.trade_off(*given, settings=options.set, overrides=overrides, progress=progress))
     points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
     return points, tuple(each for each in tried if isinstance(each, NoPoint))
 
@@ -111,7 +112,7 @@ def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -
     Raises OptionError: one is no number, or no fraction.
     """
     if given is None:
-        return nearby.default_epsilons(target.epsilon)
+        return sensitivity.default_epsilons(target.epsilon)
     words = [word.strip() for word in given.split(",") if word.strip()]
     try:
         named = [replace(target, epsilon=float(word)).epsilon for word in words]

@@ -16,10 +16,10 @@ from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.comparison import ComparedMethod
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.nearby import PlanCosts, default_epsilons, point_of
 from sampling.plan.other_recording import made_from
 from sampling.plan.overview import device_name, profile_info, summarise_groups
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
+from sampling.plan.sensitivity import PlanCosts, default_epsilons, trade_off_point
 from sampling.plan.study import Study
 from sampling.record import Count, Record
 from sampling.text import counted
@@ -102,7 +102,7 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     simulated = _simulated(study, plan, options, progress) if options.results else None
     judgement = known = compared = None
     if options.judge:
-        judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+        judgement = judge_design(plan.design, options.judge, options.seed, progress)
     costs = plan_costs(options, study, plan, binding=False)
     timeline = timeline_of_group(study, 0, options.seed, progress)
     if method_named(options.method).draws_at_random:
@@ -111,7 +111,7 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
         epsilons = default_epsilons(target.epsilon)
         others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
         points, missing = traded(study, options, target, others, progress)
-        points = (point_of(study.design, target.epsilon), *points)
+        points = (trade_off_point(study.design, target.epsilon), *points)
         known = TradeOff(options.method, target, epsilons, points, missing, costs)
     if options.compare:
         asked = options_of(CompareOptions, options, output=None, one_workload=True)

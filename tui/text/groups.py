@@ -175,8 +175,6 @@ def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
     durations_ns, _ = study.counts.group_pairs(group)
     design = study.design
     whole = [(int(durations_ns[0]), int(durations_ns[-1]))]
-    if design.groups is None:
-        return whole
     strata, of_strata = design.strata, design.groups.counts
     rows = np.flatnonzero(strata.group == design.groups.group_of[group])
     low, high = of_strata.duration_ns[strata.start[rows]], of_strata.duration_ns[strata.stop[rows] - 1]

@@ -11,8 +11,6 @@ from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.judge import Judgement
-from sampling.plan.nearby import WORTH_TELLING, PlanCosts, Relaxation, SimulationHours, what_limits
-from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.plan_summary import (
@@ -21,6 +19,15 @@ from sampling.plan.plan_summary import (
     list_strata,
     pooled_groups,
     summarise_plan,
+)
+from sampling.plan.promise import Promise
+from sampling.plan.sensitivity import (
+    WORTH_TELLING,
+    PlanCosts,
+    Relaxation,
+    SimulationHours,
+    find_limit,
+    machine_hours,
 )
 from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
@@ -58,9 +65,9 @@ _PER_CENT_MORE = 100 * OF_SEVERAL_SIGNATURES
 
 def verdict(design: Design) -> tuple[str, Tone]:
     """Return whether the plan's promise is within the epsilon asked for, in a word, and the word's tone."""
-    if design.promised_error is None:
+    if design.promise is None:
         return "no bound", Tone.WARNING
-    return ("met", Tone.GOOD) if design.promised_error <= design.target.epsilon else ("not met", Tone.BAD)
+    return ("met", Tone.GOOD) if design.promise.error <= design.target.epsilon else ("not met", Tone.BAD)
 
 
 def sure_words(confidence: float) -> str:
@@ -113,13 +120,13 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
         return f"{cycles} are then their sum: {left}."
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
-    if design.promised_error is None:
+    if (promise := design.promise) is None:
         return "How far off the whole run may then be is not known: its launches take no time in the profile."
-    within = f"{share(design.promised_error)} ({sure})"
-    if design.promised_error > target.epsilon:
+    within = f"{share(promise.error)} ({sure})"
+    if promise.error > target.epsilon:
         within += f", more than the {100 * target.epsilon:.4g} % asked for"
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
-    if design.has_mixed_strata:
+    if promise.has_mixed_strata:
         assumed += f", {_PER_CENT_MORE:.4g} % more where it holds several grids,"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
@@ -130,43 +137,45 @@ def promise_words(design: Design) -> str:
     """Return the promise as the contract has it: its bound, its confidence and what is assumed."""
     if not design.random:
         return "nothing: the launches are not drawn at random"
-    if design.promised_error is None:
+    if design.promise is None:
         return "nothing: the launches take no time in the profile"
-    within = f"within {share(design.promised_error)} at confidence {share(design.target.confidence)}"
-    return f"the simulated total {within}, if {assumed_words(design)}"
+    within = f"within {share(design.promise.error)} at confidence {share(design.target.confidence)}"
+    return f"the simulated total {within}, if {assumed_words(design.promise)}"
 
 
-def assumed_words(design: Design) -> str:
+def assumed_words(promise: Promise) -> str:
     """Return how cycles per nanosecond are declared to vary."""
-    target = design.target
+    target = promise.target
     words = f"cycles per ns vary by at most {share(target.noise_floor)} within a stratum"
-    words += f", {_PER_CENT_MORE:.4g} % more where it holds several grids," if design.has_mixed_strata else ""
+    words += (
+        f", {_PER_CENT_MORE:.4g} % more where it holds several grids," if promise.has_mixed_strata else ""
+    )
     words += f" and {share(target.kernel_spread)} between kernels" if target.kernel_spread else ""
     return words.rstrip(",")
 
 
 def bound_sentence(design: Design) -> str:
     """Return the bounds that stand beside the promise."""
-    if design.bound is None:
+    if (promise := design.promise) is None:
         return "no bound: the launches are not drawn at random"
-    text = f"profile's own durations: {share(design.bound)} of the total"
-    if design.group_bound is not None:
-        text += f", {share(design.group_bound)} of any kernel group's"
-        text += " that is not pooled" if design.groups is not None and design.groups.is_pool.any() else ""
-    if design.group_bound_with_noise is not None:
-        text += f" ({share(design.group_bound_with_noise)} simulated)"
+    text = f"profile's own durations: {share(promise.bound)} of the total"
+    if promise.group_bound is not None:
+        text += f", {share(promise.group_bound)} of any kernel group's"
+        text += " that is not pooled" if design.groups.is_pool.any() else ""
+    if promise.group_bound_with_noise is not None:
+        text += f" ({share(promise.group_bound_with_noise)} simulated)"
     return text
 
 
 def why_so_wide(design: Design) -> Iterator[str]:
     """Yield the two errors of which the larger is promised, where they differ as printed, and why they do."""
-    if design.promised_error is None:
+    if (promise := design.promise) is None:
         return
     sure = f"{100 * design.target.confidence:.4g} %"
-    drawn, printed = share(design.bound_with_noise), share(design.expected_half_width)
+    drawn, printed = share(promise.bound_with_noise), share(promise.expected_half_width)
     if drawn != printed:
         why = "the fewer strata are simulated twice, the less is seen of how cycles vary, and the wider it is"
-        if design.promised_error == design.bound_with_noise:
+        if promise.error == promise.bound_with_noise:
             why = "what is drawn also misses by how durations differ, which results are corrected for"
         yield f"{sure} of such draws are within {drawn}, and `estimate` will print {printed}: {why}"
 
@@ -225,7 +234,7 @@ def why_none(design: Design) -> str:
     if not method_named(design.method).draws_at_random:
         return f"What would be faster is not known, for {design.method} goes by features of single launches"
     none = "Faster: by no single option"
-    if design.objective_cost is None and (limit := what_limits(design)) is not None:
+    if design.objective_cost is None and (limit := find_limit(design)) is not None:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
         held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"
         return f"{none}: {held}{some}: no plan gains more than {ratio(limit.speedup)}"
@@ -359,7 +368,7 @@ def list_answer(
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""
     warnings = _warnings(study, plan)
     if listed is PlanList.STRATA:
-        strata = list(list_strata(study, plan))
+        strata = list(list_strata(plan))
         listing = stratum_listing(study, plan)
         return CommandResult("sample", strata, blocks=lambda _: [listing], warnings=warnings)
     listing = launch_listing(study, plan, launches)
@@ -368,7 +377,7 @@ def list_answer(
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
-    strata = list(planned_strata(study.counts, plan))
+    strata = list(planned_strata(plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
     rows: list[tuple[str, int | None]] = []
     for each in strata:

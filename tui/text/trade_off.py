@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from sampling.methods.registry import method_named
-from sampling.plan.nearby import NoPoint, PlanCosts, TradeOffPoint
-from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan_summary import relaxed_options, trade_off_row
+from sampling.plan.sensitivity import NoPoint, PlanCosts, TradeOffPoint, machine_hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import listed

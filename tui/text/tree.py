@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sampling.errors import OptionError
-from sampling.plan.walk import Running, TreeWalk
+from sampling.plan.split_stepper import RunningTotals, SplitStepper
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted
@@ -24,18 +24,18 @@ _HISTOGRAM_HEIGHT = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeStop:
+class TreeSnapshot:
     """The split tree of a kernel group after some of its decisions."""
 
     counts: DurationCounts
     group: int
     #: The decisions so far, and the one that comes next, None when there is none left.
     nodes: tuple[SplitNode, ...]
-    ahead: SplitNode | None = None
+    pending: SplitNode | None = None
     #: The one that is shown in detail, of these; None for the whole group.
     node: SplitNode | None = None
     #: What the decisions so far would cost; None where it was not computed.
-    running: Running | None = None
+    running: RunningTotals | None = None
     #: Whether these are all decisions of all groups.
     is_plan: bool = False
 
@@ -45,16 +45,16 @@ class TreeStop:
         return f"#{self.group + 1}"
 
 
-def whole_tree(walk: TreeWalk) -> TreeStop:
+def whole_tree(walk: SplitStepper) -> TreeSnapshot:
     """Return all decisions on the group where a walk is."""
     walk.finish_group()
-    return TreeStop(walk.counts, walk.group, walk.nodes)
+    return TreeSnapshot(walk.counts, walk.group, walk.nodes)
 
 
-def stop_of(walk: TreeWalk) -> TreeStop:
+def take_snapshot(walk: SplitStepper) -> TreeSnapshot:
     """Return where a walk is now, with the decision that comes next shown in detail."""
-    ahead = walk.ahead
-    return TreeStop(walk.counts, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
+    pending = walk.pending
+    return TreeSnapshot(walk.counts, walk.group, walk.nodes, pending, pending, walk.running, walk.at_end)
 
 
 def node_name(path: str) -> str:
@@ -71,7 +71,7 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
     raise OptionError(what, remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it")
 
 
-def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False) -> Grid:
+def stop_histogram(stop: TreeSnapshot, width: int, height: int, *, log: bool = False) -> Grid:
     """Return the durations of the node that is looked at, with its threshold; else those of the group."""
     counts, node = stop.counts, stop.node
     axis: DurationAxis = "log" if log else "linear"
@@ -88,15 +88,17 @@ def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
     return int(counts.duration_ns[node.start]), int(counts.duration_ns[node.stop - 1])
 
 
-def place_line(stop: TreeStop) -> str:
+def place_line(stop: TreeSnapshot) -> str:
     """Return how many decisions were taken on the group, and which comes next."""
     taken = counted(len(stop.nodes), "decision")
     return (
-        f"after {taken}, next {node_name(stop.ahead.path)}" if stop.ahead else f"split to its end by {taken}"
+        f"after {taken}, next {node_name(stop.pending.path)}"
+        if stop.pending
+        else f"split to its end by {taken}"
     )
 
 
-def card_lines(stop: TreeStop) -> list[str]:
+def card_lines(stop: TreeSnapshot) -> list[str]:
     """Return the facts of the node that is looked at: its size, the verdict, kept whole, split.
 
     Without a node, those of a group that is split to its end.
@@ -121,7 +123,7 @@ def card_lines(stop: TreeStop) -> list[str]:
         parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
         split = f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"
     whole = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample')}"
-    is_ahead = stop.ahead is not None and node.path == stop.ahead.path
+    is_ahead = stop.pending is not None and node.path == stop.pending.path
     by = "proposed: " if is_ahead else "decided: "
     if node.overridden:
         # The reason already says that the user decided.
@@ -129,7 +131,7 @@ def card_lines(stop: TreeStop) -> list[str]:
     return [first, f"{by}{node.verdict}; {node.reason}", whole, split]
 
 
-def running_lines(stop: TreeStop) -> list[str]:
+def running_lines(stop: TreeSnapshot) -> list[str]:
     """Return what the decisions so far would cost and promise, the longest wording first."""
     running = stop.running
     if running is None:
@@ -147,14 +149,14 @@ def running_lines(stop: TreeStop) -> list[str]:
 
 
 def tree_blocks(
-    stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False
+    stop: TreeSnapshot, canvas: Canvas, max_depth: int | None = None, *, log: bool = False
 ) -> Iterator[Block]:
     """Yield the group's key, a histogram, the tree so far and the reasons of all decisions.
 
     On a page the tree is a table of its nodes, without the histogram.
     """
     looked_at = stop.node is not None or stop.running is not None
-    place = [place_line(stop)] if stop.ahead is not None else []
+    place = [place_line(stop)] if stop.pending is not None else []
     groups = stop.counts.groups
     marked = None if stop.node is None else stop.node.path
     if canvas.is_page:
@@ -178,7 +180,7 @@ def tree_blocks(
         ]
     else:
         yield ""
-        yield tree(stop.nodes, canvas.width, proposed=stop.ahead, marked=marked, max_depth=max_depth)
+        yield tree(stop.nodes, canvas.width, proposed=stop.pending, marked=marked, max_depth=max_depth)
         yield from [""] if stop.nodes else []
         yield from (f"{node_name(node.path)}: {node.verdict}, {node.reason}" for node in stop.nodes)
     yield from ("", running_lines(stop)[0]) if stop.running is not None else ()

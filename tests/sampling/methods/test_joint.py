@@ -24,7 +24,7 @@ from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
-from sampling.strata.strata import Strata, expected_half_width
+from sampling.strata.strata import Strata, declared_spread, expected_half_width
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]
@@ -134,12 +134,11 @@ def test_a_plan_keeps_what_was_asked(
     if target.group_epsilon is not None:
         limit = target.group_epsilon * plan.group_duration_ns
         assert (z * np.sqrt(of_group) <= limit * (1 + 1e-6)).all()
-    assert design.cycles is not None
-    width = expected_half_width(strata, design.cycles, target.confidence)
+    width = expected_half_width(strata, declared_spread(of, target), target.confidence)
     assert width <= target.epsilon * (1 + 1e-9)
-    if target.noise_floor >= 0.02 and target.kernel_spread >= 0.3 and total:
-        assert design.expected_half_width == pytest.approx(width)
-    assert (design.bound is None) == (not total)
+    assert (design.promise is None) == (not total)
+    if target.noise_floor >= 0.02 and target.kernel_spread >= 0.3 and design.promise is not None:
+        assert design.promise.expected_half_width == pytest.approx(width)
     assert target.pool or not of.is_pool.any()
 
 
@@ -217,14 +216,13 @@ def test_one_group_costs_little_more_than_the_best_of_all_plans(
 def test_it_is_no_dearer_than_root_where_root_keeps_as_much(name: str, by: GroupBy, epsilon: float) -> None:
     counts = bundled(name, by)
     joint, root = planned(counts, epsilon=epsilon), make_design(counts, "root", Target(epsilon), 0)
-    assert root.bound_with_noise is not None
-    assert root.expected_half_width is not None
-    if max(root.bound_with_noise, root.expected_half_width) <= epsilon:
+    assert root.promise is not None
+    if root.promise.error <= epsilon:
         assert joint.sampled_duration_ns <= root.sampled_duration_ns * 1.01
     else:
         # It then keeps what ROOT does not.
-        assert joint.bound_with_noise is not None
-        assert max(joint.bound_with_noise, joint.expected_half_width or 0) <= epsilon * (1 + 1e-9)
+        assert joint.promise is not None
+        assert joint.promise.error <= epsilon * (1 + 1e-9)
 
 
 @settings(max_examples=40)
@@ -266,9 +264,7 @@ def test_launches_of_0_ns_are_planned_as_if_they_took_half_a_step_of_the_clock()
 
 def test_nothing_is_promised_of_a_profile_in_which_nothing_takes_time() -> None:
     design = planned(reduced({"k": {0: 50}, "l": {0: 9}}))
-    promises = (design.bound, design.bound_with_noise, design.group_bound, design.expected_half_width)
-    assert promises == (None,) * 4
-    assert design.share_within_epsilon is None
+    assert design.promise is None
     assert "nothing in this profile takes any time" in " ".join(design.notes)
 
 
@@ -279,7 +275,6 @@ def test_small_kernel_groups_of_a_device_share_a_pool_where_that_is_cheaper() ->
     groups = {f"small {number}": {100 + number: 20} for number in range(30)}
     counts = reduced({"large": {1000: 1000, 1100: 500}, **groups})
     design = planned(counts)
-    assert design.groups is not None
     share = counts.group_duration_ns / counts.total_duration_ns
     pooled = design.groups.pooled_kernels
     assert pooled[share < POOL_BELOW].all()
@@ -297,16 +292,14 @@ def test_a_persons_cuts_fix_the_ranges_and_the_plan_prices_their_sizes() -> None
     for decided in ({"": Verdict.KEEP}, {"": Verdict.SPLIT, "L": Verdict.SPLIT}):
         leaves = TreeGrower(counts, 0, RootRule(Target()), decided).run().leaves
         design = make_design(counts, "joint", Target(), 0, overrides={key: decided})
-        assert design.groups is not None
         assert not design.groups.pooled_kernels[0]
         plan, here = design.groups.counts, design.strata.group == design.groups.group_of[0]
         base = int(plan.offsets[design.groups.group_of[0]])
         ranges = sorted(zip(design.strata.start[here] - base, design.strata.stop[here] - base, strict=True))
         assert ranges == sorted((leaf.start, leaf.stop) for leaf in leaves)
-        assert design.bound_with_noise is not None
-        assert design.bound_with_noise <= 0.05 * (1 + 1e-9)
+        assert design.promise is not None
+        assert design.promise.bound_with_noise <= 0.05 * (1 + 1e-9)
     kept = make_design(counts, "joint", Target(), 0, overrides={small: {"": Verdict.KEEP}})
-    assert kept.groups is not None
     assert not kept.groups.pooled_kernels[-1], "what a person decided on is not pooled"
     with pytest.raises(OverrideError, match="not in this profile"):
         make_design(counts, "joint", Target(), 0, overrides={"none": {"": Verdict.KEEP}})
@@ -321,10 +314,10 @@ def test_one_group_of_fifty_million_and_ten_thousand_groups() -> None:
     design = planned(reduced({"k": many}))
     assert design.strata.launches.sum() == sum(many.values()) > 40_000_000
     assert len(design.strata) <= MOST_CUTS
-    assert design.bound_with_noise is not None
-    assert design.bound_with_noise <= 0.05
+    assert design.promise is not None
+    assert design.promise.bound_with_noise <= 0.05
     groups = {f"k{number}": {int(ns): 3} for number, ns in enumerate(rng.integers(1_000, 90_000, 10_000))}
     for pool in (True, False):
         design = planned(reduced(groups), pool=pool)
-        assert design.bound_with_noise is not None
-        assert design.bound_with_noise <= 0.05
+        assert design.promise is not None
+        assert design.promise.bound_with_noise <= 0.05

@@ -14,7 +14,7 @@ from scipy.stats import binom
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
 from sampling.plan.comparison import Comparison, MethodComparison
-from sampling.plan.design import Design
+from sampling.plan.design import BinomialDesign, SampledDesign
 from sampling.plan.plan import drawn_plan, locate, planned_strata
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
@@ -62,8 +62,8 @@ def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: Profil
 
 def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: Profile) -> None:
     first = compared(profile, 0, 1).design
-    assert first is not None
-    assert first.number is not None
+    assert isinstance(first, BinomialDesign)
+    assert first.promise is not None
     # The number of launches given that it is not 0: N p / (1 - (1 - p)^N).
     mean = LAUNCHES * PROBABILITY / (1 - (1 - PROBABILITY) ** LAUNCHES)
     assert first.samples == round(mean) == 4
@@ -72,11 +72,13 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: Profile) -
     numbers = np.arange(1, LAUNCHES + 1)
     chances = binom.pmf(numbers, LAUNCHES, PROBABILITY) / binom.sf(0, LAUNCHES, PROBABILITY)
     variance = LAUNCHES**2 * DURATIONS.var(ddof=1) * (chances @ (1 / numbers) - 1 / LAUNCHES)
-    assert first.bound == pytest.approx(Target().z * np.sqrt(variance) / DURATIONS.sum())
+    assert first.promise.bound == pytest.approx(Target().z * np.sqrt(variance) / DURATIONS.sum())
     for seed in range(1, 5):
         other = compared(profile, seed, 1).design
-        assert other is not None
-        assert (other.samples, other.speedup, other.bound) == (first.samples, first.speedup, first.bound)
+        assert isinstance(other, BinomialDesign)
+        assert other.promise is not None
+        assert (other.samples, other.speedup) == (first.samples, first.speedup)
+        assert other.promise.bound == first.promise.bound
     assert first.notes == (
         "random.probability 0.004 draws none of 1,000 launches in 1.8 % of the draws; these are made again",
     )
@@ -107,28 +109,28 @@ def studied(made: Any, target: Target | None = None, *settings: str, region: Reg
     return study(made[0], Grouping(), region or Region(), target or Target(), choice)
 
 
-def clusters_of(known: Study) -> Design:
-    assert known.design.picks is not None
-    assert known.design.random
+def clustered_design(known: Study) -> SampledDesign:
+    assert isinstance(known.design, SampledDesign)
     return known.design
 
 
 def test_strata_are_the_clusters_with_their_own_figures(made: Any) -> None:
     known = studied(made)
-    design = clusters_of(known)
+    design = clustered_design(known)
     _, duration_ns, cluster, _ = made
     assert len(design.strata) == CLUSTERS
-    for index, facts in enumerate(planned_strata(known.counts, drawn_plan(known.counts, design, 0))):
-        here = np.flatnonzero(design.picks.stratum == index)
+    assert design.clusters is not None
+    assert design.promise is not None
+    for index, facts in enumerate(planned_strata(drawn_plan(known.counts, design, 0))):
+        here = np.flatnonzero(design.clusters.picks.stratum == index)
         (of,) = set(cluster[here].tolist())
         assert facts.size == np.count_nonzero(cluster == of) == len(here)
         assert facts.mean_ns == pytest.approx(duration_ns[here].mean())
         assert facts.std_ns == pytest.approx(duration_ns[here].std())
         assert (facts.low_ns, facts.high_ns) == (duration_ns[here].min(), duration_ns[here].max())
         assert 2 <= facts.samples <= facts.size
-        assert facts.key == design.picks.labels[index]
-    assert design.random
-    assert design.group_bound is None
+        assert facts.key == design.clusters.picks.labels[index]
+    assert design.promise.group_bound is None
     assert known.groups.clusters is None
 
 
@@ -137,9 +139,9 @@ def test_drawn_launches_are_of_their_cluster_and_last_as_long_as_the_plan_says(
     made: Any, region: Region
 ) -> None:
     known = studied(made, region=region)
-    design = clusters_of(known)
+    design = clustered_design(known)
     plan = drawn_plan(known.counts, design, 7)
-    ids = locate(known.profile, known.counts, plan).id
+    ids = locate(known.profile, plan).id
     _, duration_ns, cluster, _ = made
     assert len(set(ids.tolist())) == len(ids) == design.samples
     assert duration_ns[ids].tolist() == plan.duration_ns.tolist()
@@ -197,7 +199,7 @@ def test_the_share_is_what_drawn_launches_cost_on_average(run: WriteRun, method:
     profile = run(by_kernel)
     costs, found = costs_of(profile), costed(profile, method)
     drawn = [
-        costs[locate(profile, found.counts, drawn_plan(found.counts, found.design, seed)).id].sum()
+        costs[locate(profile, drawn_plan(found.counts, found.design, seed)).id].sum()
         for seed in range(40 if found.design.random else 1)
     ]
     standard_error = np.std(drawn) / np.sqrt(len(drawn)) / costs.sum()
@@ -218,6 +220,5 @@ def test_a_plan_by_cost_costs_less_and_keeps_the_same_promise(run: WriteRun) -> 
     assert by_cost.design.cost_share < 0.9 * by_time.design.cost_share
     assert by_cost.design.sampled_duration_ns > by_time.design.sampled_duration_ns
     assert by_cost.design.speedup == pytest.approx(1 / by_cost.design.cost_share)
-    for promise in (by_cost.design.bound_with_noise, by_cost.design.expected_half_width):
-        assert promise is not None
-        assert promise <= 0.02
+    assert by_cost.design.promise is not None
+    assert by_cost.design.promise.error <= 0.02

@@ -49,9 +49,17 @@ def find(launch_table: Callable[..., Profile]) -> Find:
 
 
 def plan_of(method: str, samples: int, speedup: float | None, *, random: bool = True) -> Any:
-    """What is looked at of the design of a plan."""
+    """What is looked at of the design of a plan; no kernel group of it is simulated whole."""
+    none = np.zeros(0, dtype=np.int64)
+    counts = SimpleNamespace(groups=(), group_launches=none, group_duration_ns=none, total_duration_ns=0)
     return SimpleNamespace(
-        method=method, samples=samples, speedup=speedup, random=random, groups=None, target=Target()
+        method=method,
+        samples=samples,
+        speedup=speedup,
+        random=random,
+        groups=SimpleNamespace(counts=counts),
+        strata=SimpleNamespace(group=none, launches=none, samples=none, least_samples=1),
+        target=Target(),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import MethodComparison, mean_figures
-from sampling.plan.design import design_of_method, make_design
+from sampling.plan.design import make_design, method_design
 from sampling.plan.judge import judge_plan, planned_design
 from sampling.plan.plan import drawn_plan
 from sampling.profile.profile import Profile
@@ -35,8 +35,8 @@ REPEATS = 1000
 def check_coverage(counts: DurationCounts, method: str) -> None:
     """At 95 % confidence, at least 93 % of the draws stay within the bound, and they are right on average."""
     design = make_design(counts, method, Target(), 0)
-    bound = design.bound
-    assert bound is not None
+    assert design.promise is not None
+    bound = design.promise.bound
     sizes = np.tile(design.strata.samples, (REPEATS, 1))
     errors = (
         errors_of_draws(counts, design.strata, sizes, np.random.default_rng(1)) / counts.total_duration_ns
@@ -64,7 +64,9 @@ def test_a_plan_finds_its_own_profile(method: str, mixture: Mixture, tmp_path: P
     assert (found.alignment, found.why_not_redrawn) == (None, None)
     assert found.error == pytest.approx(made.error)
     assert (found.total_ns, found.sampled_duration_ns) == (counts.total_duration_ns, made.sampled_duration_ns)
-    assert (found.bound, found.group_bound) == (made.design.bound, made.design.group_bound)
+    promise = made.design.promise
+    assert promise is not None
+    assert (found.bound, found.group_bound) == (promise.bound, promise.group_bound)
 
 
 def named_apart(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
@@ -98,7 +100,6 @@ def test_a_plan_file_is_enough_for_its_design_and_its_bounds(
     plan = plan_of_profile(profile, tmp_path / "p.json", method, Grouping(GroupBy.NAME), target=target)
     made = make_design(counts, method, target, 2)
     found = planned_design(counts, plan)
-    assert found.groups is not None
     assert found.groups.is_pool.any() == is_pooled
     assert (found.target, found.samples) == (made.target, made.samples)
     for field in fields(Strata):
@@ -108,7 +109,7 @@ def test_a_plan_file_is_enough_for_its_design_and_its_bounds(
         assert np.array_equal(found.strata.groups.group_of, made.strata.groups.group_of)
         assert found.strata.groups.counts.groups == made.strata.groups.counts.groups
     for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
-        assert getattr(found, name) == getattr(made, name), name
+        assert getattr(found.promise, name) == getattr(made.promise, name), name
 
 
 BY_NAME = Grouping(GroupBy.NAME)
@@ -140,12 +141,15 @@ def instruction_counts(profile: Profile, folder: Path) -> Path:
 def test_it_judges_the_design_that_would_be_planned(method: str, profile: Profile) -> None:
     compared = comparison_of(profile)
     found = compared.compare(method, BY_NAME)
-    planned = design_of_method(make_design(compared.counts(BY_NAME), method, Target(), 0))
+    planned = method_design(make_design(compared.counts(BY_NAME), method, Target(), 0))
     assert found.reason is None
     assert found.design is not None
     assert found.judgement is not None
     assert (found.design.samples, found.design.speedup) == (planned.samples, planned.speedup)
-    assert (found.design.bound, found.design.group_bound) == (planned.bound, planned.group_bound)
+    assert found.design.promise is not None
+    assert planned.promise is not None
+    assert found.design.promise.bound == planned.promise.bound
+    assert found.design.promise.group_bound == planned.promise.group_bound
     assert found.judgement.repeats == 20
     again = comparison_of(profile).compare(method, BY_NAME)
     assert again.judgement is not None

@@ -84,10 +84,10 @@ def test_a_plan_stands_for_every_launch(method: str, profile: Profile) -> None:
     least = np.minimum(2 if method == "joint" else 1, counts.group_launches)
     floor_ns = float((least * counts.group_duration_ns / counts.group_launches).sum())
     assert plan.floor_ns == pytest.approx(floor_ns)
-    bound = plan.design.bound
-    assert bound is not None
-    assert bound >= 0
-    assert (plan.design.group_bound is None) == (method == "random")
+    promise = plan.design.promise
+    assert promise is not None
+    assert promise.bound >= 0
+    assert (promise.group_bound is None) == (method == "random")
 
 
 @pytest.mark.parametrize("method", method_names(random=True))

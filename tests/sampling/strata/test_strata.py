@@ -189,13 +189,12 @@ ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 400
 def test_simulated_totals_are_within_the_bound(method: str, target: Target, many: DurationCounts) -> None:
     settings = ("random.launches=60",) if method == "random" else ()
     design = make_design(many, method, target, 0, settings=settings)
-    assert design.groups is not None
-    assert design.bound_with_noise is not None
+    assert design.promise is not None
     # A stratum of the whole workload has all its launches by kernel group.
     group_of = design.groups.group_of if design.strata.group[0] >= 0 else np.zeros(len(many.groups), np.int64)
     launches = launches_of(many, group_of)
     errors = simulated_errors(design.strata, launches, DRAWS, target.kernel_spread, target.noise_floor)
-    assert (np.abs(errors) <= design.bound_with_noise * (1 + 1e-9)).mean() >= ENOUGH
+    assert (np.abs(errors) <= design.promise.bound_with_noise * (1 + 1e-9)).mean() >= ENOUGH
 
 
 def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
@@ -211,14 +210,16 @@ def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
         "embedding", settings=("embedding.draw=random",), feature_paths=(str(tmp_path / "vectors.npy"),)
     )
     design = study(launch_table(names, durations.tolist()), Grouping(), Region(), Target(), choice).design
-    assert design.picks is not None
-    order = np.argsort(design.picks.stratum, kind="stable")
+    assert design.clusters is not None
+    order = np.argsort(design.clusters.picks.stratum, kind="stable")
     launches = (np.arange(900) % 30)[order], durations[order].astype(np.float64)
     errors = simulated_errors(design.strata, launches, DRAWS, 0.3, 0.05)
-    assert design.bound_with_noise is not None
-    assert (np.abs(errors) <= design.bound_with_noise).mean() >= ENOUGH
-    assert design.bound is not None
-    assert (np.abs(errors) <= design.bound).mean() < 0.9, "the bound of profile time does not hold of it"
+    assert design.promise is not None
+    assert (np.abs(errors) <= design.promise.bound_with_noise).mean() >= ENOUGH
+    assert design.promise is not None
+    assert (np.abs(errors) <= design.promise.bound).mean() < 0.9, (
+        "the bound of profile time does not hold of it"
+    )
 
 
 def test_quantiles_are_those_of_students_t() -> None:

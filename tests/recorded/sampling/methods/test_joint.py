@@ -60,7 +60,6 @@ def simulated_errors(counts: DurationCounts, design: Design, draws: int) -> NDAr
 
     Of the launches that are not drawn only the sum is needed, which is normal, for they are many.
     """
-    assert design.groups is not None
     rng, target, plan = np.random.default_rng(5), design.target, design.groups.counts
     kernel = np.repeat(np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets)), counts.count)
     duration_ns = np.repeat(counts.duration_ns, counts.count).astype(np.float64)
@@ -89,11 +88,10 @@ def test_simulated_totals_are_within_what_the_default_promises(
 ) -> None:
     counts = reduced(name, by)
     design = make_design(counts, "joint", Target(), 0)
-    assert design.bound_with_noise is not None
-    assert design.expected_half_width is not None
-    assert max(design.bound_with_noise, design.expected_half_width) <= 0.05 * (1 + 1e-9)
+    assert design.promise is not None
+    assert design.promise.error <= 0.05 * (1 + 1e-9)
     errors = simulated_errors(counts, design, DRAWS)
-    assert (errors <= design.bound_with_noise * (1 + 1e-9)).mean() >= ENOUGH
+    assert (errors <= design.promise.bound_with_noise * (1 + 1e-9)).mean() >= ENOUGH
     assert (errors <= 0.05).mean() >= ENOUGH
 
 
@@ -105,9 +103,8 @@ def test_it_is_no_dearer_than_root_or_than_tighter_plans_of_its_own(
     counts, costs = reduced(name, by), []
     for epsilon in (0.01, 0.02, 0.05, 0.1, 0.2):
         joint, root = (make_design(counts, method, Target(epsilon), 0) for method in ("joint", "root"))
-        assert root.bound_with_noise is not None
-        assert root.expected_half_width is not None
-        if max(root.bound_with_noise, root.expected_half_width) <= epsilon:
+        assert root.promise is not None
+        if root.promise.error <= epsilon:
             assert joint.sampled_duration_ns <= root.sampled_duration_ns * 1.01
         costs.append(joint.sampled_duration_ns)
     assert all(looser <= tighter * 1.01 for tighter, looser in pairwise(costs))

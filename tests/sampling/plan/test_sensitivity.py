@@ -1,4 +1,4 @@
-"""Plans nearby: each is the plan made anew; budgets by hand, and against the plans at all epsilons."""
+"""How a plan depends on its options: each is the plan made anew; budgets by hand, against all epsilons."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from sampling.errors import BudgetError, OptionError
 from sampling.methods.registry import method_names
 from sampling.methods.root import RootRule
 from sampling.plan.design import make_design
-from sampling.plan.nearby import (
+from sampling.plan.plan import drawn_plan
+from sampling.plan.sensitivity import (
     Budget,
     NoPoint,
     Relaxation,
     TradeOffPoint,
     default_epsilons,
-    hours,
+    find_limit,
+    machine_hours,
+    measure_sensitivity,
     nth_epsilon,
+    parse_budget,
     simulation_hours,
     study_within,
     trade_off,
-    what_binds,
-    what_limits,
-    written_budget,
 )
-from sampling.plan.plan import drawn_plan
 from sampling.plan.study import MethodChoice, Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
@@ -66,15 +66,16 @@ def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: st
     for point in points:
         # On a reduction of its own: what other points have split must not show.
         design = make_design(replace(counts), method, Target(epsilon=point.epsilon), 0)
+        assert design.promise is not None
         assert point == TradeOffPoint(
             point.epsilon,
             design.samples,
             design.strata_count,
             design.sampled_duration_ns,
             design.speedup,
-            design.promised_error,
-            design.bound,
-            design.group_bound,
+            design.promise.error,
+            design.promise.bound,
+            design.promise.group_bound,
         )
 
 
@@ -138,7 +139,7 @@ def test_the_noise_floor_binds() -> None:
         return int(m[reach <= epsilon][0])
 
     equal = profile_of_groups({"a": [1000] * 2000})
-    found = by_option(what_binds(studied(equal, target), target, NAME))
+    found = by_option(measure_sensitivity(studied(equal, target), target, NAME))
     assert set(found) == {"noise_floor", "epsilon", "method"}
     half = found["noise_floor"]
     assert (half.before, half.after) == (0.3, 0.15)
@@ -168,13 +169,13 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     anew = {option: studied(table, *given).speedup or 0.0 for option, given in looser.items()}
     assert before.speedup is not None
     wanted = {option: speedup for option, speedup in anew.items() if speedup > 1.05 * before.speedup}
-    found = what_binds(before, target, NAME)
+    found = measure_sensitivity(before, target, NAME)
     assert {each.option: each.speedup for each in found} == wanted
     assert [each.speedup for each in found] == sorted(wanted.values(), reverse=True)
     assert {each.speedup_before for each in found} <= {before.speedup}
-    promised = {option: studied(table, *given).design for option, given in looser.items()}
+    promises = {option: studied(table, *looser[option]).design.promise for option in wanted}
     assert {each.option: each.bound for each in found} == {
-        option: promised[option].promised_error for option in wanted
+        option: promise and promise.error for option, promise in promises.items()
     }
 
 
@@ -184,19 +185,19 @@ def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
     table = profile_of_groups(long | {"short": [52_000] * 1000})
     target = Target(epsilon=0.002, noise_floor=0.0, kernel_spread=0.0)
     made = studied(table, target)
-    limit = what_limits(made.design)
+    limit = find_limit(made.design)
     assert limit is not None
     assert (limit.launches, limit.simulated) == (10, 10)
     assert limit.share == pytest.approx(0.48, abs=0.001)
     assert limit.speedup == pytest.approx(1 / 0.48, abs=0.01)
     assert made.speedup is not None
     assert made.speedup <= limit.speedup
-    assert what_binds(made, target, NAME) == ()
+    assert measure_sensitivity(made, target, NAME) == ()
 
 
 def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
     made = studied(profile_of_groups({name: [1000] * 100 for name in "abcdef"}), Target())
-    assert what_limits(made.design) is None
+    assert find_limit(made.design) is None
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
     [("90m", 1.5), ("24h", 24), ("3d", 72), ("3600s", 1), ("1.5h", 1.5), (" .5d ", 12), ("2.h", 2)],
 )
 def test_a_budget_is_a_number_and_a_unit(text: str, of_hours: float) -> None:
-    budget = written_budget(text, 1e6)
+    budget = parse_budget(text, 1e6)
     assert budget == Budget(text.strip(), of_hours, 1e6)
 
 
@@ -213,7 +214,7 @@ def test_a_budget_is_a_number_and_a_unit(text: str, of_hours: float) -> None:
 )
 def test_a_wrong_budget(text: str) -> None:
     with pytest.raises(OptionError, match="is a duration above 0") as caught:
-        written_budget(text, 1e6)
+        parse_budget(text, 1e6)
     assert caught.value.remedy == "give a number and s, m, h or d, such as 24h"
 
 
@@ -224,7 +225,7 @@ def test_hours_by_hand(two_kernels: Profile) -> None:
     taken = simulation_hours(plan, 1e6)
     assert (taken.drawn, taken.expected) == (5.0, 5.0)
     assert taken.longest_launch == pytest.approx(6_000 / 3600)
-    assert hours(3.6e12, 1) == 1
+    assert machine_hours(3.6e12, 1) == 1
 
 
 @pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])
@@ -236,17 +237,17 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
     def sampled_ns(epsilon: float) -> float:
         return study_again(read, Target(epsilon=epsilon), read.choice).design.sampled_duration_ns
 
-    budget = Budget("x", hours(times * sampled_ns(0.999), 1e5), 1e5)
+    budget = Budget("x", machine_hours(times * sampled_ns(0.999), 1e5), 1e5)
     found = study_within(read, Target(), budget)
     epsilon = found.design.target.epsilon
-    assert hours(found.design.sampled_duration_ns, 1e5) <= budget.hours
+    assert machine_hours(found.design.sampled_duration_ns, 1e5) <= budget.hours
     assert found.design.sampled_duration_ns == sampled_ns(epsilon)
     tried = [nth_epsilon(index) for index in range(0, 3600, every)]
     for other in tried:
-        fits = hours(sampled_ns(other), 1e5) <= budget.hours
+        fits = machine_hours(sampled_ns(other), 1e5) <= budget.hours
         assert fits == (other >= epsilon), other
     (below,) = np.flatnonzero([nth_epsilon(index) == epsilon for index in range(3600)]) - 1
-    assert below < 0 or hours(sampled_ns(nth_epsilon(int(below))), 1e5) > budget.hours
+    assert below < 0 or machine_hours(sampled_ns(nth_epsilon(int(below))), 1e5) > budget.hours
 
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(two_kernels: Profile) -> None:

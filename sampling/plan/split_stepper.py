@@ -1,4 +1,4 @@
-"""A walk through the split decisions of all kernel groups, and what the strata so far would cost."""
+"""Steps through the split decisions of all kernel groups, and what the strata so far would cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sampling.errors import OptionError
 from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.parallel import Progress
-from sampling.plan.design import Design, speedup_of
+from sampling.plan.design import SampledDesign, speedup_of
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
@@ -20,15 +20,15 @@ from sampling.strata.strata import Strata, measured_clusters, total_variance
 from sampling.strata.target import Target
 
 
-class Place(NamedTuple):
-    """Where a walk is: the group, and the path of the node decided on next; None at the end of its tree."""
+class Position(NamedTuple):
+    """Where a stepper is: group, and path of the node decided on next; None at the end of its tree."""
 
     group: int = 0
     path: str | None = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningTotals:
     """What a plan would cost and promise if splitting ended here: nodes not yet decided on are kept whole.
 
     Bounds are on the error of the total, of any kernel group's own, and of the present group's. Those of a
@@ -44,7 +44,7 @@ class Running:
     group_bound: float
 
 
-class TreeWalk:
+class SplitStepper:
     """Goes through all decisions of a splitting method: the groups by rank, each in pre-order.
 
     A decision is made when it is first looked at, so a step costs one decision however large the profile is.
@@ -71,7 +71,7 @@ class TreeWalk:
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
-        self.design = Design(method, target, strata, unpooled(counts))
+        self.design = SampledDesign(method, target, strata, unpooled(counts))
         # What every group costs when it is split to its end, and kept whole.
         whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
         self._final = _costs(strata, self.groups)
@@ -83,7 +83,7 @@ class TreeWalk:
         return len(self.counts.groups)
 
     @property
-    def _steps(self) -> TreeGrower:
+    def _grower(self) -> TreeGrower:
         """The tree of the present kernel group."""
         if self.group not in self._visited:
             decided = self._overrides.get(self.counts.groups[self.group].key)
@@ -91,37 +91,37 @@ class TreeWalk:
         return self._visited[self.group]
 
     @property
-    def taken(self) -> int:
+    def steps_done(self) -> int:
         """How many decisions have been taken on the present group."""
-        return self._steps.taken
+        return self._grower.steps_done
 
     @property
     def nodes(self) -> tuple[SplitNode, ...]:
         """The decisions so far on the present group."""
-        return self._steps.tree.nodes
+        return self._grower.tree.nodes
 
     @property
-    def ahead(self) -> SplitNode | None:
+    def pending(self) -> SplitNode | None:
         """The decision that comes next on the present group; None when it is split to its end."""
-        return self._steps.ahead
+        return self._grower.pending
 
     @property
-    def place(self) -> Place:
-        """Where the walk is."""
-        return Place(self.group, None if self.ahead is None else self.ahead.path)
+    def position(self) -> Position:
+        """Where the stepper is."""
+        return Position(self.group, None if self.pending is None else self.pending.path)
 
     @property
     def at_end(self) -> bool:
         """Whether all decisions have been taken."""
-        return self.group == self.groups - 1 and self.ahead is None
+        return self.group == self.groups - 1 and self.pending is None
 
     def step(self) -> bool:
         """Take the next decision, or go on to the next group; False at the end of all."""
-        return self._steps.step() is not None or self.next_group()
+        return self._grower.step() is not None or self.next_group()
 
     def back(self) -> bool:
         """Undo the last `step`; False at the start."""
-        if self._steps.undo():
+        if self._grower.undo():
             return True
         if self.group == 0:
             return False
@@ -139,7 +139,7 @@ class TreeWalk:
 
     def finish_group(self) -> None:
         """Take all decisions that are left on the present group."""
-        while self._steps.step() is not None:
+        while self._grower.step() is not None:
             pass
 
     def finish(self) -> None:
@@ -152,48 +152,60 @@ class TreeWalk:
         if not 0 <= group < self.groups:
             return False
         self.group = group
-        while self.taken > decisions:
-            self._steps.undo()
-        while self.taken < decisions and self._steps.step() is not None:
+        while self.steps_done > decisions:
+            self._grower.undo()
+        while self.steps_done < decisions and self._grower.step() is not None:
             pass
         return True
 
-    def resume(self, place: Place) -> None:
-        """Go where another walk was: to its group, and as far into it."""
-        self.enter(place.group)
+    def resume(self, position: Position) -> None:
+        """Go where another stepper was: to its group, and as far into it."""
+        self.enter(position.group)
         # Pre-order is the order of the paths as text: a node comes before those below it, left before right.
-        while self.ahead is not None and (place.path is None or self.ahead.path < place.path):
-            self._steps.step()
+        while self.pending is not None and (position.path is None or self.pending.path < position.path):
+            self._grower.step()
 
     @property
-    def running(self) -> Running:
+    def running(self) -> RunningTotals:
         """What the decisions so far would cost and promise; at the end of all the figures of the plan."""
-        group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
-        of_group_ns = np.maximum(self.counts.group_duration_ns, 1)
-        if self.ahead is None:
-            here, group_bound = self._final[:, group], float(self.design.bounds_of_groups[group])
-        else:
-            strata = self._rule.sized(*self._steps.clusters)
-            here = _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
-            group_bound = z * float(np.sqrt(here[-1])) / int(of_group_ns[group])
-        others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
-        kept, samples, sampled_ns, variance = (others.sum(axis=1) + here).tolist()
-        worst = z * float((np.sqrt(others[-1]) / np.delete(of_group_ns, group)).max(initial=0))
-        figures = int(kept), round(samples), sampled_ns, speedup_of(total_ns, sampled_ns)
-        bounds = z * float(np.sqrt(variance)) / max(total_ns, 1), max(worst, group_bound)
+        present, group_bound = self._present_group()
         if self.at_end:
-            design = self.design
+            design, promise = self.design, self.design.promise
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
-            # Of a profile in which nothing takes any time there are none.
-            bounds = design.bound or 0.0, design.group_bound or 0.0
-        return Running(*figures, *bounds, group_bound)
+            bounds = (0.0, 0.0) if promise is None else (promise.bound, promise.group_bound or 0.0)
+            return RunningTotals(*figures, *bounds, group_bound)
+        group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
+        group_ns = np.delete(np.maximum(self.counts.group_duration_ns, 1), group)
+        others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
+        worst = z * float((np.sqrt(others[-1]) / group_ns).max(initial=0))
+        strata, samples, sampled_ns, variance = (others.sum(axis=1) + present).tolist()
+        return RunningTotals(
+            strata=int(strata),
+            samples=round(samples),
+            sampled_duration_ns=sampled_ns,
+            speedup=speedup_of(total_ns, sampled_ns),
+            bound=z * float(np.sqrt(variance)) / max(total_ns, 1),
+            worst_group_bound=max(worst, group_bound),
+            group_bound=group_bound,
+        )
+
+    def _present_group(self) -> tuple[FloatArray, float]:
+        """Return (4,) what the present group costs by its decisions so far, and its bound."""
+        group, promise = self.group, self.design.promise
+        if self.pending is None:
+            # Of a profile in which nothing takes any time there is no bound.
+            return self._final[:, group], 0.0 if promise is None else float(promise.group_bounds[group])
+        strata = self._rule.sized(*self._grower.clusters)
+        costs = _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
+        group_ns = max(int(self.counts.group_duration_ns[group]), 1)
+        return costs, self.design.target.z * float(np.sqrt(costs[-1])) / group_ns
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:
         """Return the overrides with one more decision of the user's, on a node of the present group.
 
         Raises OptionError: it cannot be split.
         """
-        (node,) = (node for node in (*self.nodes, self.ahead) if node is not None and node.path == path)
+        (node,) = (node for node in (*self.nodes, self.pending) if node is not None and node.path == path)
         if verdict is Verdict.SPLIT and node.stop - node.start < 2:
             text = "all its durations are equal: there is nothing to split"
             raise OptionError(text, remedy="keep it whole")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
-from sampling.plan.walk import Place, Running, TreeWalk, with_decision
+from sampling.plan.split_stepper import Position, RunningTotals, SplitStepper, with_decision
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
 from sampling.strata.strata import bound, group_bounds
@@ -39,10 +39,10 @@ GROUPS = st.lists(
 ).map(lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)})
 
 
-def walk_of(counts: DurationCounts, name: str, overrides: Overrides | None = None) -> TreeWalk:
+def walk_of(counts: DurationCounts, name: str, overrides: Overrides | None = None) -> SplitStepper:
     """Return a walk at its start."""
     method, settings_, target = ALL[name]
-    return TreeWalk(counts, method, target, settings=settings_, overrides=overrides)
+    return SplitStepper(counts, method, target, settings=settings_, overrides=overrides)
 
 
 def trees_of(
@@ -63,9 +63,9 @@ def unlinked(node: SplitNode | None) -> SplitNode | None:
     return None if node is None else replace(node, left=None, right=None)
 
 
-def state(walk: TreeWalk) -> Any:
+def state(walk: SplitStepper) -> Any:
     """Return all that a walk shows."""
-    return walk.group, walk.nodes, walk.ahead, walk.running
+    return walk.group, walk.nodes, walk.pending, walk.running
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_steps_are_the_decisions_of_all_trees_in_rank_order(
     walk = walk_of(counts, name)
     for group, whole in enumerate(trees):
         for taken in range(len(whole) + 1):
-            assert (walk.group, walk.taken) == (group, taken)
+            assert (walk.group, walk.steps_done) == (group, taken)
             assert list(map(unlinked, walk.nodes)) == list(map(unlinked, whole[:taken]))
             for node in walk.nodes:
                 final = whole[node.index]
@@ -92,8 +92,8 @@ def test_steps_are_the_decisions_of_all_trees_in_rank_order(
                     final.right if final.right is not None and final.right < taken else None
                 )
             expected = whole[taken] if taken < len(whole) else None
-            assert walk.ahead == unlinked(expected)
-            assert walk.place == Place(group, None if expected is None else expected.path)
+            assert walk.pending == unlinked(expected)
+            assert walk.position == Position(group, None if expected is None else expected.path)
             assert walk.at_end == (group == len(trees) - 1 and expected is None)
             if not walk.at_end:
                 assert walk.step()
@@ -101,7 +101,7 @@ def test_steps_are_the_decisions_of_all_trees_in_rank_order(
     assert sum(map(len, trees)) > len(trees)
 
 
-def check_equal(running: Running, design: Design) -> None:
+def check_equal(running: RunningTotals, design: Design) -> None:
     """Hold running figures against those of a design with normal errors, but for the rounding of sums."""
     strata, confidence = design.strata, design.target.confidence
     assert (running.strata, running.samples) == (design.strata_count, design.samples)
@@ -126,7 +126,7 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
     while True:
         open_nodes = {
             node.path
-            for node in trees[walk.group][walk.taken :]
+            for node in trees[walk.group][walk.steps_done :]
             if not node.path or any(above.path == node.path[:-1] for above in walk.nodes)
         }
         kept = {
@@ -137,7 +137,7 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
         running = walk.running
         if not walk.at_end:
             of_group = group_bounds(design.strata, target.confidence)[walk.group]
-            if walk.ahead is None:
+            if walk.pending is None:
                 # Of a group that is split to its end the bound is judged by drawing.
                 assert running.group_bound >= of_group * (1 - 1e-9)
                 worst = group_bounds(design.strata, target.confidence).max()
@@ -181,17 +181,17 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
     walk = walk_of(counts, name)
     for _ in range(data.draw(st.integers(1, 4))):
         walk.enter(data.draw(st.integers(0, walk.groups - 1)), data.draw(st.integers(0, 6)))
-        shown = [*walk.nodes, *([] if walk.ahead is None else [walk.ahead])]
+        shown = [*walk.nodes, *([] if walk.pending is None else [walk.pending])]
         node = data.draw(st.sampled_from(shown))
         verdict = data.draw(st.sampled_from(Verdict))
         if verdict is Verdict.SPLIT and node.stop - node.start == 1:
             with pytest.raises(OptionError, match="all its durations are equal"):
                 walk.overridden(node.path, verdict)
             continue
-        place = walk.place
+        place = walk.position
         walk = walk_of(counts, name, walk.overridden(node.path, verdict))
         walk.resume(place)
-        again = {each.path: each for each in (*walk.nodes, *([] if walk.ahead is None else [walk.ahead]))}
+        again = {each.path: each for each in (*walk.nodes, *([] if walk.pending is None else [walk.pending]))}
         assert again[node.path].verdict is verdict
         assert again[node.path].overridden
     walk.finish()
@@ -219,15 +219,15 @@ def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
     sizes = [len(nodes) for nodes in trees_of(three_groups, "root")]
     assert not walk.previous_group()
     walk.finish_group()
-    assert (walk.group, walk.taken, walk.ahead) == (0, sizes[0], None)
+    assert (walk.group, walk.steps_done, walk.pending) == (0, sizes[0], None)
     assert walk.next_group()
     assert walk.back()
-    assert (walk.group, walk.taken) == (0, sizes[0])
+    assert (walk.group, walk.steps_done) == (0, sizes[0])
     walk.enter(2, 1)
     assert walk.previous_group()
     assert walk.next_group()
-    assert (walk.group, walk.taken) == (2, 0), "before the first decision, whatever was taken earlier"
+    assert (walk.group, walk.steps_done) == (2, 0), "before the first decision, whatever was taken earlier"
     walk.enter(2, 10_000)
-    assert (walk.taken, walk.ahead) == (sizes[2], None)
+    assert (walk.steps_done, walk.pending) == (sizes[2], None)
     walk.finish()
     assert (walk.group, walk.at_end, walk.next_group(), walk.step()) == (3, True, False, False)

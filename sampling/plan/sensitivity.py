@@ -1,4 +1,4 @@
-"""Plans nearby: at other epsilons, with one option looser, and the one that fits a budget of simulation time.
+"""How a plan depends on what is asked: on epsilon, on each option alone, on a budget of simulation time.
 
 (docs/methods.md, 6 Drawing and judging)
 """
@@ -105,7 +105,7 @@ def trade_off(
         tell()
         try:
             at = replace(target, epsilon=epsilon)
-            yield point_of(make_design(counts, method, at, seed, progress=tell, **given), epsilon)
+            yield trade_off_point(make_design(counts, method, at, seed, progress=tell, **given), epsilon)
         except OverrideError as problem:
             yield NoPoint(epsilon, problem)
 
@@ -116,10 +116,12 @@ def _tell(progress: Progress | None, done: int, of: int, what: str, *_: object) 
         progress(done, of, what)
 
 
-def point_of(design: Design, epsilon: float) -> TradeOffPoint:
+def trade_off_point(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
     cost = design.samples, design.strata_count, design.sampled_duration_ns, design.speedup
-    return TradeOffPoint(epsilon, *cost, design.promised_error, design.bound, design.group_bound)
+    if (promise := design.promise) is None:
+        return TradeOffPoint(epsilon, *cost, None, None, None)
+    return TradeOffPoint(epsilon, *cost, promise.error, promise.bound, promise.group_bound)
 
 
 def default_epsilons(chosen: float) -> tuple[float, ...]:
@@ -156,7 +158,7 @@ class Relaxation:
     bound: float | None = None
 
 
-def what_binds(
+def measure_sensitivity(
     studied: Study, target: Target, by: GroupBy, progress: Progress | None = None
 ) -> tuple[Relaxation, ...]:
     """Return the options that make a plan dear: those whose relaxation raises its speedup by more than 5 %.
@@ -192,7 +194,8 @@ def what_binds(
         except OverrideError:
             continue
         if (speedup := design.speedup) is not None and speedup > before * (1 + WORTH_TELLING):
-            found.append(Relaxation(option, was, becomes, before, speedup, design.promised_error))
+            promised = None if design.promise is None else design.promise.error
+            found.append(Relaxation(option, was, becomes, before, speedup, promised))
     return tuple(sorted(found, key=lambda each: -each.speedup))
 
 
@@ -208,7 +211,7 @@ class Limit:
     speedup: float
 
 
-def what_limits(design: Design) -> Limit | None:
+def find_limit(design: Design) -> Limit | None:
     """Return the launches that take most of what a plan simulates, and that few others stand for.
 
     None where other launches take more than half of it.
@@ -295,10 +298,10 @@ class PlanCosts:
 def simulation_hours(plan: Plan, slowdown: float) -> SimulationHours:
     """Return what a plan takes at a slowdown."""
     times_ns = float(plan.cost_ns.sum()), plan.design.cost_ns, float(np.max(plan.cost_ns, initial=0))
-    return SimulationHours(*(hours(time_ns, slowdown) for time_ns in times_ns))
+    return SimulationHours(*(machine_hours(time_ns, slowdown) for time_ns in times_ns))
 
 
-def hours(duration_ns: float, slowdown: float) -> float:
+def machine_hours(duration_ns: float, slowdown: float) -> float:
     """Return the hours of simulation that launches of this duration take."""
     return duration_ns * slowdown / _NS_PER_HOUR
 
@@ -321,7 +324,7 @@ def parse_duration(text: str, parameter: str) -> float:
     return seconds
 
 
-def written_budget(text: str, slowdown: float | None) -> Budget:
+def parse_budget(text: str, slowdown: float | None) -> Budget:
     """Return the budget that a text means; OptionError for no duration above 0, or without a slowdown."""
     seconds = parse_duration(text, "budget")
     if slowdown is None:
@@ -367,7 +370,7 @@ def study_within(read: Study, target: Target, budget: Budget, progress: Progress
 
     loosest = _IN_A_DECADE * _DECADES - 1
     if not fits(loosest):
-        taken = _rounded_up(hours(fitting.design.cost_ns, budget.slowdown))
+        taken = _rounded_up(machine_hours(fitting.design.cost_ns, budget.slowdown))
         more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
         at = fitting.design.target.epsilon
         message = Wording("even at epsilon {:g} a plan takes {} of simulation, {}", at, taken, more)
