@@ -10,8 +10,8 @@ from typing import Any
 from sampling.estimation.given_up import GivenUp
 from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
-from sampling.running import RunProgress, RunRequest, RunResult
-from sampling.simulators.job import Job
+from sampling.running.job import Job
+from sampling.running.request import RunProgress, RunRequest, RunResult
 from sampling.text import counted
 from tui.charts.quantities import hours, share
 from tui.options.simulate import EstimateOptions
@@ -52,7 +52,7 @@ def all_checked(asked: int, checked: int) -> str:
 
 def progress_line(now: RunProgress, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
-    parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
+    parts = [f"{now.done:,} of {counted(now.launches, 'launch')}"]
     if now.total is not None and now.total.is_incomplete:
         parts.append(missing_text(now.total))
     elif now.total is not None:
@@ -98,16 +98,16 @@ def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, comm
         "begun": [str(place) for place in ran.begun],
         "folder": str(asked.folder),
     }
-    if ran.found is None:
+    if ran.estimate is None:
         return Answer(
             "run", results, blocks=lambda _: (*given_up, *said), rows=[{**results, "failed": len(ran.failed)}]
         )
-    found = ran.found
+    found = ran.estimate
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
     if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.to)
+        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.simulator)
 
     def blocks() -> Iterator[Block]:
         lines = [*estimate_blocks(found, None, options, following)]
@@ -116,9 +116,9 @@ def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, comm
         yield from (*lines[:behind], *given_up, *lines[behind:], *said)
 
     return replace(
-        estimate_answer(ran.found, None, options, following),
+        estimate_answer(ran.estimate, None, options, following),
         command="run",
-        results=estimate_results(ran.found, None, options) | results,
+        results=estimate_results(ran.estimate, None, options) | results,
         blocks=lambda _: blocks(),
     )
 
@@ -129,7 +129,7 @@ def _kernel_name(kernel: GivenUp) -> str:
 
 def _assumed(kernel: GivenUp, ran: RunResult, asked: RunRequest) -> str | None:
     """Return the group that a kernel is taken to behave as; None where it is none."""
-    is_taken = ran.found is not None and not ran.found.main.share_missing
+    is_taken = ran.estimate is not None and not ran.estimate.main.share_missing
     return asked.assume_like if kernel.strata and is_taken else None
 
 

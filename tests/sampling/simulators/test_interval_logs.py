@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.simulators.accel_sim_traces import instructions_of_traces
-from sampling.simulators.registry import read_interval_logs
+from sampling.simulators.interval_logs import read_interval_logs
 
 INTERVAL = 500
 
@@ -239,7 +239,7 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
             read(tmp_path, text, source=None)
     with pytest.raises(ProfileError, match="a folder"):
         read_interval_logs([str(tmp_path)])
-    with pytest.raises(OptionError, match="accel-sim, csv"):
+    with pytest.raises(OptionError, match="csv, accel-sim"):
         read(tmp_path, VISUALIZER, source="macsim")
 
 
