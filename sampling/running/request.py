@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,12 +16,16 @@ from sampling.errors import OptionError
 from sampling.estimation.given_up import GivenUp
 from sampling.estimation.interval import Estimate
 from sampling.estimation.total import PlanEstimate
+from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
+from sampling.profile.names import readable_name
+from sampling.reduction.grouping import KernelGroup, choose_kernel
+from sampling.reduction.plan_groups import is_pool_key
 from sampling.running.job import Job
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.measured_run import is_state
 from sampling.simulators.registry import find_exporter, find_run_rules
-from sampling.text import Wording
+from sampling.text import Wording, listed, shortened
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,29 @@ class RunRequest:
             with suppress(OSError):
                 words[index] = str(Path(word).absolute()) if word and Path(word).exists() else word
         return tuple(words)
+
+
+def choose_assumed_group(plan: PlanFile, text: str) -> tuple[str, int]:
+    """Return the key of the kernel group that is meant, the largest of several, and how many others are.
+
+    `text`: "#2", its rank by the time it stands for, or a part of its key. Raises OptionError where none is
+    meant that the plan estimates by itself.
+    """
+    time_ns: defaultdict[str, float] = defaultdict(float)
+    for stratum in plan.strata:
+        if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
+            time_ns[stratum.key] += stratum.size * stratum.mean_ns
+    keys = sorted(time_ns, key=lambda key: -time_ns[key])
+    names = [key.partition(" <<<")[0] for key in keys]
+    groups = [KernelGroup(key, name, None, None, None, None) for key, name in zip(keys, names, strict=True)]
+    try:
+        place, others = choose_kernel(groups, text)
+    except OptionError as error:
+        wrong = Wording("`assume_like={}`: no kernel group that the plan estimates by itself", text)
+        examples = listed([shortened(readable_name(name)) for name in names], most=3)
+        remedy = f"give #1 to #{len(keys)}, or a part of a name: {examples}" if keys else "there is none"
+        raise OptionError(wrong, remedy=remedy) from error
+    return keys[place], others
 
 
 class FailedLaunch(NamedTuple):

@@ -247,9 +247,7 @@ SIMULATOR = Simulator(
         uses_nvbit=True,
     ),
     results=ResultsReader(recognises_results, read_results),
-    trace_list=TraceListReader(
-        (_NAMES,), recognises_list, read_list, form="kernel_names.txt of MacSim's"
-    ),
+    trace_list=TraceListReader((_NAMES,), recognises_list, read_list, form="kernel_names.txt of MacSim's"),
     run=RunRules(
         placeholder="",
         example="macsim",

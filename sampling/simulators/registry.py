@@ -176,9 +176,9 @@ def choose_reader(
     """
     if source is not None:
         if source not in readers:
-            raise OptionError(
-                f"there is no reader of {what} {source!r}", remedy=f"there is {', '.join(readers)}"
-            )
+            names = sorted(readers, key=lambda name: readers[name].is_table)
+            wrong = f"there is no reader of {what} {source!r}"
+            raise OptionError(wrong, remedy=f"there is {', '.join(names)}")
         return readers[source]
     for reader in readers.values():
         if reader.recognises(file.head):

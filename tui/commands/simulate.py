@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
-from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.nearby import parse_duration
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
-from sampling.profile.names import readable_name
+from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project
-from sampling.reduction.grouping import choose_kernel
-from sampling.reduction.plan_groups import is_pool_key
 from sampling.running.loop import run
-from sampling.running.request import RunProgress, RunRequest
+from sampling.running.request import RunProgress, RunRequest, choose_assumed_group
 from sampling.running.slurm import write_job_array
 from sampling.simulators.alignment import align
-from sampling.simulators.export import ExportChoices, Simulated, checkable, simulated
+from sampling.simulators.export import ExportChoices, checkable, simulated
 from sampling.simulators.interval_logs import (
     GivenFacts,
     complete_facts,
@@ -38,14 +33,13 @@ from sampling.simulators.registry import (
     read_trace_list,
     starts_cold,
 )
-from sampling.text import counted, listed, shortened
-from tui.charts.quantities import ratio, share
+from sampling.text import counted
+from tui.charts.quantities import share
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.studies import progress_of
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
-from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, named, write_plan, write_stdout
 from tui.terminal import tty
@@ -53,7 +47,6 @@ from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, note
 from tui.text import estimate as estimate_words
 from tui.text import run as run_words
 from tui.text import simulation as words
-from tui.text.labels import key_parts
 from tui.text.profile import part_of_plan, with_selection
 
 _CHOICES = ("shards", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies")
@@ -84,36 +77,14 @@ def run_export(options: ExportOptions) -> None:
     else:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    found = simulated(plan.to_simulate(), choices)
-    results = {"files": written, "launches": found.launches, "beside": found.beside, "speedup": found.speedup}
-    answer = Answer("export", results, blocks=lambda _: _export_blocks(found, written, options))
+    answer = run_words.export_answer(simulated(plan.to_simulate(), choices), written, options)
     emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
-
-
-def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
-    """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
-    said = f"{counted(found.launches, 'launch')} for {options.to}"
-    if found.beside:
-        said += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
-    if found.speedup is not None:
-        less = found.speedup >= 1
-        times = ratio(found.speedup if less else 1 / found.speedup)
-        said += f": {times} {'less' if less else 'more'} than the whole run"
-    said += "."
-    if found.checked < options.cold_check:
-        said += f" {run_words.all_checked(options.cold_check, found.checked)}"
-    page = next((each for each in written if each.endswith("README.txt")), None)
-    how = "run them" if page is None else f"run them as {page} says"
-    following = CommandLine(
-        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
-    )
-    return [said, *map(Preformatted, written), following]
 
 
 def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
     with progress_of(options) as meter:
-        asked = _asked_of_run(options, meter)
+        asked = _run_request(options, meter)
         # Before notes of what it would come to.
         asked.check()
         part = part_of_plan(asked.plan)
@@ -154,7 +125,7 @@ def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
         raise CheckFailedError(estimate_words.unmet_text(found, target))
 
 
-def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> RunRequest:
+def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
     rules = find_run_rules(options.to)
     if not options.simulator:
         remedy = f"give --simulator '{rules.example}'"
@@ -169,6 +140,12 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> RunRequest:
     # The same whatever folder the run is gone on with from.
     traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
     plan = read_plan(str(given / "rounds" / "1") if is_run else options.plan)
+    assume_like, timeout = options.assume_like, options.timeout
+    if assume_like is not None:
+        assume_like, others = choose_assumed_group(plan, assume_like)
+        if others:
+            fits = f"--assume-like {options.assume_like!r} fits {others + 1} groups; the largest is taken"
+            note(f"{fits}: {assume_like}", quiet=options.quiet)
     return RunRequest(
         plan,
         folder,
@@ -176,7 +153,7 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> RunRequest:
         options.simulator,
         options.target,
         options.jobs,
-        None if options.timeout is None else parse_duration(options.timeout, "timeout"),
+        None if timeout is None else parse_duration(timeout, "timeout"),
         ExportChoices(
             traces=traces,
             caches=None if rules.is_told_ids else options.caches,
@@ -185,32 +162,8 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> RunRequest:
             progress=progress,
         ),
         caches_of_command=(options.caches if rules.is_told_ids else None) or "cold",
-        assume_like=None if options.assume_like is None else _assumed_group(plan, options),
+        assume_like=assume_like,
     )
-
-
-def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
-    """Return the key of the kernel group that --assume-like means, the largest of several, which is noted.
-
-    Raises OptionError: none is meant that the plan estimates by itself.
-    """
-    wanted = options.assume_like
-    time_ns: defaultdict[str, float] = defaultdict(float)
-    for stratum in plan.strata:
-        if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
-            time_ns[stratum.key] += stratum.size * stratum.mean_ns
-    keys = sorted(time_ns, key=lambda key: -time_ns[key])
-    try:
-        place, others = choose_kernel([key_parts(key) for key in keys], wanted)
-    except OptionError as error:
-        what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
-        names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], most=3)
-        remedy = f"give #1 to #{len(keys)}, or a part of a name: {names}" if keys else "there is none"
-        raise OptionError(what, remedy=remedy) from error
-    if others:
-        fits = f"--assume-like {wanted!r} fits {others + 1} groups; the largest is taken: {keys[place]}"
-        note(fits, quiet=options.quiet)
-    return keys[place]
 
 
 def _show_run(now: RunProgress, options: RunOptions, meter: ProgressMeter) -> None:

@@ -12,10 +12,11 @@ from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
 from sampling.running.job import Job
 from sampling.running.request import RunProgress, RunRequest, RunResult
+from sampling.simulators.export import Simulated
 from sampling.text import counted
-from tui.charts.quantities import hours, share
-from tui.options.simulate import EstimateOptions
-from tui.output.blocks import Block, CommandLine
+from tui.charts.quantities import hours, ratio, share
+from tui.options.simulate import EstimateOptions, ExportOptions
+from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.writer import Answer
 from tui.terminal.printable import shortened
 from tui.text.assumption import narrower
@@ -48,6 +49,32 @@ ALONE = (
 def all_checked(asked: int, checked: int) -> str:
     """Return that a cold check of more launches than there are takes them all."""
     return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
+
+
+def export_answer(run: Simulated, written: list[str], options: ExportOptions) -> Answer:
+    """Return the answer of `export`: how much is simulated, and the files."""
+    results = {"files": written, "launches": run.launches, "beside": run.beside, "speedup": run.speedup}
+    return Answer("export", results, blocks=lambda _: _export_blocks(run, written, options))
+
+
+def _export_blocks(run: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
+    """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
+    said = f"{counted(run.launches, 'launch')} for {options.to}"
+    if run.beside:
+        said += f", and {run.beside:,} beside them for the caches' sake, which have no weight"
+    if run.speedup is not None:
+        less = run.speedup >= 1
+        times = ratio(run.speedup if less else 1 / run.speedup)
+        said += f": {times} {'less' if less else 'more'} than the whole run"
+    said += "."
+    if run.checked < options.cold_check:
+        said += f" {all_checked(options.cold_check, run.checked)}"
+    page = next((each for each in written if each.endswith("README.txt")), None)
+    how = "run them" if page is None else f"run them as {page} says"
+    following = CommandLine(
+        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
+    )
+    return [said, *map(Preformatted, written), following]
 
 
 def progress_line(now: RunProgress, target: float | None, width: int | None = None) -> str:

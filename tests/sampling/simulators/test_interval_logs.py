@@ -239,7 +239,7 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
             read(tmp_path, text, source=None)
     with pytest.raises(ProfileError, match="a folder"):
         read_interval_logs([str(tmp_path)])
-    with pytest.raises(OptionError, match="csv, accel-sim"):
+    with pytest.raises(OptionError, match="accel-sim, csv"):
         read(tmp_path, VISUALIZER, source="macsim")
 
 
