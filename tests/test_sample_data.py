@@ -29,7 +29,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
-from sampling.simulators.registry import read_interval_logs
+from sampling.simulators.interval_logs import read_interval_logs
 
 SQLITE = "resnet50-like.sqlite"
 CSV = "resnet50-like-gpu-trace.csv"

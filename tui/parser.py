@@ -146,15 +146,16 @@ def _parameter(option: Field[Any], hint: Any) -> Parameter:
     metadata, several = option.metadata, get_origin(hint) is tuple
     kind: Any = list[str] if several else hint
     default: Any = [] if several else option.default
+    text = metadata["help"] if isinstance(metadata["help"], str) else metadata["help"]()
     declared: Any
     if metadata.get("argument"):
-        declared = typer.Argument(help=metadata["help"], metavar=metadata["metavar"])
+        declared = typer.Argument(help=text, metavar=metadata["metavar"])
         default = Parameter.empty if metadata["required"] else default
     else:
         is_number = float in {kind, *get_args(kind)}
         declared = typer.Option(
             *metadata["flags"],
-            help=metadata["help"],
+            help=text,
             metavar=metadata["metavar"] or ("<float>" if is_number else None),
             parser=_number_parser(metadata["kind"]) if is_number else None,
             # A column to sort by is typed as the table's head has it: CoV.

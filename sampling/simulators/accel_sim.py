@@ -1,14 +1,10 @@
-"""A plan for what runs the traces of Accel-Sim's tracer: Accel-Sim, and the NVIDIA part of MGPUSim.
+"""Accel-Sim: a plan for it and for its tracer, and how it runs.
 
-**Accel-Sim** runs a list in its order. It looks for a trace in the folder of the list, and takes a line for
+The simulator runs a list in its order. It looks for a trace in the folder of the list, and takes a line for
 one only if it begins with ``kernel``; so traces that lie elsewhere are linked to beside the list. The tracer
 takes ``DYNAMIC_KERNEL_RANGE``, blank-separated numbers and ranges; tracers before May 2025 know only
 ``DYNAMIC_KERNEL_LIMIT_START`` and ``_END``. The framework's own run_hw_trace.py sets these variables itself,
 so the scripts here start the program with the tracer in ``CUDA_INJECTION64_PATH``.
-
-**MGPUSim** takes ``-trace-dir FOLDER`` and runs all that ``kernelslist.g`` there names: copies and
-``kernel...`` lines, and nothing else, not even a comment. It reads ``.traceg`` as text, not packed ones. It
-has no selection of its own, so the folder is one with this list and links to these traces.
 """
 
 from __future__ import annotations
@@ -16,18 +12,22 @@ from __future__ import annotations
 import shlex
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim_traces import (
     LIST,
+    TRACE_LIST,
     TraceFolder,
     folder_of_traces,
+    read_folder_list,
     trace_head,
     traces_for,
 )
-from sampling.simulators.alignment import align, read_trace_list
+from sampling.simulators.alignment import align
 from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
 from sampling.simulators.export import (
     FILLED,
@@ -38,7 +38,9 @@ from sampling.simulators.export import (
     merged,
     range_text,
 )
-from sampling.simulators.exporter import Content, Exporter, Handover, script, template
+from sampling.simulators.exporter import Handover, export_parts, script, template
+from sampling.simulators.gpgpu_sim_output import INTERVALS, RESULTS
+from sampling.simulators.simulator import Content, Exporter, RunRules, Simulator
 from sampling.text import counted
 
 #: One string of the environment may have 128 KiB, with its name and a zero at the end
@@ -49,16 +51,16 @@ _BEYOND_ANY = 1_000_000
 _LEAST_GB, _MOST_GB = 0.4, 10.0
 
 
-def _for_accel_sim(to: Handover) -> None:
+def _write(to: Handover) -> None:
     """Hand over the lists, the scripts and the traces that are not the program's own."""
     plan, part, choices = to.plan, to.part, to.choices
-    traces, fills = _traces_of(part, choices, plan), None
+    traces, fills = find_traces(part, choices, plan), None
     if traces is not None and choices.caches in FILLED:
         fills = filled(traces, part.steps, choices)
         to.files |= _written_traces(traces, fills, are_loads=choices.caches == "loads")
     for suffix, shard in part.files():
         name = f"kernelslist{suffix}.g"
-        to.files[name] = _kernels_list(shard, traces, choices, fills)
+        to.files[name] = kernels_list_text(shard, traces, choices, fills)
         to.files[f"run{suffix}.sh"] = to.run_script(
             "accel-sim/run.sh",
             f"Simulates the {len(shard)} launches of {name}, in its order.",
@@ -95,7 +97,7 @@ def _for_accel_sim(to: Handover) -> None:
         takes_program=True,
         beyond=max(_BEYOND_ANY, 100 * plan.launches),
     )
-    to.called |= {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
+    to.called |= {step.ordinal: trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
     _say(to, held - len(numbers), 0 if fills is None else fills.untraced)
 
 
@@ -119,7 +121,7 @@ def _say(to: Handover, added: int, untraced: int) -> None:
     }
 
 
-def _traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
+def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
     """Return the traces of a part, checked; each of several has a folder of its own in the given one.
 
     Where the numbers are not those of the profile, for tracers skip launches, its launches are aligned.
@@ -137,7 +139,7 @@ def _traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolde
         return traces_for(str(folder), part.steps)
     except ProfileError as refused:
         try:
-            found = align(plan, read_trace_list(str(folder)), process=part.process, device=part.device)
+            found = align(plan, read_folder_list(folder), process=part.process, device=part.device)
         except SamplingError:
             raise refused from None
         if found.by == "number":
@@ -148,7 +150,7 @@ def _traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolde
         return traces_for(str(folder), part.steps, aligned)
 
 
-def _trace_name(ordinal: int, traces: TraceFolder | None) -> str:
+def trace_name(ordinal: int, traces: TraceFolder | None) -> str:
     """Return the file of a launch: that of the traces, or the one that a tracer without contexts writes."""
     if traces is None or ordinal >= LOADS_FROM:
         return f"kernel-{ordinal + 1}.traceg"
@@ -163,14 +165,14 @@ def _written_traces(traces: TraceFolder, fills: Filled, *, are_loads: bool) -> d
         if are_loads:
             number = LOADS_FROM + ordinal + 1
             writes = partial(write_loads, trace_head(source), number, ranges)
-            files[_trace_name(LOADS_FROM + ordinal, traces)] = writes
+            files[trace_name(LOADS_FROM + ordinal, traces)] = writes
         elif ordinal in fills.rewritten:
-            name = _trace_name(ordinal, traces)
+            name = trace_name(ordinal, traces)
             files[name] = partial(write_low_words, source, packed=name.endswith(".xz"))
     return files
 
 
-def _kernels_list(
+def kernels_list_text(
     shard: Shard, traces: TraceFolder | None, choices: ExportChoices, fills: Filled | None = None
 ) -> str:
     """Return the list of a shard, in the shard's order.
@@ -189,46 +191,42 @@ def _kernels_list(
             place = bisect_left(numbers, number)
             if place < len(numbers):
                 before[ordinals[numbers[place]]] += traces.copies[number]
-    lines = [line for step in shard for line in (*before[step.ordinal], _trace_name(step.ordinal, traces))]
+    lines = [line for step in shard for line in (*before[step.ordinal], trace_name(step.ordinal, traces))]
     return "\n".join(lines) + "\n"
 
 
-ACCEL_SIM = Exporter(
-    "accel-sim",
-    "Accel-Sim",
-    "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
-    "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
-    "ranges are written from the tool's grammar, not run against it",
-    frozenset({"shards", "apart", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies"}),
-    _for_accel_sim,
-    fills=True,
-    uses_nvbit=True,
-    is_estimated=True,
-)
+def _find_inputs(
+    kernels_list: Path, traces: Path, folder: Path, words: Sequence[str]
+) -> Mapping[Path, Path | str]:
+    """Return the traces of a list, looked for beside it, and the networks of the configurations."""
+    configs = (Path(word).parent for word in words if word.endswith(".config"))
+    inputs = {folder / net.name: net for config in configs for net in config.glob("*.icnt")}
+    names = kernels_list.read_text(encoding="utf-8").split("\n")
+    inputs |= {kernels_list.parent / name: traces / name for name in names if name.startswith("kernel")}
+    return inputs
 
 
-def _for_mgpusim(to: Handover) -> None:
-    """Hand over a folder with the list of each shard, and its script."""
-    traces = _traces_of(to.part, to.choices, to.plan)
-    for suffix, shard in to.part.files():
-        folder = f"run{suffix}"
-        to.files[f"{folder}/kernelslist.g"] = _kernels_list(shard, traces, to.choices)
-        to.files[f"{folder}.sh"] = to.run_script(
-            "mgpusim/run.sh",
-            f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order.",
-            None if traces is None else traces.path,
-            folder=folder,
-            link_traces=template("link-traces.sh"),
-        )
-    to.called |= {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in to.part.steps}
-
-
-MGPUSIM = Exporter(
-    "mgpusim",
-    "MGPUSim",
-    "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
-    "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
-    "its simulation was not",
-    frozenset({"shards", "traces", "drop_copies"}),
-    _for_mgpusim,
+SIMULATOR = Simulator(
+    name="accel-sim",
+    title="Accel-Sim",
+    exporter=Exporter(
+        note="kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 "
+        "where the profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the "
+        "tracer's ranges are written from the tool's grammar, not run against it",
+        takes=frozenset(
+            {"shards", "apart", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies"}
+        ),
+        export=partial(export_parts, write=_write),
+        fills=True,
+        uses_nvbit=True,
+    ),
+    results=RESULTS,
+    intervals=INTERVALS,
+    trace_list=TRACE_LIST,
+    run=RunRules(
+        placeholder="{list}",
+        example="accel-sim.out -trace {list} -config ... -config ...",
+        list_name="kernelslist{}.g",
+        find_inputs=_find_inputs,
+    ),
 )

@@ -26,6 +26,7 @@ from sampling.readers.inflated import inflated
 from sampling.readers.input_file import InputFile, check_there, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
+from sampling.simulators.simulator import TraceListReader
 from sampling.text import counted
 
 LIST = "kernelslist.g"
@@ -129,6 +130,23 @@ def read_list(file: InputFile) -> TraceList:
                 raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
             listed.append((int(found[1]), _kernel_of(head)))
     return TraceList.of(file.path, 1, listed)
+
+
+def read_folder_list(folder: Path) -> TraceList:
+    """Return the list in a folder of traces; ProfileError where there is none, or as `read_list`."""
+    names = [name for name in TRACE_LIST.names if (folder / name).is_file()]
+    if not names:
+        raise ProfileError(f"has no {LIST}", path=folder, remedy=_LIST_REMEDY)
+    with open_input(str(folder / names[0])) as file:
+        return read_list(file)
+
+
+TRACE_LIST = TraceListReader(
+    ("stats.csv", LIST, "kernelslist"),
+    recognises_list,
+    read_list,
+    form="stats.csv or kernelslist of Accel-Sim's tracer",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,49 +10,24 @@ subsequence of two lists that are nearly the same, or one nearly within the othe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
+from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.features.names import reconcile_names
 from sampling.parallel import Progress
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.readers.input_file import open_input
 from sampling.record import Dimensions, Index, Record
 from sampling.simulators.measured_run import SeenKernel, TraceList
 from sampling.text import Wording, counted, listed
 
-#: The lists of a folder, that of all launches before that of the traced ones
-_IN_A_FOLDER = ("stats.csv", "kernel_names.txt", "kernelslist.g", "kernelslist")
-#: Modules with recognises_list(head: bytes) -> bool and read_list(file: InputFile) -> TraceList
-_LIST_READERS = ("sampling.simulators.accel_sim_traces", "sampling.simulators.macsim")
 #: At most so many diagonals are looked at: some ten seconds
 MOST_STEPS = 5_000_000
 _SHORT_RUN = 12
-
-
-def read_trace_list(path: str) -> TraceList:
-    """Read a list of launches, or that of a folder of traces; "-" is standard input.
-
-    Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
-    """
-    inside = [str(Path(path) / name) for name in _IN_A_FOLDER if (Path(path) / name).is_file()]
-    with open_input(inside[0] if inside else path) as file:
-        for reader in map(import_module, _LIST_READERS):
-            if reader.recognises_list(file.head):
-                found: TraceList = reader.read_list(file)
-                return found
-        raise ProfileError(
-            "neither stats.csv or kernelslist of Accel-Sim's tracer, nor kernel_names.txt of MacSim's",
-            path=file.path,
-            remedy="give one of them, or the folder of the traces",
-        )
 
 
 class ListedLaunch(NamedTuple):

@@ -32,7 +32,6 @@ from sampling.simulators.export import (
     informative_order,
     shared_out,
 )
-from sampling.simulators.exporter import Exported, Exporter
 from sampling.simulators.manifest import row_of
 from sampling.simulators.measured_run import (
     CACHES,
@@ -41,36 +40,36 @@ from sampling.simulators.measured_run import (
     MeasuredRun,
     told_caches,
 )
+from sampling.simulators.simulator import (
+    Exported,
+    Exporter,
+    IntervalReader,
+    ResultsReader,
+    RunRules,
+    Simulator,
+)
 from sampling.text import csv_text, nearest
 
 _IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
 _LAUNCH_COLUMNS = (*_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
 
 
-class _Table(Exporter):
-    """What has no module of its own tells processes and devices by their columns: all stand in one file."""
+def _export_table(_: Simulator, plan: PlanFile, choices: ExportChoices) -> Exported:
+    """Return launches.csv, one file a shard; ``stratum`` is the 0-based index in the plan's list.
 
-    def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
-        """Return launches.csv, one file a shard; ``stratum`` is the 0-based index in the plan's list."""
-        steps = [Step(each.id, each.ordinal, each, stratum) for stratum, each in informative_order(plan)]
-        steps += [step for _, step in checks(plan, choices.cold_check)]
-        shards = shared_out([(step,) for step in steps], choices.shards)
-        columns = (*_LAUNCH_COLUMNS, CACHES) if choices.cold_check else _LAUNCH_COLUMNS
-        files = []
-        for number, shard in enumerate(shards, start=1):
-            rows = (map(row_of(step, "cold").get, columns) for step in shard)
-            name = f"launches{'' if len(shards) == 1 else f'-{number}'}.csv"
-            files.append((name, csv_text([columns, *rows])))
-        return tuple(files)
+    Processes and devices are told by their columns: all stand in one file.
+    """
+    steps = [Step(each.id, each.ordinal, each, stratum) for stratum, each in informative_order(plan)]
+    steps += [step for _, step in checks(plan, choices.cold_check)]
+    shards = shared_out([(step,) for step in steps], choices.shards)
+    columns = (*_LAUNCH_COLUMNS, CACHES) if choices.cold_check else _LAUNCH_COLUMNS
+    files = []
+    for number, shard in enumerate(shards, start=1):
+        rows = (map(row_of(step, "cold").get, columns) for step in shard)
+        name = f"launches{'' if len(shards) == 1 else f'-{number}'}.csv"
+        files.append((name, csv_text([columns, *rows])))
+    return tuple(files)
 
-
-EXPORTER = _Table(
-    "csv",
-    "CSV",
-    "ids, ordinals and occurrences count from 0, as in the plan",
-    frozenset({"shards", "cold_check"}),
-    lambda _: None,
-)
 
 _ID = "id"
 _NO_METRICS = frozenset(
@@ -190,3 +189,22 @@ def _logs(file: InputFile) -> Iterator[IntervalLog]:
         of_kernel = {fact: int(columns[name][rows[0]]) for name, fact in facts.items()}
         cycle, instructions, ctas = (columns[name][rows] for name in _COUNTS)
         yield IntervalLog(str(name_of[rows[0]]), cycle, instructions, ctas, KernelFacts(**of_kernel))
+
+
+SIMULATOR = Simulator(
+    name="csv",
+    title="CSV",
+    exporter=Exporter(
+        note="ids, ordinals and occurrences count from 0, as in the plan",
+        takes=frozenset({"shards", "cold_check"}),
+        export=_export_table,
+    ),
+    results=ResultsReader(recognises_results, read_results, is_table=True, form="a CSV with a column id"),
+    intervals=IntervalReader(
+        recognises_log,
+        read_interval_logs,
+        form="a CSV with the columns cycle, instructions and ctas",
+        is_table=True,
+    ),
+    run=RunRules(placeholder="{id}", example="simulate {id}"),
+)

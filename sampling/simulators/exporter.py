@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import fill
-from typing import IO, Any
+from typing import Any
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
 from sampling.simulators.export import FILLED, PREDECESSORS, ExportChoices, Part, run_parts
 from sampling.simulators.manifest import manifest_text
+from sampling.simulators.simulator import Content, Exported, Exporter, Simulator
 from sampling.text import Wording, counted, shortened
-
-#: Relative path and content of a file; of a large one what writes it
-Content = str | Callable[[IO[bytes]], None]
-Exported = tuple[tuple[str, Content], ...]
 
 
 @dataclass(slots=True)
@@ -46,102 +42,106 @@ class Handover:
         return script(name, comment, takes_program=False, **values)
 
 
-@dataclass(frozen=True, slots=True)
-class Exporter:
-    """A simulator or tool that takes plans; its scripts and page are templates in a folder of its name."""
+def export_parts(
+    simulator: Simulator, plan: PlanFile, choices: ExportChoices, *, write: Callable[[Handover], None]
+) -> Exported:
+    """Return the files of all processes and devices, each written by the exporter, and a page on them.
 
-    name: str
-    title: str  #: as pages call it
-    note: str  #: how its ids are counted, and whether it was tried here
-    takes: frozenset[str]  #: which of `ExportChoices` mean something to it
-    write: Callable[[Handover], None]
-    fills: bool = False  #: whether its caches can be filled otherwise than by launches
-    uses_nvbit: bool = False  #: launches of a process are counted on all devices; kernels that wait hang
-    is_estimated: bool = False  #: `estimate` reads what its script leaves
-    runs_program: bool = False  #: its scripts run the program, whose order launches keep
-    by_name: bool = False  #: it is told the launches of a kernel together
+    Raises OptionError where a choice asks for too much, ProfileError for wrong traces.
+    """
+    exporter = simulator.exporter
+    assert exporter is not None
+    if "caches" in exporter.takes:
+        if choices.caches in FILLED and not exporter.fills:
+            wrong = "nothing can fill the caches of {} but launches: `caches={}`"
+            raise OptionError(
+                Wording(wrong, simulator.title, choices.caches),
+                remedy=Wording("give `caches=after:4` or `caches=cold`"),
+            )
+        is_warm = exporter.fills and choices.traces is not None and not choices.cold_check
+        choices = replace(choices, caches=choices.caches or ("warm" if is_warm else "cold"))
+    parts = run_parts(plan, choices, by_name=exporter.by_name)
+    ordinals = [step.ordinal for part in parts for step in part.steps]
+    values: dict[str, Any] = {"first": min(ordinals), "end": max(ordinals) + 1}
+    files: list[tuple[str, Content]] = []
+    for part in parts:
+        handed = Handover(plan, part, choices, values)
+        write(handed)
+        handed.files["manifest.csv"] = manifest_text(part, handed.called, choices.caches or "")
+        if (shards := len(part.shards)) > 1:
+            arguments = " PROGRAM [ARGUMENT...]" if exporter.runs_program else ""
+            handed.files["slurm.sh"] = template("slurm.sh", shards=shards, arguments=arguments)
+        files += [(part.folder + name, content) for name, content in handed.files.items()]
+    return (*files, ("README.txt", _page(simulator, exporter, plan, parts, choices, values)))
 
-    def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
-        """Return all files; OptionError where a choice asks for too much, ProfileError for wrong traces."""
-        if "caches" in self.takes:
-            if choices.caches in FILLED and not self.fills:
-                wrong = "nothing can fill the caches of {} but launches: `caches={}`"
-                raise OptionError(
-                    Wording(wrong, self.title, choices.caches),
-                    remedy=Wording("give `caches=after:4` or `caches=cold`"),
-                )
-            is_warm = self.fills and choices.traces is not None and not choices.cold_check
-            choices = replace(choices, caches=choices.caches or ("warm" if is_warm else "cold"))
-        parts = run_parts(plan, choices, by_name=self.by_name)
-        ordinals = [step.ordinal for part in parts for step in part.steps]
-        values: dict[str, Any] = {"first": min(ordinals), "end": max(ordinals) + 1}
-        files: list[tuple[str, Content]] = []
-        for part in parts:
-            handed = Handover(plan, part, choices, values)
-            self.write(handed)
-            handed.files["manifest.csv"] = manifest_text(part, handed.called, choices.caches or "")
-            if (shards := len(part.shards)) > 1:
-                arguments = " PROGRAM [ARGUMENT...]" if self.runs_program else ""
-                handed.files["slurm.sh"] = template("slurm.sh", shards=shards, arguments=arguments)
-            files += [(part.folder + name, content) for name, content in handed.files.items()]
-        return (*files, ("README.txt", self._page(plan, parts, choices, values)))
 
-    def _page(
-        self, plan: PlanFile, parts: Sequence[Part], choices: ExportChoices, values: dict[str, Any]
-    ) -> str:
-        """Return how ids are counted, what holds here of every target, and the target's own text."""
-        steps = [step for part in parts for step in part.steps if step.launch is not None]
-        checks = sum(step.is_check for step in steps)
-        drawn = counted(len(steps) - checks, "launch", "launches")
-        before = choices.predecessors
-        words = ("launch", "is") if before == 1 else (f"{before} launches", "are")
-        in_order = choices.caches in FILLED or before
-        places = {(each.process, each.device) for each in plan.profile.sequences}
-        places |= {(part.process, part.device) for part in parts}
-        devices = sorted(Counter(process for process, _ in places).items()) if self.uses_nvbit else []
-        waiting = [each.name for each in plan.drawn if self.uses_nvbit and is_communication(each.name)]
-        of_parts = counted(len(parts), "process and device", "processes and devices")
-        said: list[tuple[object, str, dict[str, Any]]] = [
-            (True, "manifest", {}),
-            (not self.runs_program, "program_order" if in_order else "order", {}),
-            (before, "warm_ups", {"launches": words[0], "are": words[1]}),
-            (choices.caches is not None and not before, str(choices.caches), {}),
-            (
-                checks,
-                "check",
-                {
-                    "checks": f"All {checks}" if checks < choices.cold_check else checks,
-                    "before": PREDECESSORS,
-                },
-            ),
-            (choices.shards > 1, "shards", {"shards": choices.shards}),
-            (len(parts) > 1, "parts", {"parts": of_parts}),
-            *(
-                (number > 1, "several_devices", {"process": each, "devices": number})
-                for each, number in devices
-            ),
-            (
-                waiting,
-                "communication",
-                {
-                    "count": len(waiting),
-                    "are": "is" if len(waiting) == 1 else "are",
-                    "name": shortened(waiting[0], 48) if waiting else "",
-                },
-            ),
-        ]
-        sentences = tomllib.loads(_read("page.toml"))
-        # Of several shards each has files of its own, numbered.
-        values["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
-        pieces = [
-            f"{drawn} of a plan of KernelPoint, for {self.title}.\n",
-            fill(f"{self.note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
-            *(_put_in(sentences[what], {"target": self.title} | how) for is_so, what, how in said if is_so),
-            template(f"{self.name}/README.txt", **values),
-        ]
-        if self.is_estimated:
-            pieces.append(_put_in(sentences["estimate"], {"logs": parts[0].logs}))
-        return "\n".join(pieces)
+def _page(
+    simulator: Simulator,
+    exporter: Exporter,
+    plan: PlanFile,
+    parts: Sequence[Part],
+    choices: ExportChoices,
+    values: dict[str, Any],
+) -> str:
+    """Return how ids are counted, what holds here of every target, and the target's own text."""
+    import tomllib
+
+    steps = [step for part in parts for step in part.steps if step.launch is not None]
+    checks = sum(step.is_check for step in steps)
+    drawn = counted(len(steps) - checks, "launch", "launches")
+    places = {(sequence.process, sequence.device) for sequence in plan.profile.sequences}
+    places |= {(part.process, part.device) for part in parts}
+    sentences = tomllib.loads(_read("page.toml"))
+    chosen = [*_sentences_on_order(exporter, parts, choices, checks)]
+    if exporter.uses_nvbit:
+        chosen += _sentences_on_nvbit(plan, places)
+    # Of several shards each has files of its own, numbered.
+    values["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
+    pieces = [
+        f"{drawn} of a plan of KernelPoint, for {simulator.title}.\n",
+        fill(f"{exporter.note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
+        *(_put_in(sentences[name], {"target": simulator.title} | filling) for name, filling in chosen),
+        exporter.page or template(f"{simulator.name}/README.txt", **values),
+    ]
+    if simulator.results is not None:
+        pieces.append(_put_in(sentences["estimate"], {"logs": parts[0].logs}))
+    return "\n".join(pieces)
+
+
+#: The name of a sentence in ``page.toml``, and the values in it
+_Sentence = tuple[str, dict[str, Any]]
+
+
+def _sentences_on_order(
+    exporter: Exporter, parts: Sequence[Part], choices: ExportChoices, checks: int
+) -> Iterator[_Sentence]:
+    """Yield in which order launches are run, after which others, and by how many machines."""
+    before = choices.predecessors
+    yield "manifest", {}
+    if not exporter.runs_program:
+        yield "program_order" if choices.caches in FILLED or before else "order", {}
+    if before:
+        launches, are = ("launch", "is") if before == 1 else (f"{before} launches", "are")
+        yield "warm_ups", {"launches": launches, "are": are}
+    elif choices.caches is not None:
+        yield choices.caches, {}
+    if checks:
+        drawn = f"All {checks}" if checks < choices.cold_check else checks
+        yield "check", {"checks": drawn, "before": PREDECESSORS}
+    if choices.shards > 1:
+        yield "shards", {"shards": choices.shards}
+    if len(parts) > 1:
+        yield "parts", {"parts": counted(len(parts), "process and device", "processes and devices")}
+
+
+def _sentences_on_nvbit(plan: PlanFile, places: Collection[tuple[int, int]]) -> Iterator[_Sentence]:
+    """Yield what NVBit's way of counting means for several devices, and for kernels that wait."""
+    for process, devices in sorted(Counter(process for process, _ in places).items()):
+        if devices > 1:
+            yield "several_devices", {"process": process, "devices": devices}
+    if waiting := [launch.name for launch in plan.drawn if is_communication(launch.name)]:
+        are, name = "is" if len(waiting) == 1 else "are", shortened(waiting[0], 48)
+        yield "communication", {"count": len(waiting), "are": are, "name": name}
 
 
 def _read(name: str) -> str:

@@ -34,6 +34,7 @@ from sampling.simulators.measured_run import (
     SeenKernel,
     columns_of,
 )
+from sampling.simulators.simulator import IntervalReader, ResultsReader, Simulator
 from sampling.text import counted
 
 _OURS = {"gpu_sim_cycle": CYCLES, "gpu_sim_insn": INSTRUCTIONS}
@@ -279,3 +280,13 @@ def _with_output(logs: Sequence[IntervalLog], output: PrintedRun, file: InputFil
 
 def _launches(kernels: Sequence[PrintedKernel]) -> int:
     return sum(max(len(kernel.uids), 1) for kernel in kernels)
+
+
+RESULTS = ResultsReader(recognises_results, read_results)
+INTERVALS = IntervalReader(recognises_log, read_interval_logs, form="a visualizer log of Accel-Sim")
+SIMULATOR = Simulator(
+    name="gpgpu-sim",
+    title="GPGPU-Sim",
+    results=RESULTS,
+    instead="export for accel-sim, the same simulator on traces",
+)

@@ -18,7 +18,8 @@ gpu-trace-generate). Instructions are those of warps. Names and grids are not pr
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.accel_sim_traces import folder_of_traces
 from sampling.simulators.export import Part, Step
-from sampling.simulators.exporter import Exporter, Handover, script
+from sampling.simulators.exporter import Handover, export_parts, script
 from sampling.simulators.measured_run import (
     CYCLES,
     INSTRUCTIONS,
@@ -39,6 +40,7 @@ from sampling.simulators.measured_run import (
     dimensions_of,
     refuse_other,
 )
+from sampling.simulators.simulator import Exporter, ResultsReader, RunRules, Simulator, TraceListReader
 from sampling.text import counted
 
 _HEAD = "nvbit\n14\n-1\n"
@@ -65,17 +67,16 @@ def _write(to: Handover) -> None:
     to.files["trace.sh"] = script("macsim/trace.sh", comment, takes_program=True)
 
 
-EXPORTER = Exporter(
-    "macsim",
-    "MacSim",
-    "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
-    "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
-    "(63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it",
-    frozenset({"shards", "apart", "traces", "caches", "cold_check"}),
-    _write,
-    uses_nvbit=True,
-    is_estimated=True,
-)
+def _find_inputs(config: Path, traces: Path, folder: Path, _: Sequence[str]) -> Mapping[Path, Path | str]:
+    """Return the traces that a list names, and the configuration: it looks for all where it runs."""
+    text = config.read_text(encoding="utf-8")
+    names = dict.fromkeys(re.findall(r"\./(Kernel\d+)/trace\.txt", text))
+    return {
+        folder / "kernel_config.txt": text,
+        folder / "trace_file_list": "1\n./kernel_config.txt\n",
+        **{folder / name: traces / name for name in names},
+        folder / "params.in": Path("params.in").absolute(),
+    }
 
 
 def _sampled_kernels_info(plan: PlanFile, part: Part) -> str:
@@ -232,3 +233,25 @@ def _kernels(file: InputFile) -> list[list[int]]:
     if not kernels:
         raise refused("no kernel is printed there")
     return kernels
+
+
+SIMULATOR = Simulator(
+    name="macsim",
+    title="MacSim",
+    exporter=Exporter(
+        note="KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, "
+        "which is the id where the profile has one process. run.sh and kernel_config.txt were run against "
+        "MacSim (63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it",
+        takes=frozenset({"shards", "apart", "traces", "caches", "cold_check"}),
+        export=partial(export_parts, write=_write),
+        uses_nvbit=True,
+    ),
+    results=ResultsReader(recognises_results, read_results),
+    trace_list=TraceListReader((_NAMES,), recognises_list, read_list, form="kernel_names.txt of MacSim's"),
+    run=RunRules(
+        placeholder="",
+        example="macsim",
+        list_name="kernel_config{}.txt",
+        find_inputs=_find_inputs,
+    ),
+)

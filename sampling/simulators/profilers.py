@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from shlex import quote
 from typing import TypeVar
 
@@ -31,7 +32,8 @@ import numpy as np
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.export import Shard, merged, range_text
-from sampling.simulators.exporter import Exporter, Handover, script, template
+from sampling.simulators.exporter import Handover, export_parts, script, template
+from sampling.simulators.simulator import Exporter, Simulator
 from sampling.text import counted
 
 Item = TypeVar("Item")
@@ -112,15 +114,17 @@ def _for_ncu(to: Handover) -> None:
     to.called |= {launch.ordinal: launch.occurrence + 1 for launch in drawn}
 
 
-NCU = Exporter(
-    "ncu",
-    "Nsight Compute",
-    "--kernel-id counts the launches of a kernel, grid and block on a device from 1: occurrence + 1; "
-    "--launch-skip is the ordinal, from 0; both were run with ncu 2025.3 on an H100",
-    _TAKES,
-    _for_ncu,
-    runs_program=True,
-    by_name=True,
+NCU = Simulator(
+    name="ncu",
+    title="Nsight Compute",
+    exporter=Exporter(
+        note="--kernel-id counts the launches of a kernel, grid and block on a device from 1: occurrence + "
+        "1; --launch-skip is the ordinal, from 0; both were run with ncu 2025.3 on an H100",
+        takes=_TAKES,
+        export=partial(export_parts, write=_for_ncu),
+        runs_program=True,
+        by_name=True,
+    ),
 )
 
 
@@ -192,15 +196,17 @@ def _for_rocprofv3(to: Handover) -> None:
     to.called |= {step.ordinal: known[step.id] for step in to.part.steps if step.id in known}
 
 
-ROCPROFV3 = Exporter(
-    "rocprofv3",
-    "rocprofv3",
-    "iterations count the launches of a kernel on a device from 1, whatever their sizes; written from the "
-    "tool's grammar, not run against it",
-    _TAKES,
-    _for_rocprofv3,
-    runs_program=True,
-    by_name=True,
+ROCPROFV3 = Simulator(
+    name="rocprofv3",
+    title="rocprofv3",
+    exporter=Exporter(
+        note="iterations count the launches of a kernel on a device from 1, whatever their sizes; written "
+        "from the tool's grammar, not run against it",
+        takes=_TAKES,
+        export=partial(export_parts, write=_for_rocprofv3),
+        runs_program=True,
+        by_name=True,
+    ),
 )
 
 
@@ -214,13 +220,15 @@ def _for_nvbit(to: Handover) -> None:
     to.called |= {step.ordinal: step.ordinal for step in to.part.steps}
 
 
-NVBIT = Exporter(
-    "nvbit",
-    "NVBit",
-    "launches count from 0 in a process, which has one device: the ordinal, which is the id where the "
-    "profile has one process; written from the tool's grammar, not run against it",
-    _TAKES,
-    _for_nvbit,
-    uses_nvbit=True,
-    runs_program=True,
+NVBIT = Simulator(
+    name="nvbit",
+    title="NVBit",
+    exporter=Exporter(
+        note="launches count from 0 in a process, which has one device: the ordinal, which is the id where "
+        "the profile has one process; written from the tool's grammar, not run against it",
+        takes=_TAKES,
+        export=partial(export_parts, write=_for_nvbit),
+        uses_nvbit=True,
+        runs_program=True,
+    ),
 )

@@ -1,64 +1,82 @@
-"""Simulators and tools, found by one table: what a plan is exported as, and how what they write is read.
-
-A module of results has ``recognises_results(head) -> bool`` (from the first 64 KiB, or whole lines further
-on) and ``read_results(file, metrics) -> MeasuredRun``; one of what happens within each kernel has
-``recognises_log(head) -> bool`` and ``read_interval_logs(files) -> tuple[IntervalLog, ...]``.
-"""
+"""Simulators and tools, one line each: what a plan is exported as, and how what they write is read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
+from functools import cache
 from importlib import import_module
-from typing import Any, cast
-
-import numpy as np
+from pathlib import Path
+from typing import TypeVar, cast
 
 from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import IN_FOLDER, PlanFile
-from sampling.projection import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.export import ExportChoices
-from sampling.simulators.exporter import Exported, Exporter
-from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, kind_of_caches
-from sampling.text import Wording, nearest
+from sampling.simulators.export import PREDECESSORS, ExportChoices
+from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, TraceList, kind_of_caches
+from sampling.simulators.simulator import (
+    Exported,
+    Exporter,
+    IntervalReader,
+    ResultsReader,
+    RunRules,
+    Simulator,
+)
+from sampling.text import Wording, either, nearest
 
-_FOLDER = "sampling.simulators"
-_EXPORTERS = {
-    "csv": "csv_files.EXPORTER",
-    "accel-sim": "accel_sim.ACCEL_SIM",
-    "macsim": "macsim.EXPORTER",
-    "mgpusim": "accel_sim.MGPUSIM",
+#: The record of each in this folder: its module and its name there
+_SIMULATORS = {
+    "csv": "csv_files.SIMULATOR",
+    "accel-sim": "accel_sim.SIMULATOR",
+    "gpgpu-sim": "gpgpu_sim_output.SIMULATOR",
+    "macsim": "macsim.SIMULATOR",
+    "mgpusim": "mgpusim.SIMULATOR",
     "ncu": "profilers.NCU",
     "nvbit": "profilers.NVBIT",
     "rocprofv3": "profilers.ROCPROFV3",
 }
-#: The most telling first: a CSV of results is known by its header
-_RESULT_READERS = {
-    "csv": "csv_files",
-    "macsim": "macsim",
-    "accel-sim": "gpgpu_sim_output",
-    "gpgpu-sim": "gpgpu_sim_output",
-}
-_LOG_READERS = {"accel-sim": "gpgpu_sim_output", "csv": "csv_files"}
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
-_TOO_LARGE = 2**62
+
+
+def simulators() -> Iterator[Simulator]:
+    """Yield the records of all; each module is imported when its turn comes."""
+    return map(_load_simulator, _SIMULATORS)
+
+
+@cache
+def _load_simulator(name: str) -> Simulator:
+    module, _, attribute = _SIMULATORS[name].partition(".")
+    record = getattr(import_module(f"{__package__}.{module}"), attribute)
+    return cast("Simulator", record)
 
 
 def exporter_names() -> tuple[str, ...]:
-    """Return the names of all exporters."""
-    return tuple(_EXPORTERS)
+    """Return the names of all that a plan is exported for."""
+    return tuple(simulator.name for simulator in simulators() if simulator.exporter is not None)
 
 
-def exporter_named(name: str) -> Exporter:
-    """Return an exporter; OptionError where there is none of that name."""
-    if name not in _EXPORTERS:
-        on_traces = "export for accel-sim, the same simulator on traces"
-        remedy = on_traces if name == "gpgpu-sim" else nearest(name, tuple(_EXPORTERS))
-        raise OptionError(f"there is no exporter {name!r}", remedy=remedy)
-    module, _, attribute = _EXPORTERS[name].partition(".")
-    return cast("Exporter", getattr(import_module(f"{_FOLDER}.{module}"), attribute))
+def find_exporter(name: str) -> Exporter:
+    """Return how a plan is handed over to one; OptionError where there is none of that name."""
+    simulator = _load_simulator(name) if name in _SIMULATORS else None
+    if simulator is None or simulator.exporter is None:
+        instead = simulator.instead if simulator is not None else ""
+        raise OptionError(f"there is no exporter {name!r}", remedy=instead or nearest(name, exporter_names()))
+    return simulator.exporter
+
+
+def find_run_rules(name: str) -> RunRules:
+    """Return how one runs launches; OptionError where nothing here runs it."""
+    rules = _load_simulator(name).run if name in _SIMULATORS else None
+    if rules is None:
+        raise OptionError(f"nothing runs {name} here: there is {', '.join(names_that_run())}")
+    return rules
+
+
+def names_that_run() -> list[str]:
+    """Return the names of what is run here, those that are told ids last."""
+    rules = {simulator.name: simulator.run for simulator in simulators() if simulator.run is not None}
+    return sorted(rules, key=lambda name: rules[name].is_told_ids)
 
 
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
@@ -67,11 +85,11 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
     Raises AnalysisError: all launches were simulated already; OptionError: there is no such target, or a
     choice means nothing to it or asks for too much; ProfileError: traces are of other launches.
     """
-    exporter, choices = exporter_named(target), choices or ExportChoices()
-    for each in fields(choices):
-        is_made = each.compare and getattr(choices, each.name) != each.default
-        if is_made and each.name not in exporter.takes:
-            raise OptionError(Wording(f"`{each.name}` means nothing to {{}}", target))
+    exporter, choices = find_exporter(target), choices or ExportChoices()
+    for choice in fields(choices):
+        is_made = choice.compare and getattr(choices, choice.name) != choice.default
+        if is_made and choice.name not in exporter.takes:
+            raise OptionError(Wording(f"`{choice.name}` means nothing to {{}}", target))
     new = plan.to_simulate()
     if not new.drawn:
         raise AnalysisError("all launches of the plan were simulated already")
@@ -80,7 +98,7 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
             Wording("`cold_check` is drawn of a whole plan; launches of this one were simulated already"),
             remedy="the check of the plan that this one came from holds here too",
         )
-    return exporter.export(new, choices)
+    return exporter.export(_load_simulator(target), new, choices)
 
 
 def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
@@ -90,11 +108,19 @@ def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None =
 
 def starts_cold(target: str, choices: ExportChoices) -> bool:
     """Return whether launches start with nothing in the caches, and nothing checks what that costs."""
-    exporter = exporter_named(target)
+    exporter = find_exporter(target)
     if choices.cold_check or "caches" not in exporter.takes:
         return False
     # What can be filled is, unless it is said otherwise, as soon as there are traces to do so.
     return not exporter.fills if choices.caches is None else kind_of_caches(choices.caches) == "cold"
+
+
+def warm_caches(name: str | None) -> str | None:
+    """Return the choice of `caches` by which launches find what the program left; None without one."""
+    exporter = _load_simulator(name).exporter if name in _SIMULATORS else None
+    if exporter is None or "caches" not in exporter.takes:
+        return None
+    return "warm" if exporter.fills else f"after:{PREDECESSORS}"
 
 
 def read_results(file: InputFile, metrics: Sequence[str], source: str | None = None) -> MeasuredRun:
@@ -103,28 +129,73 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     Raises OptionError: there is no such reader or metric; ProfileError: the file is of no known format, or
     damaged.
     """
-    wanted = "neither what Accel-Sim, GPGPU-Sim or MacSim print, nor a CSV with a column id"
-    reader = _reader(file, _RESULT_READERS, source, "results", wanted)
-    return cast("MeasuredRun", reader.read_results(file, metrics))
+    readers = {each.name: each.results for each in simulators() if each.results is not None}
+    titles = [_load_simulator(name).title for name, reader in readers.items() if not reader.is_table]
+    tables = " nor ".join(reader.form for reader in readers.values() if reader.is_table)
+    wrong = f"neither what {either(titles)} print, nor {tables}"
+    remedy = "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
+    reader = choose_reader(file, readers, source, what="results", wrong=wrong, remedy=remedy)
+    return reader.read(file, metrics)
 
 
-def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple[IntervalLog, ...]:
-    """Read the interval logs of some files; without a source the content of the first tells whose.
+def read_trace_list(path: str) -> TraceList:
+    """Read a list of launches, or that of a folder of traces; "-" is standard input.
 
-    Raises OptionError: there is no such reader; ProfileError: a file is damaged, or no interval log.
+    Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
     """
-    wanted = "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas"
-    with opened(paths, "log") as (files, _):
-        reader = _reader(files[0], _LOG_READERS, source, "log", wanted)
-        logs: tuple[IntervalLog, ...] = reader.read_interval_logs(files)
-    logs = tuple(
-        replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(logs, start=1)
-    )
-    for log in logs:
-        if max(counts.sum(dtype=np.float64) for counts in (log.instructions, log.ctas)) >= _TOO_LARGE:
-            wrong = f"{log.name} has more instructions or thread blocks than 64 bits can count"
-            raise ProfileError(wrong, path=", ".join(paths), remedy="give the simulator's log of a run")
-    return logs
+    readers = [each.trace_list for each in simulators() if each.trace_list is not None]
+    places = [Path(path) / name for reader in readers for name in reader.names]
+    place = next((str(place) for place in places if place.is_file()), path)
+    with open_input(place) as file:
+        for reader in readers:
+            if reader.recognises(file.head):
+                return reader.read(file)
+        forms = [reader.form for reader in readers]
+        raise ProfileError(
+            f"neither {', '.join(forms[:-1])}, nor {forms[-1]}",
+            path=file.path,
+            remedy="give one of them, or the folder of the traces",
+        )
+
+
+_Reader = TypeVar("_Reader", ResultsReader, IntervalReader)
+
+
+def choose_reader(
+    file: InputFile,
+    readers: Mapping[str, _Reader],
+    source: str | None,
+    *,
+    what: str,
+    wrong: str,
+    remedy: str = "",
+) -> _Reader:
+    """Return the reader of a source, or the first that recognises a file's content.
+
+    Raises OptionError: there is no such source; ProfileError: no reader recognises it, which is `wrong`.
+    """
+    if source is not None:
+        if source not in readers:
+            names = sorted(readers, key=lambda name: readers[name].is_table)
+            wrong = f"there is no reader of {what} {source!r}"
+            raise OptionError(wrong, remedy=f"there is {', '.join(names)}")
+        return readers[source]
+    for reader in readers.values():
+        if reader.recognises(file.head):
+            return reader
+    # What a program prints, or one line for each of many cores, may come before the first telling line; but
+    # a table is known by its first line alone.
+    printing = [reader for reader in readers.values() if not reader.is_table]
+    searched = 0
+    for text in LinesSoFar(file):
+        for reader in printing:
+            if reader.recognises(text):
+                return reader
+        searched += len(text)
+        if searched > _MOST_BYTES_BEFORE_A_SIGN:
+            break
+    wording = Wording(f"give one, or say which it is with `source`{remedy}")
+    raise ProfileError(wrong, path=file.path, remedy=wording)
 
 
 @contextmanager
@@ -143,32 +214,3 @@ def opened(
                 wrong = f"a folder, not a {what}" if file.is_directory else "is empty"
                 raise ProfileError(wrong, path=file.path, remedy="give what the simulator wrote of a run")
         yield files, others
-
-
-def _reader(file: InputFile, modules: Mapping[str, str], source: str | None, what: str, wanted: str) -> Any:
-    """Return the module that reads a file: that of its source, or the first that recognises its content."""
-    if source is not None:
-        if source not in modules:
-            remedy = f"there is {', '.join(modules)}"
-            raise OptionError(f"there is no reader of {what} {source!r}", remedy=remedy)
-        return import_module(f"{_FOLDER}.{modules[source]}")
-    readers = [import_module(f"{_FOLDER}.{name}") for name in dict.fromkeys(modules.values())]
-    verb = f"recognises_{what}"
-    for reader in readers:
-        if getattr(reader, verb)(file.head):
-            return reader
-    # What a program prints, or one line for each of many cores, may come before the first telling line; but
-    # a table is known by its first line alone.
-    printing = [reader for reader in readers if not reader.__name__.endswith("csv_files")]
-    read = 0
-    for text in LinesSoFar(file):
-        for reader in printing:
-            if getattr(reader, verb)(text):
-                return reader
-        read += len(text)
-        if read > _MOST_BYTES_BEFORE_A_SIGN:
-            break
-    remedy = "give one, or say which it is with `source`"
-    if what == "results":
-        remedy += "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
-    raise ProfileError(wanted, path=file.path, remedy=Wording(remedy))

@@ -17,7 +17,7 @@ import pytest
 
 from sampling.plan.plan_file import read_plan
 from sampling.readers.registry import read_profile
-from sampling.run_summary import RunSummary
+from sampling.running.summary import RunSummary
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.commands.schema import output_schema
 from tui.text.estimate import sides

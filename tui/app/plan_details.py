@@ -29,7 +29,7 @@ from sampling.plan.sensitivity import (
 )
 from sampling.plan.study import Study
 from sampling.simulators.export import ExportChoices
-from sampling.simulators.registry import exported_folder, exporter_named
+from sampling.simulators.registry import exported_folder, find_exporter
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.app.state import Session, decisions, same_overrides
@@ -305,7 +305,7 @@ def export_file(path: Path, to: str, folder: Path, traces: str, progress: Progre
     choices = ExportChoices(traces=traces or None, progress=progress)
     written = write_folder(folder, exported_folder(read_plan(str(path)), to, choices), force=False)
     what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
-    exporter = exporter_named(to)
+    exporter = find_exporter(to)
     is_cold = "caches" in exporter.takes and not (exporter.fills and traces)
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = exporter.note if page is None else f"run them as {page} says"

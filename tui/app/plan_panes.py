@@ -21,7 +21,7 @@ from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
 from sampling.plan.sensitivity import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
-from sampling.simulators.registry import exporter_named, exporter_names
+from sampling.simulators.registry import exporter_names, find_exporter
 from tui.app.actions import BINDS, bindings
 from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan_details import Figure
@@ -142,7 +142,7 @@ class PlanPrompt(Prompt):
 
     @property
     def _takes_traces(self) -> bool:
-        return self._target is not None and "traces" in exporter_named(self._target).takes
+        return self._target is not None and "traces" in find_exporter(self._target).takes
 
     def ask_for(self, target: str | None, typed: str = "", problem: str = "") -> None:
         """Ask for a file for the plan, or for a folder for an exporter, beginning with what was typed."""
@@ -154,7 +154,7 @@ class PlanPrompt(Prompt):
 
     def hint(self, name: str) -> Sequence[str]:
         if name == "traces":
-            fills = self._target is not None and exporter_named(self._target).fills
+            fills = self._target is not None and find_exporter(self._target).fills
             lacking = "empty: launches start cold" if fills else "may be empty"
             what = "The folder of the traces, whose launches fill L2" if fills else "The folder of the traces"
             return [f"{each}; {lacking}; enter writes" for each in (what, "Its traces")]

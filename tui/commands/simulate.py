@@ -4,37 +4,42 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from sampling import running
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
-from sampling.plan.design import WHOLE_WORKLOAD_KEY
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.plan.sensitivity import parse_duration
-from sampling.profile.names import readable_name
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project, summarise_projection
-from sampling.reduction.grouping import choose_kernel
-from sampling.reduction.plan_groups import is_pool_key
-from sampling.simulators.accel_sim_traces import instructions_of_traces
-from sampling.simulators.alignment import align, read_trace_list
-from sampling.simulators.export import ExportChoices, ExportSummary, Simulated, checkable, simulated
-from sampling.simulators.job import NEEDED
+from sampling.running.loop import run
+from sampling.running.request import RunProgress, RunRequest, choose_assumed_group
+from sampling.running.slurm import write_job_array
+from sampling.simulators.alignment import align
+from sampling.simulators.export import ExportChoices, checkable, simulated
+from sampling.simulators.interval_logs import (
+    GivenFacts,
+    complete_facts,
+    number_kernels,
+    read_interval_logs,
+    select_kernels,
+)
 from sampling.simulators.measured_run import kind_of_caches
-from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
-from sampling.text import counted, listed, shortened
-from tui.charts.quantities import ratio, share
+from sampling.simulators.registry import (
+    exported_folder,
+    find_exporter,
+    find_run_rules,
+    read_trace_list,
+    starts_cold,
+)
+from sampling.text import counted
+from tui.charts.quantities import share
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.studies import progress_of
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
-from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, CommandResult, emit, write_plan, write_stdout
 from tui.terminal import tty
@@ -42,13 +47,12 @@ from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, note
 from tui.text import estimate as estimate_words
 from tui.text import run as run_words
 from tui.text import simulation as words
-from tui.text.labels import key_parts
 from tui.text.profile import part_of_plan, with_selection
 
 
 def run_export(options: ExportOptions) -> None:
     """Read the plan, write what the target understands."""
-    note_of_target = exporter_named(options.to).note
+    note_of_target = find_exporter(options.to).note
     folder = Path(options.output or f"{options.to}-export")
     if options.output is None:
         check_place(folder, Product.FOLDER)
@@ -81,48 +85,27 @@ def run_export(options: ExportOptions) -> None:
     else:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    found = simulated(plan.to_simulate(), choices)
-    summary = ExportSummary(written, found.launches, found.beside, found.speedup)
-    answer = CommandResult("export", summary, blocks=lambda _: _export_blocks(found, written, options))
+    answer = run_words.export_answer(simulated(plan.to_simulate(), choices), written, options)
     emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
-
-
-def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
-    """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
-    said = f"{counted(found.launches, 'launch')} for {options.to}"
-    if found.beside:
-        said += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
-    if found.speedup is not None:
-        less = found.speedup >= 1
-        times = ratio(found.speedup if less else 1 / found.speedup)
-        said += f": {times} {'less' if less else 'more'} than the whole run"
-    said += "."
-    if found.checked < options.cold_check:
-        said += f" {run_words.all_checked(options.cold_check, found.checked)}"
-    page = next((each for each in written if each.endswith("README.txt")), None)
-    how = "run them" if page is None else f"run them as {page} says"
-    following = CommandLine(
-        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
-    )
-    return [said, *map(Preformatted, written), following]
 
 
 def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
     with progress_of(options) as meter:
-        asked = _asked_of_run(options, meter)
+        asked = _run_request(options, meter)
         # Before notes of what it would come to.
-        running.refuse_what_cannot_run(asked)
+        asked.check()
         part = part_of_plan(asked.plan)
         wants_warm = asked.target is not None and not options.accept_cold
-        if wants_warm and asked.to == "csv" and kind_of_caches(asked.told_caches) == "cold":
-            note(run_words.ALONE, quiet=options.quiet)
-        elif wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
+        if wants_warm and find_run_rules(asked.simulator).is_told_ids:
+            if kind_of_caches(asked.caches_of_command) == "cold":
+                note(run_words.ALONE, quiet=options.quiet)
+        elif wants_warm and starts_cold(asked.simulator, asked.choices):
             note(run_words.COLD, quiet=options.quiet)
         if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
             note(run_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
         try:
-            ran = (running.write_job_array if options.slurm else running.run)(
+            ran = (write_job_array if options.slurm else run)(
                 asked, lambda now: _show_run(now, options, meter)
             )
         except KeyboardInterrupt:
@@ -135,10 +118,10 @@ def run_run(options: RunOptions) -> None:
     answer = run_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(with_selection(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
-        assert ran.found is not None
-        if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
+        assert ran.estimate is not None
+        if ran.given_up and (options.assume_like is None or ran.estimate.main.share_missing):
             raise CheckFailedError(run_words.given_up_text(ran, asked))
-        _check(ran.found, options)
+        _check(ran.estimate, options)
 
 
 def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
@@ -150,9 +133,11 @@ def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
         raise CheckFailedError(estimate_words.unmet_text(found, target))
 
 
-def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.RunRequest:
+def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
+    rules = find_run_rules(options.to)
     if not options.simulator:
-        remedy = "give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is"
+        remedy = f"give --simulator '{rules.example}'"
+        remedy += f", {rules.placeholder} as it is" if rules.placeholder else ""
         raise OptionError("how launches are simulated is not said", remedy=remedy)
     given = Path(options.plan)
     is_run = (given / "run.json").is_file()
@@ -162,52 +147,34 @@ def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.RunRe
         check_place(folder, Product.FOLDER)
     # The same whatever folder the run is gone on with from.
     traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
-    plan, is_csv = read_plan(str(given / "rounds" / "1") if is_run else options.plan), options.to == "csv"
-    return running.RunRequest(
+    plan = read_plan(str(given / "rounds" / "1") if is_run else options.plan)
+    assume_like, timeout = options.assume_like, options.timeout
+    if assume_like is not None:
+        assume_like, others = choose_assumed_group(plan, assume_like)
+        if others:
+            fits = f"--assume-like {options.assume_like!r} fits {others + 1} groups; the largest is taken"
+            note(f"{fits}: {assume_like}", quiet=options.quiet)
+    return RunRequest(
         plan,
         folder,
         options.to,
         options.simulator,
         options.target,
         options.jobs,
-        None if options.timeout is None else parse_duration(options.timeout, "timeout"),
+        None if timeout is None else parse_duration(timeout, "timeout"),
         ExportChoices(
             traces=traces,
-            caches=None if is_csv else options.caches,
+            caches=None if rules.is_told_ids else options.caches,
             cold_check=options.cold_check,
             config=config,
             progress=progress,
         ),
-        told_caches=(options.caches if is_csv else None) or "cold",
-        assume_like=None if options.assume_like is None else _assumed_group(plan, options),
+        caches_of_command=(options.caches if rules.is_told_ids else None) or "cold",
+        assume_like=assume_like,
     )
 
 
-def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
-    """Return the key of the kernel group that --assume-like means, the largest of several, which is noted.
-
-    Raises OptionError: none is meant that the plan estimates by itself.
-    """
-    wanted = options.assume_like
-    time_ns: defaultdict[str, float] = defaultdict(float)
-    for stratum in plan.strata:
-        if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
-            time_ns[stratum.key] += stratum.size * stratum.mean_ns
-    keys = sorted(time_ns, key=lambda key: -time_ns[key])
-    try:
-        place, others = choose_kernel([key_parts(key) for key in keys], wanted)
-    except OptionError as error:
-        what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
-        names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], most=3)
-        remedy = f"give #1 to #{len(keys)}, or a part of a name: {names}" if keys else "there is none"
-        raise OptionError(what, remedy=remedy) from error
-    if others:
-        fits = f"--assume-like {wanted!r} fits {others + 1} groups; the largest is taken: {keys[place]}"
-        note(fits, quiet=options.quiet)
-    return keys[place]
-
-
-def _show_run(now: running.RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
+def _show_run(now: RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
     news = run_words.news_line(now, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
@@ -246,7 +213,10 @@ def run_estimate(options: EstimateOptions) -> None:
 def run_project(options: ProjectOptions) -> None:
     """Read, project every kernel, draw one."""
     rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
-    logs = _with_given_values(read_interval_logs(options.logs, options.source), options)
+    given = GivenFacts(
+        options.instructions, options.ctas, options.ctas_per_sm, options.sms, options.instructions_from
+    )
+    logs = complete_facts(read_interval_logs(options.logs, options.source), given)
     chosen = _chosen_log(logs, options.kernel, quiet=options.quiet)
     projections = [project(log, rule) for log in logs]
     for lack in Lack:
@@ -257,8 +227,7 @@ def run_project(options: ProjectOptions) -> None:
     unrecorded = words.unrecorded_text(logs)
     notes([unrecorded] if unrecorded else [], quiet=options.quiet)
     rows = [
-        summarise_projection(*kernel)
-        for kernel in zip(words.numbers_of(logs), logs, projections, strict=True)
+        summarise_projection(*kernel) for kernel in zip(number_kernels(logs), logs, projections, strict=True)
     ]
     lacks = [lack for lack in Lack if any(lack in found.lacks for found in projections)]
     answer = CommandResult(
@@ -270,72 +239,14 @@ def run_project(options: ProjectOptions) -> None:
     emit(answer, options)
 
 
-_MOST_DIGITS = 18
-Logs = Sequence[IntervalLog]
-
-
-def _with_given_values(logs: Logs, options: ProjectOptions) -> list[IntervalLog]:
-    """Return the logs with the values given on the command line in place of the log's own.
-
-    The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
-
-    Raises OptionError: a value is no number above 0, no kernel is meant, or it could mean several.
-    """
-    traced: Sequence[int | None] = [None] * len(logs)
-    if options.instructions_from is not None:
-        traced = instructions_of_traces(options.instructions_from, logs)
-    instructions = _by_kernel("--instructions", options.instructions, logs, is_total=True)
-    ctas = _by_kernel("--ctas", options.ctas, logs, is_total=True)
-    ctas_per_core = _by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, is_total=False)
-    found = []
-    for log, traced_one, *given in zip(logs, traced, instructions, ctas, ctas_per_core, strict=True):
-        given[0] = given[0] or log.facts.instructions or traced_one
-        values = zip(("instructions", "ctas", "ctas_per_core", "cores"), [*given, options.sms], strict=True)
-        known: dict[str, Any] = {name: value for name, value in values if value is not None}
-        found.append(replace(log, facts=replace(log.facts, **known)))
-    return found
-
-
-def _by_kernel(flag: str, given: Sequence[str], logs: Logs, *, is_total: bool) -> list[int | None]:
-    """Return the number given for each kernel by "N" or "KERNEL=N", None without one; the last one wins.
-
-    `is_total`: of a whole kernel, so that a bare number needs a log of one kernel.
-    """
-    found: list[int | None] = [None] * len(logs)
-    for text in given:
-        kernel, _, number = text.rpartition("=")
-        is_whole = number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
-        if not is_whole or int(number) == 0:
-            raise OptionError(f"{flag} {text}: a number above 0 is meant, or KERNEL=N")
-        if not kernel and is_total and len(logs) > 1:
-            what = f"{flag} {text}: the log has {len(logs)} kernels"
-            raise OptionError(what, remedy=f"say whose it is by part of its name or #1: KERNEL={number}")
-        for index in _meant(flag, kernel, logs) if kernel else range(len(logs)):
-            found[index] = int(number)
-    return found
-
-
-def _meant(flag: str, wanted: str, logs: Logs) -> list[int]:
-    """Return the kernels of "#3" (its number), or whose name contains the text."""
-    if wanted.startswith("#") and wanted[1:].isdecimal():
-        number = int(wanted[1:])
-        meant = [place for place, each in enumerate(words.numbers_of(logs)) if each == number]
-    else:
-        meant = [place for place, log in enumerate(logs) if wanted in log.name]
-    if not meant:
-        what = f"{flag} {wanted!r}: no kernel has this number, or this in its name (case counts)"
-        raise OptionError(what, remedy="`kernelpoint project LOG` lists them")
-    return meant
-
-
-def _chosen_log(logs: Logs, wanted: str | None, *, quiet: bool) -> int:
+def _chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) -> int:
     """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
 
     Raises OptionError: none is meant.
     """
-    meant = list(range(len(logs))) if wanted is None else _meant("--kernel", wanted, logs)
+    meant = list(range(len(logs))) if wanted is None else select_kernels(logs, wanted)
     chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))
     if wanted is not None and len(meant) > 1:
-        shown = f"#{words.numbers_of(logs)[chosen]} {logs[chosen].name}"
+        shown = f"#{number_kernels(logs)[chosen]} {logs[chosen].name}"
         note(f"--kernel {wanted!r} fits {len(meant)} kernels; the longest is shown: {shown}", quiet=quiet)
     return chosen

@@ -23,6 +23,7 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_of_rocm
 from sampling.simulators.measured_run import CYCLES
+from sampling.simulators.registry import warm_caches
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, share
 from tui.options.command_line import command_line, free_name
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
-#: How an export fills the caches, for simulators of which it can.
-_WARM = {"accel-sim": "warm", "macsim": "after:16"}
 
 
 # The answer.
@@ -138,8 +137,9 @@ def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
 
     To look at the plan, where no simulator fills them.
     """
-    target = target if target in _WARM else usual_target(is_amd=_is_amd(plan))
-    caches = _WARM.get(target)
+    if target is None or (caches := warm_caches(target)) is None:
+        target = usual_target(is_amd=_is_amd(plan))
+        caches = warm_caches(target)
     return export_command(path, "warm", target, caches) if caches else f"kernelpoint {shlex.quote(path)}"
 
 

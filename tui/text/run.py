@@ -10,13 +10,14 @@ from msgspec import to_builtins
 from sampling.estimation.given_up import GivenUp
 from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
-from sampling.run_summary import assumed_group, run_state, summarise_run
-from sampling.running import RunProgress, RunRequest, RunResult
-from sampling.simulators.job import Job
+from sampling.running.job import Job
+from sampling.running.request import RunProgress, RunRequest, RunResult
+from sampling.running.summary import assumed_group, run_state, summarise_run
+from sampling.simulators.export import ExportSummary, Simulated
 from sampling.text import counted
-from tui.charts.quantities import hours, share
-from tui.options.simulate import EstimateOptions
-from tui.output.blocks import Block, CommandLine
+from tui.charts.quantities import hours, ratio, share
+from tui.options.simulate import EstimateOptions, ExportOptions
+from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.writer import CommandResult
 from tui.terminal.printable import shortened
 from tui.text.assumption import narrower, refuted
@@ -51,9 +52,35 @@ def all_checked(asked: int, checked: int) -> str:
     return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
 
 
+def export_answer(run: Simulated, written: list[str], options: ExportOptions) -> CommandResult:
+    """Return the answer of `export`: how much is simulated, and the files."""
+    summary = ExportSummary(written, run.launches, run.beside, run.speedup)
+    return CommandResult("export", summary, blocks=lambda _: _export_blocks(run, written, options))
+
+
+def _export_blocks(run: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
+    """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
+    said = f"{counted(run.launches, 'launch')} for {options.to}"
+    if run.beside:
+        said += f", and {run.beside:,} beside them for the caches' sake, which have no weight"
+    if run.speedup is not None:
+        less = run.speedup >= 1
+        times = ratio(run.speedup if less else 1 / run.speedup)
+        said += f": {times} {'less' if less else 'more'} than the whole run"
+    said += "."
+    if run.checked < options.cold_check:
+        said += f" {all_checked(options.cold_check, run.checked)}"
+    page = next((each for each in written if each.endswith("README.txt")), None)
+    how = "run them" if page is None else f"run them as {page} says"
+    following = CommandLine(
+        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
+    )
+    return [said, *map(Preformatted, written), following]
+
+
 def progress_line(now: RunProgress, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
-    parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
+    parts = [f"{now.done:,} of {counted(now.launches, 'launch')}"]
     if now.total is not None and now.total.is_incomplete:
         parts.append(missing_text(now.total))
     elif now.total is not None:
@@ -88,19 +115,19 @@ def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, comm
     """
     given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
     state = run_state(ran, asked)
-    if ran.found is None:
+    if ran.estimate is None:
         return CommandResult(
             "run",
             state,
             blocks=lambda _: (*given_up, *said),
             rows=[to_builtins(state) | {"failed": len(ran.failed)}],
         )
-    found = ran.found
+    found = ran.estimate
     goes_on = ran.job_array is None and not ran.begun and asked.target is None
     target = narrower(found) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
     if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.to)
+        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.simulator)
 
     def blocks() -> Iterator[Block]:
         lines = [*estimate_blocks(found, None, options, following)]

@@ -140,13 +140,6 @@ _HEIGHT = 16
 _LEAST_REASON = 40
 
 
-def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
-    """Return the launch's number in the run of each log, or its place where not all have one of their own."""
-    launches = [log.launches[0] for log in logs if log.launches]
-    is_known = len(launches) == len(set(launches)) == len(logs)
-    return launches if is_known else list(range(1, len(logs) + 1))
-
-
 def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOptions) -> str:
     """Return what a log lacks, what was done instead, and what to give."""
     unknown = ["--ctas-per-sm"] if any(found.totals.ctas_per_core is None for found in lacking) else []

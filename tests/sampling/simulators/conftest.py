@@ -13,8 +13,8 @@ import pytest
 
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.export import ExportChoices
-from sampling.simulators.exporter import Exported
 from sampling.simulators.registry import export_plan
+from sampling.simulators.simulator import Exported
 from tests.small_plans import options_of, plan_of_strata, stratum
 
 

@@ -19,9 +19,9 @@ from sampling.simulators.alignment import (
     TraceList,
     align_launches,
     common_subsequence,
-    read_trace_list,
 )
 from sampling.simulators.measured_run import SeenKernel
+from sampling.simulators.registry import read_trace_list
 
 KERNELS = ("void step<(int)4>(float *)", "last(const float *)", "copy(int)")
 MANGLED = ("_Z4stepILi4EEvPf", "_Z4lastPKf", "_Z4copyi")

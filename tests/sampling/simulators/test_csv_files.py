@@ -13,8 +13,8 @@ from sampling.errors import ProfileError
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import open_input
 from sampling.simulators.csv_files import read_results
+from sampling.simulators.interval_logs import read_interval_logs
 from sampling.simulators.measured_run import MeasuredRun
-from sampling.simulators.registry import read_interval_logs
 
 
 def read_table(folder: Path, text: str, *metrics: str) -> MeasuredRun:

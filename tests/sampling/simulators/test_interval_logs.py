@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.simulators.accel_sim_traces import instructions_of_traces
-from sampling.simulators.registry import read_interval_logs
+from sampling.simulators.interval_logs import read_interval_logs
 
 INTERVAL = 500
 

@@ -19,8 +19,9 @@ import sys
 resource.setrlimit(resource.RLIMIT_CPU, ({_CPU_SECONDS}, {_CPU_SECONDS}))
 from sampling.errors import ProfileError, SamplingError
 from sampling.readers.input_file import open_input
+from sampling.simulators.interval_logs import read_interval_logs
 from sampling.simulators.manifest import read_manifest
-from sampling.simulators.registry import read_interval_logs, read_results
+from sampling.simulators.registry import read_results
 
 for path in sys.argv[1:]:
     for read in (lambda file: read_results(file, ()), lambda file: read_interval_logs([path]), read_manifest):

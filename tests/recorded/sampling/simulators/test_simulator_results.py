@@ -14,7 +14,8 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.readers.registry import read_profile
-from sampling.simulators.alignment import align_launches, read_trace_list
+from sampling.simulators.alignment import align_launches
+from sampling.simulators.registry import read_trace_list
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.small_plans import options_of, plan_of_strata, stratum
 

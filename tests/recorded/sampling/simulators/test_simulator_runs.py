@@ -12,7 +12,7 @@ import pytest
 
 from sampling.projection import IntervalLog, ProjectionRule, project
 from sampling.simulators.accel_sim_traces import instructions_of_traces
-from sampling.simulators.registry import read_interval_logs
+from sampling.simulators.interval_logs import read_interval_logs
 
 #: Of each run: launches with a record, and without one.
 LAUNCHES = {

@@ -9,7 +9,7 @@ from msgspec import structs
 from sampling.estimation.given_up import GivenUp
 from sampling.estimation.summary import EstimateSummary
 from sampling.record import Fraction, Index, Record
-from sampling.running import RunRequest, RunResult
+from sampling.running.request import RunRequest, RunResult
 
 
 class FailedLaunchSummary(Record, frozen=True):
@@ -61,7 +61,7 @@ class RunSummary(EstimateSummary, frozen=True):
 
 def assumed_group(kernel: GivenUp, result: RunResult, request: RunRequest) -> str | None:
     """Return the group that a kernel is taken to behave as; None where it is none."""
-    is_taken = result.found is not None and not result.found.main.share_missing
+    is_taken = result.estimate is not None and not result.estimate.main.share_missing
     return request.assume_like if kernel.strata and is_taken else None
 
 

@@ -18,16 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import OptionError, ProfileError
+from sampling.errors import ProfileError
 from sampling.readers.inflated import inflated
 from sampling.readers.input_file import open_input
 from sampling.simulators.measured_run import CACHES, CYCLES, MeasuredRun
-from sampling.simulators.registry import read_results
+from sampling.simulators.registry import find_run_rules, read_results
 from sampling.simulators.results import NOT_WANTED
+from sampling.simulators.simulator import RunRules
 from sampling.text import counted, shortened
 
-#: What a command must name, of each simulator that is run: what it simulates
-NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
 #: How ``timeout`` of the coreutils ends for a program that it ended, and how the shell says that a signal did
 _TIMED_OUT, _SIGNALLED, _TAIL_BYTES = 124, 128, 1 << 16
 #: What is said of logs that end before their launches do
@@ -39,13 +38,14 @@ class Job:
     """A process that simulates a drawn launch, and those that run before it for the caches' sake."""
 
     id: int  #: of the launch that it is called by
+    simulator: str  #: the name of the one that runs it
     ids: IntArray  #: (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing
     drawn_from: frozenset[int]  #: the strata of those that count, 0-based
     is_check: bool  #: whether these are launches of another job once more, which count for no stratum
     duration_ns: int  #: of the launches that count, in the profile
-    place: Path  #: its working folder
+    folder: Path  #: that it works in
     result: Path  #: the file of its finished result
-    list: Path | None  #: what the simulator is given to run; None where a command is told the id
+    launch_list: Path | None  #: what the simulator is given to run; None where a command is told the id
     traces: Path  #: the folder of the traces that the list names
     caches: tuple[str, ...]  #: (n,) how each launch finds them; empty where nothing says it
     measured: MeasuredRun | None = field(default=None, repr=False)
@@ -57,115 +57,114 @@ class Job:
         return frozenset() if self.is_check else self.drawn_from
 
     @property
+    def drawn_ids(self) -> list[int]:
+        """The ids of the launches that count."""
+        ids: list[int] = self.ids[self.ids != NOT_WANTED].tolist()
+        return ids
+
+    @property
     def failed(self) -> Path:
         """The file that says why it has no result."""
         return self.result.with_suffix(".failed")
+
+    @property
+    def exit(self) -> Path:
+        """The file that says how its process ended."""
+        return self.folder / "exit"
 
     @property
     def has_ended(self) -> bool:
         """Whether nothing is left to run of it."""
         return self.measured is not None or bool(self.failure)
 
+    @property
+    def _rules(self) -> RunRules:
+        return find_run_rules(self.simulator)
+
     def shell_line(self, words: Sequence[str], before: Sequence[str] = ()) -> str:
         """Make its folder with what the simulator looks for there; return the line that runs its command."""
-        shutil.rmtree(self.place, ignore_errors=True)
-        self.place.mkdir(parents=True)
-        if self.list is not None:
-            self._link_traces(self.list, words)
-        said = {"{list}": self.list, "{id}": self.id, "{folder}": self.place, "{out}": self.place / "out"}
-        stands_for = re.compile("|".join(map(re.escape, said)))
-        words = [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        if self.launch_list is not None:
+            inputs = self._rules.find_inputs(self.launch_list, self.traces, self.folder, words)
+            for place, source in inputs.items():
+                if isinstance(source, str):
+                    write_whole(place, source)
+                elif not place.exists():
+                    _link(source, place)
+        values = {
+            "{list}": self.launch_list,
+            "{id}": self.id,
+            "{folder}": self.folder,
+            "{out}": self.folder / "out",
+        }
+        placeholder = re.compile("|".join(map(re.escape, values)))
+        words = [placeholder.sub(lambda match: str(values[match[0]]), word) for word in words]
         return (
-            f"cd -- {shlex.quote(str(self.place))} || exit; {shlex.join([*before, *words])} > run.log "
+            f"cd -- {shlex.quote(str(self.folder))} || exit; {shlex.join([*before, *words])} > run.log "
             "2> stderr.log; echo $? > exit.part; mv exit.part exit"
         )
 
-    def _link_traces(self, listed: Path, words: Sequence[str]) -> None:
-        """Put links to the traces of a list, and to what else a simulator wants, where it looks for them."""
-        text = listed.read_text(encoding="utf-8")
-        if names := [name for name in text.split("\n") if name.startswith("kernel")]:
-            # Accel-Sim looks for traces beside the list, and for the network where it runs.
-            configs = (Path(word).parent for word in words if word.endswith(".config"))
-            links = [(net, self.place / net.name) for folder in configs for net in folder.glob("*.icnt")]
-            links += [(self.traces / name, listed.parent / name) for name in names]
-        else:
-            names = list(dict.fromkeys(re.findall(r"\./(Kernel\d+)/trace\.txt", text)))
-            links = [(self.traces / name, self.place / name) for name in names]
-            links.append((Path("params.in").absolute(), self.place / "params.in"))
-            write_whole(self.place / "kernel_config.txt", text)
-            write_whole(self.place / "trace_file_list", "1\n./kernel_config.txt\n")
-        for source, link in links:
-            packed = source.with_name(f"{source.name}.gz")
-            if link.exists():
-                continue
-            if source.exists():
-                link.symlink_to(source)
-            elif packed.exists():
-                part = link.with_name(f"{link.name}.part")
-                with inflated(packed.open("rb"), packed, "gzip") as stream, part.open("wb") as unpacked:
-                    shutil.copyfileobj(stream, unpacked)
-                part.replace(link)
-            else:
-                raise ProfileError("is not there, and the simulator looks for it", path=source)
-
-    def take(self, to: str) -> None:
-        """Read what is on the disk of it: a finished result, a failure, or how its process ended."""
+    def read_state(self, *, has_run: bool = False) -> None:
+        """Read what is on the disk of it: a finished result, a failure, or how its process, if any, ended."""
         if self.failed.exists():
             self.failure = self.failed.read_text(encoding="utf-8").strip() or "it failed"
             return
-        path, self.failure = self.result, ""
+        self.failure = ""
         try:
-            if path.exists():
-                told = self._read(path, to)
-                if to == "csv" and self.measured and told != self.caches:
-                    write_whole(path, self._row(f"{self.measured.metrics[CYCLES][0]:.17g}"))
-            elif (self.place / "exit").exists():
-                self._take_new(to)
+            if self.result.exists():
+                states = self._read(self.result)
+                if self._rules.is_told_ids and self.measured and states != self.caches:
+                    write_whole(self.result, self._row(f"{self.measured.metrics[CYCLES][0]:.17g}"))
+            elif self.exit.exists():
+                self._read_new()
+            elif has_run:
+                self.failure = "its shell was ended"
         except OSError as error:
             self.failure = f"what it wrote cannot be read ({error.strerror})"
 
-    def _take_new(self, to: str) -> None:
+    def _read_new(self) -> None:
         """Read what a process that has ended wrote; what was cut off is forgotten, and run again."""
-        code, path = (self.place / "exit").read_text("utf-8").strip(), self.place / "run.log"
-        out = self.place / "out"
+        code, log = self.exit.read_text("utf-8").strip(), self.folder / "run.log"
         if code and (why := self._why_failed(code)):
             self.failure = why
             return
-        if to == "csv" and out.exists():
-            if not out.is_file():
-                kind = "a folder" if out.is_dir() else "a pipe" if out.is_fifo() else "a device"
-                self.failure = f"out is {kind}, not a file with its cycles"
-                return
-            path = out
-        log = path
-        if to == "csv":
+        path = log
+        if self._rules.is_told_ids:
+            out = self.folder / "out"
+            if out.exists():
+                if not out.is_file():
+                    kind = "a folder" if out.is_dir() else "a pipe" if out.is_fifo() else "a device"
+                    self.failure = f"out is {kind}, not a file with its cycles"
+                    return
+                log = out
             # Its number, the last word that it wrote, becomes a table.
-            words, path = _tail(log).split(), self.place / "run.csv"
+            words, path = _tail(log).split(), self.folder / "run.csv"
             write_whole(path, self._row(words[-1] if words else ""))
-        self._read(path, to)
+        self._read(path)
         ends_early = any(sign in self.failure for sign in _CUT_SIGNS) or not _tail(log).endswith("\n")
-        mark = self.place.with_name(f"{self.place.name}.cut")
+        mark = self.folder.with_name(f"{self.folder.name}.cut")
         if not code or (self.failure and ends_early):
             self.failure = self.failure or "its exit code is missing"
             if not mark.exists():
                 # A disk may have been full.
                 mark.touch()
-                shutil.rmtree(self.place)
+                shutil.rmtree(self.folder)
                 self.measured, self.failure = None, ""
 
-    def _read(self, path: Path, to: str) -> tuple[str, ...]:
+    def _read(self, path: Path) -> tuple[str, ...]:
         """Take a result, or why it is none; return how it says itself that launches found the caches."""
-        told: tuple[str, ...] = ()
+        states: tuple[str, ...] = ()
         try:
             with open_input(str(path)) as file:
-                measured = read_results(file, (), to)
-            told = tuple(measured.told)
+                measured = read_results(file, (), self.simulator)
+            states = tuple(measured.told)
             self._measure(measured)
         except ProfileError as error:
             self.failure = error.message.removeprefix(str(path)).removeprefix(": ")
-        if to == "csv" and self.failure:
+        if self._rules.is_told_ids and self.failure:
             self.failure = "it gave no number of cycles"
-        return told
+        return states
 
     def _row(self, cycles: str) -> str:
         return f"id,{CYCLES},{CACHES}\n{self.id},{cycles},{self.caches[0]}\n"
@@ -180,8 +179,10 @@ class Job:
         elif (lacking := (ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).any():
             self.failure = measured.missing.get(int(np.argmax(lacking)), "it took 0 cycles")
         else:
-            told = tuple(each for each, launch in zip(self.caches, self.ids, strict=False) if launch in ids)
-            self.measured = replace(measured, number=ids, first_number=None, told=told)
+            states = tuple(
+                state for state, launch in zip(self.caches, self.ids, strict=False) if launch in ids
+            )
+            self.measured = replace(measured, number=ids, first_number=None, told=states)
 
     def _why_failed(self, code: str) -> str:
         """Return why a process did not end well, with the last line it printed of it; empty if it did."""
@@ -197,7 +198,7 @@ class Job:
             else:
                 why = f"exit code {code}"
         with suppress(OSError):
-            last = _tail(self.place / "stderr.log").strip().split("\n")[-1]
+            last = _tail(self.folder / "stderr.log").strip().split("\n")[-1]
             why += f": {shortened(last.strip(), 80)}" if last else ""
         return why
 
@@ -207,7 +208,21 @@ class Job:
         if self.failure:
             write_whole(self.failed, f"{self.failure}\n")
         elif not self.result.exists():
-            (self.place / f"run{self.result.suffix}").replace(self.result)
+            (self.folder / f"run{self.result.suffix}").replace(self.result)
+
+
+def _link(source: Path, place: Path) -> None:
+    """Link to a file or folder; a file that is packed is unpacked there. ProfileError: it is not there."""
+    packed = source.with_name(f"{source.name}.gz")
+    if source.exists():
+        place.symlink_to(source)
+    elif packed.exists():
+        part = place.with_name(f"{place.name}.part")
+        with inflated(packed.open("rb"), packed, "gzip") as stream, part.open("wb") as unpacked:
+            shutil.copyfileobj(stream, unpacked)
+        part.replace(place)
+    else:
+        raise ProfileError("is not there, and the simulator looks for it", path=source)
 
 
 def _tail(path: Path) -> str:
@@ -215,28 +230,6 @@ def _tail(path: Path) -> str:
     with path.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, 2) - _TAIL_BYTES))
         return stream.read().decode("utf-8", "replace")
-
-
-def words_of(command: str, to: str) -> list[str]:
-    """Return a command line as words that mean the same in any folder: each job runs in its own.
-
-    Raises OptionError: it is no command line, there is no such program, or nothing tells it what to simulate.
-    """
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
-    if NEEDED[to] not in command or not words:
-        wrong = f"the simulator's command line does not say what to simulate, {NEEDED[to] or 'a program'}"
-        raise OptionError(wrong, remedy="put it where the simulator takes it")
-    if (program := shutil.which(words[0])) is None:
-        raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
-    words[0] = program
-    for place, word in enumerate(words):
-        # What is too long for a name is none.
-        with suppress(OSError):
-            words[place] = str(Path(word).absolute()) if word and Path(word).exists() else word
-    return words
 
 
 def write_whole(path: Path, text: str) -> None:

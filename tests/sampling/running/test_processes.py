@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.simulators.processes import end, end_left, is_full, start
+from sampling.running.processes import end, end_left, is_full, start
 from tests.cli.conftest import PROJECT
 
 #: A shell that has a child of its own; neither heeds SIGTERM
@@ -42,7 +42,7 @@ def child_in(folder: Path) -> int:
 
 def test_what_was_started_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from sampling.simulators.processes import start; "
+        "import sys, time; from pathlib import Path; from sampling.running.processes import start; "
         "process = start(sys.argv[1], Path(sys.argv[2])); time.sleep(60)"
     )
     words = (code, STUBBORN.format(tmp_path), str(tmp_path))

@@ -16,10 +16,12 @@ import pytest
 from msgspec import structs
 
 import sampling
-from sampling import running
 from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
 from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.running import RunProgress, RunRequest, RunResult, run, write_job_array
+from sampling.running import folder, loop
+from sampling.running.loop import run
+from sampling.running.request import RunProgress, RunRequest, RunResult
+from sampling.running.slurm import write_job_array
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import read_result_files
@@ -27,7 +29,7 @@ from sampling.simulators.results import read_result_files
 LAUNCHES, KERNELS = 120, ("copy", "gemm", "reduce")
 DURATION_NS = np.random.default_rng(3).integers(900, 1100, LAUNCHES) * (1 + np.arange(LAUNCHES) % 3 * 4)
 CYCLES = (DURATION_NS * np.random.default_rng(4).uniform(2.9, 3.1, LAUNCHES)).astype(int)
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[3]
 
 Asking = Callable[..., RunRequest]
 
@@ -55,7 +57,8 @@ def asking(plan: PlanFile, tmp_path: Path) -> Asking:
         )
         script.chmod(0o755)
         return RunRequest(
-            **{"plan": plan, "folder": tmp_path / "run", "to": "csv", "command": f"{script} {{id}}"} | more
+            **{"plan": plan, "folder": tmp_path / "run", "simulator": "csv", "command": f"{script} {{id}}"}
+            | more
         )  # type: ignore[arg-type]
 
     return asked
@@ -74,14 +77,14 @@ def test_it_ends_as_soon_as_the_total_is_within_the_target(
     asking: Asking, tmp_path: Path, plan: PlanFile
 ) -> None:
     told: list[RunProgress] = []
-    found = run(asking(target=0.3), told.append).found
+    found = run(asking(target=0.3), told.append).estimate
     assert found is not None
     assert found.main.is_within(0.3)
     assert 3 <= len(calls(tmp_path)) < len(plan.drawn)
     # It was looked at after each launch: what was waited for is what is claimed.
     assert found.main.half_width == pytest.approx(0.3 * found.main.total)
     assert (told[0].done, told[0].running) == (0, 1), "a first launch may take hours"
-    assert told[-1].done == len(calls(tmp_path)) == told[-1].of - len(plan.drawn) + told[-1].done
+    assert told[-1].done == len(calls(tmp_path)) == told[-1].launches - len(plan.drawn) + told[-1].done
     again = read_result_files(
         read_plan(str(tmp_path / "run")), sorted(map(str, (tmp_path / "run" / "results").iterdir()))
     )
@@ -89,7 +92,7 @@ def test_it_ends_as_soon_as_the_total_is_within_the_target(
 
 
 def test_it_draws_more_until_the_target_holds(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
-    found = ran(asking(target=0.005, processes=2)).found
+    found = ran(asking(target=0.005, processes=2)).estimate
     assert found is not None
     assert found.main.is_within(0.005)
     assert found.main.total == pytest.approx(CYCLES.sum(), rel=0.005)
@@ -108,9 +111,9 @@ def test_what_is_finished_is_not_run_again(asking: Asking, tmp_path: Path, plan:
     with pytest.raises(KeyboardInterrupt):
         run(asking(), stop_at_two)
     assert len(calls(tmp_path)) == 2
-    whole = ran(asking()).found
+    whole = ran(asking()).estimate
     assert sorted(calls(tmp_path)) == [launch.id for launch in plan.drawn]
-    again = ran(asking("exit 1")).found
+    again = ran(asking("exit 1")).estimate
     assert len(calls(tmp_path)) == len(plan.drawn)
     assert whole is not None
     assert again is not None
@@ -140,8 +143,8 @@ def test_a_launch_that_fails_is_replaced_by_another_of_its_stratum(
     larger = read_plan(str(tmp_path / "run"))
     assert failed.instead in {launch.id for launch in larger.strata[0].launches}
     assert set(calls(tmp_path)) == {failed.instead, *(launch.id for launch in plan.drawn)}
-    assert came.found is not None
-    assert not came.found.main.is_incomplete
+    assert came.estimate is not None
+    assert not came.estimate.main.is_incomplete
     # A failure is kept too.
     before = len(calls(tmp_path))
     assert ran(asked).failed == came.failed
@@ -153,7 +156,7 @@ def test_a_command_that_always_fails_is_told_after_three_launches(asking: Asking
         ran(asking("exit 9"))
     assert len(calls(tmp_path)) == 3
     assert not list((tmp_path / "run").rglob("*.failed"))
-    assert ran(asking(command=f"{tmp_path}/simulate {{id}}")).found is not None
+    assert ran(asking(command=f"{tmp_path}/simulate {{id}}")).estimate is not None
 
 
 DEADLOCK = 'if [ $(($1 % 3)) = {} ]; then echo "deadlock at cycle $1" >&2; exit 134; fi'
@@ -174,19 +177,19 @@ def test_a_kernel_that_never_runs_is_given_up(
     assert given_up.launch.name == KERNELS[kernel]
     assert given_up.share == pytest.approx(DURATION_NS[of_kernel].sum() / DURATION_NS.sum())
     assert given_up.why.startswith("ended by SIGABRT: deadlock at cycle")
-    assert came.found is not None
-    main = came.found.main
+    assert came.estimate is not None
+    main = came.estimate.main
     assert main.share_missing == pytest.approx(given_up.share)
     assert main.total == pytest.approx(CYCLES[~of_kernel].sum(), rel=target or 0.03)
     assert main.is_within(target or 0.05)
-    assert not came.found.is_within(0.9)
+    assert not came.estimate.is_within(0.9)
     # It stays so, and nothing is run again.
     before = len(calls(tmp_path))
     again = ran(asked)
     assert (len(calls(tmp_path)), again.given_up) == (before, came.given_up)
     # What it is taken as may be said afterwards.
     like = next(each.key for each in plan.strata if each.launches[0].name == KERNELS[(kernel + 1) % 3])
-    whole = ran(asking(DEADLOCK.format(kernel), target=target, processes=2, assume_like=like)).found
+    whole = ran(asking(DEADLOCK.format(kernel), target=target, processes=2, assume_like=like)).estimate
     assert whole is not None
     assert not whole.main.share_missing
     assert (whole.main.low or 0) < CYCLES.sum() < (whole.main.high or 0)
@@ -217,12 +220,12 @@ def elsewhere(plan: PlanFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_profile_is_found_beside_the_plan(asking: Asking, tmp_path: Path, elsewhere: PlanFile) -> None:
     asked = asking(plan=elsewhere, target=0.005)
-    found = ran(asked).found
+    found = ran(asked).estimate
     assert found is not None
     assert found.main.is_within(0.005)
     assert len(calls(tmp_path)) > len(elsewhere.drawn)
     # Of a run the folder is enough, for the profile lies above it.
-    again = ran(asking(plan=read_plan(str(tmp_path / "run" / "rounds" / "1")), target=0.003)).found
+    again = ran(asking(plan=read_plan(str(tmp_path / "run" / "rounds" / "1")), target=0.003)).estimate
     assert again is not None
     assert again.main.is_within(0.003)
 
@@ -235,7 +238,7 @@ def test_a_profile_is_found_beside_a_plan_that_is_named_by_a_link(
     link = tmp_path / "far" / "off" / ("folder" if links_folder else "plan.json")
     link.symlink_to(tmp_path if links_folder else tmp_path / elsewhere.path)
     named = read_plan(str(link / "plan.json" if links_folder else link))
-    found = ran(asking(plan=named, target=0.005)).found
+    found = ran(asking(plan=named, target=0.005)).estimate
     assert found is not None
     assert found.main.is_within(0.005)
 
@@ -255,12 +258,12 @@ def test_that_nothing_can_be_drawn_is_said_before_anything_runs(
     came = ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere))
     assert "profile.csv, which it was made from, is not there" in came.why_no_more
     assert [each.id for each in came.failed] == [bad]
-    assert came.found is not None
+    assert came.estimate is not None
     # A run is gone on with up to the target that it meets without more.
-    assert ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere, target=0.3)).found is not None
+    assert ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere, target=0.3)).estimate is not None
     # Where all is done that is known, what it comes to is said.
     more = ran(asking(f"if [ $1 = {bad} ]; then exit 3; fi", plan=elsewhere, target=0.001))
-    assert more.found is not None
+    assert more.estimate is not None
     assert "is not there" in more.why_no_more
 
 
@@ -271,8 +274,8 @@ def test_a_launch_whose_log_was_cut_off_is_tried_again_once(
     cut = f"if [ $1 = {bad} ] && [ ! -e again ]; then touch again; printf 'launch {bad} of'; exit 0; fi"
     whole = ran(asking(cut))
     assert whole.failed == ()
-    assert whole.found is not None
-    assert whole.found.results.metrics["cycles"].tolist() == CYCLES[whole.found.results.ids].tolist()
+    assert whole.estimate is not None
+    assert whole.estimate.results.metrics["cycles"].tolist() == CYCLES[whole.estimate.results.ids].tolist()
     assert calls(tmp_path).count(bad) == 2
     (tmp_path / "calls").unlink()
     always = ran(asking(f"if [ $1 = {bad} ]; then exit 0; fi", folder=tmp_path / "always"))
@@ -284,14 +287,14 @@ def test_a_full_disk_ends_the_run_and_no_launch(
     asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = asking("exit 1")
-    monkeypatch.setattr(running, "is_full", lambda _: True)
+    monkeypatch.setattr(loop, "is_full", lambda _: True)
     with pytest.raises(AnalysisError, match=r"no room is left where .* may be cut off; make room; the same"):
         ran(full)
-    monkeypatch.setattr(running, "is_full", lambda _: False)
+    monkeypatch.setattr(loop, "is_full", lambda _: False)
     assert not list((tmp_path / "run").rglob("*.failed"))
     came = ran(asking())
     assert came.failed == ()
-    assert came.found is not None
+    assert came.estimate is not None
 
 
 @pytest.mark.parametrize(
@@ -310,7 +313,7 @@ def test_what_is_no_file_is_a_failed_launch(
     place = tmp_path / "run" / "launches" / str(bad)
     came = ran(asking(f"if [ $1 = {bad} ]; then cd {place}; {make}; exit 0; fi"))
     assert [(each.id, each.why) for each in came.failed] == [(bad, why)]
-    assert came.found is not None
+    assert came.estimate is not None
 
 
 @pytest.mark.parametrize("what", ["folder", "command", "current"])
@@ -331,18 +334,18 @@ def test_a_line_break_is_no_job_array(
     with pytest.raises(OptionError, match=r"the (folder|command) has a line break in it: .*; give another"):
         write_job_array(asked, lambda _: None)
     assert not asked.folder.exists()
-    assert ran(asked).found is not None
+    assert ran(asked).estimate is not None
 
 
 def test_the_folder_is_there_after_an_interruption_of_the_first_export(
     asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(running, "exported_folder", raised)
+        patched.setattr(folder, "exported_folder", raised)
         with pytest.raises(KeyboardInterrupt):
             ran(asking())
     assert (tmp_path / "run").is_dir()
-    assert ran(asking()).found is not None
+    assert ran(asking()).estimate is not None
 
 
 def raised(*_: object) -> None:
@@ -350,16 +353,16 @@ def raised(*_: object) -> None:
 
 
 def test_a_command_that_is_told_ids_runs_each_launch_cold_unless_it_says_otherwise(asking: Asking) -> None:
-    cold = ran(asking()).found
+    cold = ran(asking()).estimate
     assert cold is not None
     assert cold.caches.kind == "cold"
     assert not cold.is_within(0.9)
-    warm = ran(asking(told_caches="after:16")).found
+    warm = ran(asking(caches_of_command="after:16")).estimate
     assert warm is not None
     assert (warm.caches.state, warm.main.total) == ("after:16", cold.main.total)
     assert warm.is_within(0.9)
     with pytest.raises(OptionError, match="`caches` is warm, loads, own, cold or after:N, not hot"):
-        ran(asking(told_caches="hot"))
+        ran(asking(caches_of_command="hot"))
 
 
 def test_results_of_a_stratum_are_taken_in_the_order_of_its_draw(asking: Asking, tmp_path: Path) -> None:
@@ -413,8 +416,8 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
         ({"command": "no-such-program {id}"}, "no-such-program: there is no such program"),
         ({"command": "true"}, r"does not say what to simulate, \{id\}"),
         ({"command": "true '{id}"}, "cannot be read: No closing quotation"),
-        ({"to": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
-        ({"to": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
+        ({"simulator": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
+        ({"simulator": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
         ({"choices": ExportChoices(cold_check=3)}, "no `cold_check`"),
         ({"target": 0.0}, "`target` is a fraction between 0 and 1, not 0"),
     ],
@@ -429,7 +432,7 @@ def test_what_cannot_be_run_is_refused_and_leaves_nothing(
 
 def test_an_export_that_fails_leaves_nothing_and_touches_nothing(asking: Asking, tmp_path: Path) -> None:
     lacking = {
-        "to": "accel-sim",
+        "simulator": "accel-sim",
         "command": "true {list}",
         "choices": ExportChoices(traces=str(tmp_path / "none")),
     }
@@ -481,14 +484,14 @@ def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
     simulator.write_text(ACCEL_SIM.replace("CYCLES", str(tmp_path / "cycles")))
     simulator.chmod(0o755)
     asked = asking(
-        to="accel-sim",
+        simulator="accel-sim",
         command="./accel-sim.out -trace {list} -config gpgpusim.config",
         choices=ExportChoices(traces="traces", cold_check=int(pairs))
         if pairs
         else ExportChoices(traces="traces", caches=caches),
         target=0.1 if caches else 0.005,
     )
-    found = ran(asked).found
+    found = ran(asked).estimate
     assert found is not None
     measured = dict(zip(found.results.ids.tolist(), found.results.metrics["cycles"].tolist(), strict=True))
     assert measured == {each: CYCLES[each] for each in measured}
@@ -521,7 +524,9 @@ def test_macsim_finds_what_it_looks_for_in_its_folder(
     )
     (tmp_path / "macsim").chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    found = ran(asking(to="macsim", command="./macsim", choices=ExportChoices(traces="."), target=0.1)).found
+    found = ran(
+        asking(simulator="macsim", command="./macsim", choices=ExportChoices(traces="."), target=0.1)
+    ).estimate
     assert found is not None
     measured = dict(zip(found.results.ids.tolist(), found.results.metrics["cycles"].tolist(), strict=True))
     assert measured == {each: CYCLES[each] for each in measured}
@@ -543,9 +548,9 @@ def test_a_job_array_is_written_collected_and_written_again(
         assert len(calls(tmp_path)) == before + launches
         rounds += 1
     assert rounds > 1
-    assert came.found is not None
-    assert came.found.main.is_within(0.005)
-    assert ran(asked).found is not None
+    assert came.estimate is not None
+    assert came.estimate.main.is_within(0.005)
+    assert ran(asked).estimate is not None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -577,5 +582,5 @@ def test_a_signal_ends_the_children_and_keeps_what_is_finished(
     kept = list((asked.folder / "results").iterdir())
     assert len(kept) == 2
     before = len(calls(tmp_path))
-    assert ran(asking(folder=asked.folder)).found is not None
+    assert ran(asking(folder=asked.folder)).estimate is not None
     assert len(calls(tmp_path)) == before + len(asked.plan.drawn) - 2

@@ -1,0 +1,1 @@
+"""A plan simulated until its total is known well enough."""

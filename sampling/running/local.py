@@ -1,0 +1,73 @@
+"""Jobs that run as processes of this machine."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+
+from sampling.running.job import Job, write_whole
+from sampling.running.processes import close, end, start
+
+
+class LocalProcesses:
+    """The processes of jobs that run now, each of them ended after so many seconds."""
+
+    def __init__(self, limit_seconds: float | None) -> None:
+        self._limit_seconds = limit_seconds
+        # The process of each job, and when it began.
+        self._running: dict[Job, tuple[subprocess.Popen[bytes], float]] = {}
+        self._has_ended = threading.Event()
+
+    def __len__(self) -> int:
+        """Return how many run."""
+        return len(self._running)
+
+    def __contains__(self, job: Job) -> bool:
+        """Return whether a job runs."""
+        return job in self._running
+
+    def __iter__(self) -> Iterator[Job]:
+        """Yield those that run, in the order of their start."""
+        return iter(self._running)
+
+    def start(self, job: Job, line: str) -> None:
+        """Run a job's line of the shell."""
+        process = start(line, job.folder)
+        self._running[job] = process, time.monotonic()
+        threading.Thread(target=self._tell_end, args=(process,), daemon=True).start()
+
+    def _tell_end(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        self._has_ended.set()
+
+    def wait(self) -> list[Job]:
+        """Wait until a job has ended or run too long, which ends it; return those that did."""
+        ended: list[Job] = []
+        while not ended and self._running:
+            self._has_ended.wait(self._seconds_left())
+            # Whatever ends from here on wakes the next wait.
+            self._has_ended.clear()
+            for job, (process, began) in list(self._running.items()):
+                if process.poll() is None:
+                    limit = self._limit_seconds
+                    if limit is None or time.monotonic() - began <= limit:
+                        continue
+                    end([process])
+                    write_whole(job.exit, f"ran past {limit:g} s\n")
+                close(process)
+                del self._running[job]
+                ended.append(job)
+        return ended
+
+    def _seconds_left(self) -> float | None:
+        """Return the time until the first job has run too long; None without a limit."""
+        if self._limit_seconds is None:
+            return None
+        first = min(began for _, began in self._running.values())
+        return max(0.0, first + self._limit_seconds - time.monotonic())
+
+    def end(self) -> None:
+        """End all that run; what they began is begun anew the next time."""
+        end([process for process, _ in self._running.values()])

@@ -1,0 +1,281 @@
+"""A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
+
+A kernel that the simulator never runs is given up, `estimation.given_up`. What is finished is in the run's
+folder. (docs/methods.md, 11 Back from the simulator)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.errors import AnalysisError, PlanFileError
+from sampling.estimation.given_up import GivenUp, kernels_given_up, of_the_rest, without
+from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
+from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
+from sampling.running.folder import RunFolder
+from sampling.running.job import Job
+from sampling.running.local import LocalProcesses
+from sampling.running.processes import is_full
+from sampling.running.request import FailedLaunch, RunProgress, RunRequest, RunResult, Watch
+from sampling.simulators.measured_run import MeasuredRun
+from sampling.simulators.results import results_of
+from sampling.text import counted
+
+#: So many launches, of as many kernels, that fail before one succeeds are the command's fault, not theirs
+_ALL_FAIL = 3
+
+
+def run(request: RunRequest, watch: Watch) -> RunResult:
+    """Simulate the plan's launches until the target holds, and more than the plan's if it takes more.
+
+    Raises OptionError: the command cannot be run, another run has the folder, or it is of another plan or
+    command; AnalysisError: the first launches all fail; ProfileError: traces or results are of others.
+    """
+    request.check()
+    with Loop(request, watch).opened() as loop:
+        loop.run()
+        return loop.result()
+
+
+class Loop:
+    """A run in its folder."""
+
+    def __init__(self, request: RunRequest, watch: Watch) -> None:
+        # What is no command is refused before a folder is made.
+        self.words = request.words
+        self.request, self.watch, self.folder = request, watch, RunFolder(request)
+        self.processes = LocalProcesses(request.timeout_seconds)
+        self.estimate: PlanEstimate | None = None
+        self.given_up: tuple[GivenUp, ...] = ()
+        self.why_no_more = ""
+        # How many results of this round are in the estimate.
+        self._estimated = 0
+        # Since when jobs run, and the profile's time of those that ended since: how long the rest may take.
+        self._began, self._ended_ns = 0.0, 0
+
+    @contextmanager
+    def opened(self) -> Iterator[Loop]:
+        """Go on from the folder, which is nobody else's meanwhile; no process is left behind."""
+        with self.folder.locked():
+            was_there = self.folder.open()
+            if was_there and not self.is_met() and self.pending():
+                self.folder.check_growth(self.folder.plan)
+            try:
+                yield self
+            finally:
+                self.processes.end()
+
+    def run(self) -> None:
+        """Simulate and draw more until the target holds, or nothing more can be drawn."""
+        while not self.is_met():
+            self.simulate()
+            if self.is_met() or not self.grow():
+                break
+
+    def is_met(self) -> bool:
+        """Take the results that are finished, estimate, and return whether the total is within the target.
+
+        Of launches that run at once the short ones end first: taken as they come, those of a stratum would
+        be no random sample of it. So each is taken in the order of its stratum.
+        """
+        waited_for: set[int] = set()
+        runs: list[MeasuredRun] = []
+        given_up, self.given_up = self.given_up, self._find_given_up()
+        for job in self.folder.jobs:
+            if not job.has_ended or job.strata & waited_for:
+                waited_for |= job.strata
+                continue
+            job.put_away()
+            if job.measured is not None:
+                runs.append(job.measured)
+        if len(runs) > self._estimated or (runs and given_up != self.given_up):
+            self._estimated = len(runs)
+            plan = self.folder.plan
+            rest = estimate_plan(without(plan, self.given_up), results_of(plan, runs, self.folder.manifests))
+            self.estimate = of_the_rest(rest, plan, self.given_up, self.request.assume_like)
+        target, estimate = self.request.target, self.estimate
+        if target is None or estimate is None or any(job.is_check for job in self.pending()):
+            return False
+        return estimate.main.is_within(target)
+
+    def _find_given_up(self) -> tuple[GivenUp, ...]:
+        """Return what is given up by now."""
+        jobs = self.folder.jobs
+        failed = [job for job in jobs if job.failure and not job.is_check]
+        failures = {launch_id: job.failure for job in failed for launch_id in job.drawn_ids}
+        runs = [job.measured for job in jobs if job.measured is not None]
+        measured = {launch_id for run in runs for launch_id in run.number.tolist()}
+        return kernels_given_up(self.folder.plan, failures, measured)
+
+    def pending(self) -> list[Job]:
+        """Return the jobs that have not ended, those that run included, but for what is given up."""
+        gone = frozenset().union(*(kernel.strata for kernel in self.given_up))
+        return [
+            job
+            for job in self.folder.jobs
+            if not job.has_ended and (job in self.processes or not job.drawn_from <= gone)
+        ]
+
+    def simulate(self) -> None:
+        """Run the pending jobs until the target holds; AnalysisError where all fail from the start."""
+        queue = self.pending()
+        self._began, self._ended_ns = time.monotonic(), 0
+        while queue or self.processes:
+            while queue and len(self.processes) < self.request.processes:
+                job = queue.pop(self._next_index(queue))
+                self.processes.start(job, job.shell_line(self.words))
+                self._report()
+            ended = self._collect()
+            failed_before = {launch_id for kernel in self.given_up for launch_id in kernel.failed}
+            is_met = self.is_met()
+            # Without what is given up, and with what was cut off.
+            queue = [job for job in self.pending() if job not in self.processes]
+            for job in ended:
+                self._report(job if job.has_ended else None)
+            for kernel in self.given_up:
+                if not failed_before & set(kernel.failed):
+                    self._report(kernel)
+            if is_met:
+                return
+
+    def _next_index(self, queue: Sequence[Job]) -> int:
+        """Return the place of the job to run next: as long as all fail, of a kernel that was not tried."""
+        ended = [job for job in self.folder.jobs if job.has_ended]
+        if not ended or any(job.measured is not None for job in ended):
+            return 0
+        tried = self._kernels([*ended, *self.processes])
+        return next((index for index, job in enumerate(queue) if not self._kernels([job]) <= tried), 0)
+
+    def _kernels(self, jobs: Iterable[Job]) -> set[str]:
+        """Return the keys of the strata whose launches some jobs are."""
+        return {self.folder.plan.strata[stratum].key for job in jobs for stratum in job.drawn_from}
+
+    def _collect(self) -> list[Job]:
+        """Wait for jobs to end, and read what they wrote.
+
+        Raises AnalysisError: the disk is full, and what launches wrote meanwhile is run again; or no launch
+        of the first few kernels ran.
+        """
+        ended = self.processes.wait()
+        if is_full(self.folder.path):
+            self.processes.end()
+            for job in (*ended, *self.processes):
+                job.exit.unlink(missing_ok=True)
+            raise AnalysisError(
+                f"no room is left where {self.folder.path} lies: "
+                f"what launch {ended[0].id} printed may be cut off",
+                remedy="make room; the same command goes on",
+            )
+        for job in ended:
+            job.read_state(has_run=True)
+            if job.has_ended:
+                self._ended_ns += job.duration_ns
+        self._check_command()
+        return ended
+
+    def _check_command(self) -> None:
+        """Raise AnalysisError where no launch of the first few kernels ran: it is not the kernels, then."""
+        plan, jobs = self.folder.plan, self.folder.jobs
+        ended = [job for job in jobs if job.has_ended]
+        groups = {stratum.key for stratum in plan.strata}
+        # Others can be drawn in place of few.
+        most = sum(stratum.size for stratum in plan.strata) if plan.is_random else len(jobs)
+        is_enough = len(ended) >= min(_ALL_FAIL, most)
+        is_enough &= len(self._kernels(ended)) >= min(_ALL_FAIL, len(groups))
+        if is_enough and all(job.failure for job in ended):
+            # Then these have not failed for good.
+            for path in (path for job in ended for path in (job.exit, job.failed)):
+                path.unlink(missing_ok=True)
+            raise AnalysisError(
+                f"the first {counted(len(ended), 'launch', 'launches')} failed: {ended[0].failure}",
+                remedy=f"see run.log and stderr.log in {ended[0].folder}",
+            )
+
+    def _report(self, news: Job | GivenUp | int | None = None) -> None:
+        """Report how far the run is."""
+        jobs, pending = self.folder.jobs, self.pending()
+        pending_ns = sum(job.duration_ns for job in pending)
+        pace = self._ended_ns / max(time.monotonic() - self._began, 1e-9)
+        progress = RunProgress(
+            done=sum(job.measured is not None for job in jobs),
+            launches=sum(job.has_ended for job in jobs) + len(pending),
+            failed=sum(bool(job.failure) for job in jobs),
+            running=len(self.processes),
+            total=None if self.estimate is None else self.estimate.main,
+            seconds_left=pending_ns / pace if pace and pending_ns else None,
+            news=news,
+        )
+        self.watch(progress)
+
+    def grow(self) -> bool:
+        """Draw what is missing to the target, and another for each that failed; return whether any is."""
+        plan = self.folder.plan
+        if not plan.is_random:
+            return False
+        drawn = np.array([stratum.samples for stratum in plan.strata])
+        sizes = self._sizes_to_draw(drawn)
+        if not (sizes > drawn).any():
+            return False
+        everything = frozenset(launch.id for launch in plan.drawn)
+        try:
+            larger = enlarged(
+                self.folder.with_path(plan),
+                sizes,
+                self.request.target,
+                everything,
+                self.request.choices.progress,
+            )
+        except (PlanFileError, AnalysisError) as error:
+            # What is known by now is not lost.
+            self.why_no_more = error.text
+            return False
+        self.folder.grow(larger.text)
+        self._estimated = 0
+        self._report(larger.added)
+        return True
+
+    def _sizes_to_draw(self, drawn: IntArray) -> IntArray:
+        """Return (k,) how many launches of each stratum are to be drawn, of which some are drawn already."""
+        target, estimate = self.request.target, self.estimate
+        size = np.array([stratum.size for stratum in self.folder.plan.strata])
+        planned = np.array([stratum.samples for stratum in self.folder.first_plan.strata])
+        is_gone = np.zeros(len(size), dtype=np.bool_)
+        is_gone[[stratum for kernel in self.given_up for stratum in kernel.strata]] = True
+        needed = planned.copy()
+        if estimate is not None and target is not None:
+            sample = replace(sample_of(estimate.plan, estimate.results), planned=planned[~is_gone])
+            if left := sampling_left(target, estimate.beside_sampling):
+                # Of what was simulated, which is less than a total that assumes something.
+                left *= estimate.main.total / float(estimate.main.stratum_total.sum())
+                needed[~is_gone] = next_sizes(sample, estimate.main.metric, left, estimate.main.confidence)
+        failed = np.zeros(len(size), dtype=np.int64)
+        for job in self.folder.jobs:
+            failed[list(job.strata)] += bool(job.failure)
+        return np.where(is_gone, drawn, np.maximum(drawn, np.minimum(needed + failed, size)))
+
+    def result(self, job_array: tuple[Path, int] | None = None, begun: tuple[Path, ...] = ()) -> RunResult:
+        """Return what the run came to; AnalysisError where no launch has a result and none is left to run."""
+        if self.estimate is None and job_array is None and not begun:
+            why = next((job.failure for job in self.folder.jobs if job.failure), "nothing was run")
+            raise AnalysisError(
+                f"no launch has a result: {why}", remedy=f"see the logs in {self.folder.path}"
+            )
+        failed = tuple(self._failed_launches())
+        return RunResult(self.estimate, failed, job_array, begun, self.given_up, self.why_no_more)
+
+    def _failed_launches(self) -> Iterator[FailedLaunch]:
+        """Yield the launches that failed, each with the one that was drawn of its stratum for it."""
+        first = {launch.id for launch in self.folder.first_plan.drawn}
+        added = [job for job in self.folder.jobs if job.id not in first]
+        for job in (job for job in self.folder.jobs if job.failure):
+            instead = next((other for other in added if other.strata & job.strata and other is not job), None)
+            if instead is not None:
+                added.remove(instead)
+            yield FailedLaunch(job.id, job.failure, None if instead is None else instead.id)
