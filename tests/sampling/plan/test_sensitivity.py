@@ -1,4 +1,4 @@
-"""How a plan depends on its options: each is the plan made anew; budgets by hand, and against all epsilons."""
+"""How a plan depends on its options: each is the plan made anew; budgets by hand, against all epsilons."""
 
 from __future__ import annotations
 
