@@ -81,17 +81,17 @@ def test_steps_are_the_decisions_of_all_trees_in_rank_order(
     counts = counts_of(mixture(0, groups=3, launches=300))
     trees = trees_of(counts, name)
     stepper = make_stepper(counts, name)
-    for group, whole in enumerate(trees):
-        for taken in range(len(whole) + 1):
-            assert (stepper.group, stepper.steps_done) == (group, taken)
-            assert list(map(unlinked, stepper.nodes)) == list(map(unlinked, whole[:taken]))
+    for group, decisions in enumerate(trees):
+        for number in range(len(decisions) + 1):
+            assert (stepper.group, stepper.steps_done) == (group, number)
+            assert list(map(unlinked, stepper.nodes)) == list(map(unlinked, decisions[:number]))
             for node in stepper.nodes:
-                final = whole[node.index]
+                final = decisions[node.index]
                 assert node.left == final.left
                 assert node.right == (
-                    final.right if final.right is not None and final.right < taken else None
+                    final.right if final.right is not None and final.right < number else None
                 )
-            expected = whole[taken] if taken < len(whole) else None
+            expected = decisions[number] if number < len(decisions) else None
             assert stepper.pending == unlinked(expected)
             assert stepper.position == Position(group, None if expected is None else expected.path)
             assert stepper.at_end == (group == len(trees) - 1 and expected is None)
@@ -129,11 +129,11 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
             for node in trees[stepper.group][stepper.steps_done :]
             if not node.path or any(above.path == node.path[:-1] for above in stepper.nodes)
         }
-        kept = {
+        unsplit = {
             **{key: {"": Verdict.KEEP} for key in keys[stepper.group + 1 :]},
             **({keys[stepper.group]: dict.fromkeys(open_nodes, Verdict.KEEP)} if open_nodes else {}),
         }
-        design = make_design(counts, method, target, 0, settings=settings_, overrides=kept)
+        design = make_design(counts, method, target, 0, settings=settings_, overrides=unsplit)
         running = stepper.running
         if not stepper.at_end:
             of_group = group_bounds(design.strata, target.confidence)[stepper.group]
@@ -181,22 +181,22 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
     stepper = make_stepper(counts, name)
     for _ in range(data.draw(st.integers(1, 4))):
         stepper.enter(data.draw(st.integers(0, stepper.groups - 1)), data.draw(st.integers(0, 6)))
-        shown = [*stepper.nodes, *([] if stepper.pending is None else [stepper.pending])]
-        node = data.draw(st.sampled_from(shown))
+        nodes = [*stepper.nodes, *([] if stepper.pending is None else [stepper.pending])]
+        node = data.draw(st.sampled_from(nodes))
         verdict = data.draw(st.sampled_from(Verdict))
         if verdict is Verdict.SPLIT and node.stop - node.start == 1:
             with pytest.raises(OptionError, match="all its durations are equal"):
                 stepper.override(node.path, verdict)
             continue
-        place = stepper.position
+        position = stepper.position
         stepper = make_stepper(counts, name, stepper.override(node.path, verdict))
-        stepper.resume(place)
-        again = {
-            each.path: each
-            for each in (*stepper.nodes, *([] if stepper.pending is None else [stepper.pending]))
+        stepper.resume(position)
+        by_path = {
+            node.path: node
+            for node in (*stepper.nodes, *([] if stepper.pending is None else [stepper.pending]))
         }
-        assert again[node.path].verdict is verdict
-        assert again[node.path].overridden
+        assert by_path[node.path].verdict is verdict
+        assert by_path[node.path].overridden
     stepper.finish()
     strata, target = stepper.design.strata, ALL[name][2]
     if name != "allegro":
@@ -207,14 +207,14 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
 def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     split, keep = Verdict.SPLIT, Verdict.KEEP
     before = {"a": {"": split, "L": split, "LR": keep, "R": keep}, "b": {"": keep}}
-    given = json.dumps(before)
+    text = json.dumps(before)
     assert with_decision(before, "a", "L", keep) == {"a": {"": split, "R": keep, "L": keep}, "b": {"": keep}}
     assert list(with_decision(before, "a", "L", keep)) == ["b", "a"]
     assert list(with_decision(before, "a", "L", split)["a"]) == ["", "LR", "R", "L"]
     assert with_decision(before, "a", "", keep) == {"a": {"": keep}, "b": {"": keep}}
     assert with_decision(before, "b", "LL", split)["b"] == {"": split, "LL": split}
     assert with_decision({}, "c", "", keep) == {"c": {"": keep}}
-    assert json.dumps(before) == given, "what is given is left alone"
+    assert json.dumps(before) == text, "what is given is left alone"
 
 
 def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
