@@ -40,7 +40,7 @@ class _Calls(NamedTuple):
     duration_ns: IntArray
 
 
-def match_operators(plan: PlanFile, original: Profile | None, here: Profile) -> OperatorMatch:
+def match_operators(plan: PlanFile, original: Profile | None, recording: Profile) -> OperatorMatch:
     """Match the launches of the plan's recording with those of another one by operator, shapes and order.
 
     Where an operator has n launches there and m here, and one of the two divides the other, it has as many
@@ -66,28 +66,29 @@ def match_operators(plan: PlanFile, original: Profile | None, here: Profile) -> 
             remedy=f"put it back in its place ({paths})",
         )
     number: dict[str, int] = {}
-    there, found = (_calls(profile, number) for profile in (original, here))
-    if len(there) != len(found):
-        counts = f"{len(there)} processes and devices in the plan's recording, {len(found)} in this one"
-        raise AnalysisError(counts, remedy="record the same program again with the same settings")
+    sides = [_list_calls(profile, number) for profile in (original, recording)]
+    sequences, other_sequences = map(len, sides)
+    if sequences != other_sequences:
+        text = f"{sequences} processes and devices in the plan's recording, {other_sequences} in this one"
+        raise AnalysisError(text, remedy="record the same program again with the same settings")
     lasting, matched_ns = [], np.zeros(2, dtype=np.int64)
-    for pair in zip(there, found, strict=True):
-        durations_ns, *both_ns = _lasting(*pair, len(number))
+    for planned, recorded in zip(*sides, strict=True):
+        durations_ns, *both_ns = _match_durations(planned, recorded, len(number))
         lasting.append(durations_ns)
         matched_ns += both_ns
     if not matched_ns.all():
         remedy = "`kernelpoint difference` shows the two operator by operator"
         raise AnalysisError("no operator has as many calls in both recordings", remedy=remedy)
-    totals_ns = (sum(int(side.duration_ns.sum()) for side in sides) for sides in (there, found))
+    totals_ns = (sum(int(calls.duration_ns.sum()) for calls in side) for side in sides)
     shares = [ns / total_ns for ns, total_ns in zip(matched_ns.tolist(), totals_ns, strict=True)]
     return OperatorMatch(np.concatenate(lasting), (shares[0], shares[1]))
 
 
-def _calls(profile: Profile, number: dict[str, int]) -> list[_Calls]:
+def _list_calls(profile: Profile, number: dict[str, int]) -> list[_Calls]:
     """Return the launches of each sequence; ``number`` holds the operators found so far, and grows."""
     if "operator" not in profile.columns:
         raise no_operators()
-    found = []
+    calls = []
     for sequence in range(len(profile.sequences)):
         parts = [part for part in profile.parts if part.sequence == sequence]
         tables = [part.load(("operator", "duration_ns")) for part in parts]
@@ -103,18 +104,18 @@ def _calls(profile: Profile, number: dict[str, int]) -> list[_Calls]:
         launches = np.bincount(operator)
         nth = np.empty(len(order), dtype=np.int64)
         nth[order] = np.arange(len(order)) - np.repeat(np.cumsum(launches) - launches, launches)
-        found.append(_Calls(operator, nth, np.concatenate([table["duration_ns"] for table in tables])))
-    return found
+        calls.append(_Calls(operator, nth, np.concatenate([table["duration_ns"] for table in tables])))
+    return calls
 
 
-def _lasting(there: _Calls, here: _Calls, operators: int) -> tuple[IntArray, int, int]:
+def _match_durations(original: _Calls, recording: _Calls, operators: int) -> tuple[IntArray, int, int]:
     """Return (n,) how long the launches there last here, and how much time there and here is matched."""
-    launches = [np.bincount(side.operator, minlength=operators) for side in (there, here)]
-    calls, most = np.minimum(*launches), np.maximum(*launches)
-    calls[most % np.maximum(calls, 1) > _CUT_OFF * most] = 0
+    launches = [np.bincount(side.operator, minlength=operators) for side in (original, recording)]
+    calls, larger = np.minimum(*launches), np.maximum(*launches)
+    calls[larger % np.maximum(calls, 1) > _CUT_OFF * larger] = 0
     first = np.cumsum(calls) - calls
     call_of, of_calls_ns = [], np.zeros((2, int(calls.sum()) + 1), dtype=np.int64)
-    for side, number, of_call_ns in zip((there, here), launches, of_calls_ns, strict=True):
+    for side, number, of_call_ns in zip((original, recording), launches, of_calls_ns, strict=True):
         of_each = number // np.maximum(calls, 1)
         nth = side.nth - (number - of_each * calls)[side.operator]
         # What is in no call is put behind the last.
@@ -127,5 +128,5 @@ def _lasting(there: _Calls, here: _Calls, operators: int) -> tuple[IntArray, int
     call = call_of[0]
     # Of a call that lasts no time there, every launch has the same share.
     share = 1 / np.bincount(call + 1)[call + 1]
-    np.divide(there.duration_ns, there_ns[call], out=share, where=there_ns[call] > 0)
+    np.divide(original.duration_ns, there_ns[call], out=share, where=there_ns[call] > 0)
     return np.rint(share * here_ns[call]).astype(np.int64), int(there_ns.sum()), int(here_ns.sum())

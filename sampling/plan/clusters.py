@@ -77,8 +77,8 @@ class LaunchClusters:
         duration_ns = self.launches.duration_ns[self.by_cluster]
         is_held = stratum >= 0
         width = int(self.launches.signature.max()) + 1
-        held = np.unique(stratum[is_held] * width + self.launches.signature[is_held])
-        signatures = np.bincount(held // width, minlength=len(labels))
+        pairs = np.unique(stratum[is_held] * width + self.launches.signature[is_held])
+        signatures = np.bincount(pairs // width, minlength=len(labels))
         is_pooled = np.full(len(labels), pooled)
         return StratumFacts(labels, duration_ns[ends[:-1]], duration_ns[ends[1:] - 1], is_pooled, signatures)
 

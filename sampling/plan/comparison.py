@@ -123,7 +123,7 @@ class MethodComparison:
         """Return the reduction by a grouping."""
         if grouping not in self._counts:
             # Groupings differ in what a group is, not in which launches count.
-            selected = next((known.selected for known in self._counts.values()), None)
+            selected = next((counts.selected for counts in self._counts.values()), None)
             self._counts[grouping] = count_durations(
                 self.profile, grouping, self.region, self.progress, selected=selected
             )
@@ -135,14 +135,14 @@ class MethodComparison:
         Raises OptionError: an unknown method or setting.
         """
         counts = self.counts(grouping)
-        given: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
+        options: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
         launches = None if method_named(method).draws_at_random else self._launches(grouping)
         # Methods that split cache their trees on the reduction: each method is timed on a new copy.
         fresh = replace(counts)
         started = time.perf_counter()
         try:
             design = method_design(
-                make_design(fresh, method, self.target, self.seed, launches=launches, **given)
+                make_design(fresh, method, self.target, self.seed, launches=launches, **options)
             )
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
@@ -155,13 +155,13 @@ class MethodComparison:
         """Return the launch list by a grouping; features are joined once, for groupings select the same."""
         if grouping not in self._lists:
             listed = list_launches(self.profile, self.counts(grouping), self.progress)
-            known = next(iter(self._lists.values()), None)
-            if known is not None:
-                listed = replace(listed, features=known.features)
+            other_list = next(iter(self._lists.values()), None)
+            if other_list is not None:
+                listed = replace(listed, features=other_list.features)
             else:
-                how: dict[str, Any] = {"locale": self.number_locale, "strict": self.strict}
+                options: dict[str, Any] = {"locale": self.number_locale, "strict": self.strict}
                 listed, self.reports = with_features(
-                    self.profile, listed, self.feature_paths, self.progress, **how
+                    self.profile, listed, self.feature_paths, self.progress, **options
                 )
             self._lists[grouping] = listed
         return self._lists[grouping]
@@ -175,13 +175,14 @@ def mean_figures(
     The speedup is None where one of them is; an error is None where it is geometric and one is 0, for then it
     is 0 whatever the others are. [STEM+ROOT section V-A; Allegro]
     """
-    known, off = np.array(speedups, dtype=np.float64), np.array(errors)
+    ratios, off = np.array(speedups, dtype=np.float64), np.array(errors)
     if mean == "geometric":
         speedup, error = (
-            float(np.exp(np.log(each).mean())) if (each > 0).all() else None for each in (known, off)
+            float(np.exp(np.log(figures).mean())) if (figures > 0).all() else None
+            for figures in (ratios, off)
         )
         return speedup, error
-    speedup = None if np.isnan(known).any() else len(known) / float((1 / known).sum())
+    speedup = None if np.isnan(ratios).any() else len(ratios) / float((1 / ratios).sum())
     return speedup, float(off.mean())
 
 

@@ -35,7 +35,7 @@ _NO_TIME = "nothing in this profile takes any time: no error of a total can be p
 _EMPTY_WORTH_SAYING = 0.01
 
 
-def speedup_of(total_ns: float, sampled_ns: float) -> float | None:
+def speedup_ratio(total_ns: float, sampled_ns: float) -> float | None:
     """Return total over sampled duration; None where the sampled one is 0, for then nothing can be said."""
     return float(total_ns) / float(sampled_ns) if sampled_ns else None
 
@@ -125,7 +125,7 @@ class _Design(ABC):
     @cached_property
     def speedup(self) -> float | None:
         """What all launches cost over what a draw is expected to; None where that is zero."""
-        return speedup_of(self.total_duration_ns, self.cost_ns)
+        return speedup_ratio(self.total_duration_ns, self.cost_ns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,17 +186,17 @@ class SampledDesign(_Design):
     def select(self, seed: int) -> Selection:
         """Draw launches; the same seed draws the same, and of larger sizes the same and more."""
         counts, strata, cost = self.counts, self.strata, self.cost
-        drawn = draw(counts, strata, seed)
+        sample = draw(counts, strata, seed)
         if cost is not None:
-            cost = replace(cost, values=cost.values[drawn.pair] / np.dot(cost.values, counts.count))
-        duration_ns, estimate_ns = counts.duration_ns[drawn.pair], estimate_total_ns(counts, strata, drawn)
-        return Selection(drawn.stratum, duration_ns, weights(strata, drawn), estimate_ns, cost, drawn)
+            cost = replace(cost, values=cost.values[sample.pair] / np.dot(cost.values, counts.count))
+        duration_ns, estimate_ns = counts.duration_ns[sample.pair], estimate_total_ns(counts, strata, sample)
+        return Selection(sample.stratum, duration_ns, weights(strata, sample), estimate_ns, cost, sample)
 
-    def ids(self, drawn: Draw | None) -> IntArray | None:
+    def ids(self, sample: Draw | None) -> IntArray | None:
         """Return (n,) the ids of launches drawn from clusters; None where they are to be found."""
-        if self.clusters is None or drawn is None:
+        if self.clusters is None or sample is None:
             return None
-        position = self.counts.launches_before[drawn.pair] + drawn.occurrence
+        position = self.counts.launches_before[sample.pair] + sample.occurrence
         return np.asarray(self.clusters.launches.id[self.clusters.by_cluster[position]])
 
     def stratum_facts(self) -> StratumFacts:
@@ -323,9 +323,9 @@ class PickedDesign(_Design):
         stratum, weight = picks.stratum[rows], picks.weight[order]
         return Selection(stratum, duration_ns[rows], weight, picks.estimate(duration_ns), cost)
 
-    def ids(self, drawn: Draw | None) -> IntArray:
+    def ids(self, sample: Draw | None) -> IntArray:
         """Return (n,) the ids of the picks."""
-        del drawn
+        del sample
         return np.asarray(self.clusters.launches.id[self.clusters.picks.row[self.clusters.picked_order]])
 
     def stratum_facts(self) -> StratumFacts:
@@ -388,15 +388,17 @@ def make_design(
     if launches is None or rule.pick is None:
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
     clusters = LaunchClusters(launches, rule.pick(launches, options, rng, progress))
-    least = launches_drawn_within(method, settings)
-    if least is None:
+    least_samples = launches_drawn_within(method, settings)
+    if least_samples is None:
         return PickedDesign(method, target, clusters.strata(), unpooled(counts), clusters=clusters)
     groups = clusters.groups()
-    strata = _strata_within(groups.counts, target, least, clusters.picks.notes)
+    strata = _strata_within(groups.counts, target, least_samples, clusters.picks.notes)
     return SampledDesign(method, target, strata, groups, clusters)
 
 
-def _strata_within(counts: DurationCounts, target: Target, least: int, notes: tuple[str, ...]) -> Strata:
+def _strata_within(
+    counts: DurationCounts, target: Target, least_samples: int, notes: tuple[str, ...]
+) -> Strata:
     """Return the clusters by which launches are counted as strata to draw from at random.
 
     Sizes are the least that bound the error of the total by epsilon; a cluster gets at least ``least``, or
@@ -405,7 +407,7 @@ def _strata_within(counts: DurationCounts, target: Target, least: int, notes: tu
     clusters = len(counts.groups)
     everywhere = np.full(clusters, WHOLE_WORKLOAD)
     measured = measured_clusters(counts, everywhere, counts.offsets[:-1], counts.offsets[1:])
-    moments, whole = (measured.launches, measured.mean_ns, measured.std_ns), np.array([0, clusters])
-    sizes = water_filled_sample_sizes(*moments, whole, target.epsilon, target.z, floor=least)
-    strata: Strata = replace(measured.with_samples(sizes, notes=notes), least_samples=least)
+    moments, offsets = (measured.launches, measured.mean_ns, measured.std_ns), np.array([0, clusters])
+    sizes = water_filled_sample_sizes(*moments, offsets, target.epsilon, target.z, floor=least_samples)
+    strata: Strata = replace(measured.with_samples(sizes, notes=notes), least_samples=least_samples)
     return strata

@@ -50,14 +50,14 @@ class _Place:
     part: Part
     #: The part of it that the region selects, and the group of each code of the label; None where launches
     #: are looked for by their ids, or none is selected.
-    chosen: Part | None = None
+    selected: Part | None = None
     group_of: IntArray | None = None
     #: Rows of it that are drawn, and their numbers, where they are known.
     rows: IntArray = field(default_factory=_NOTHING.copy)
     numbers: IntArray = field(default_factory=_NOTHING.copy)
 
 
-class _Seen(NamedTuple):
+class _Matches(NamedTuple):
     """What a part holds of what is drawn: rows and numbers, by number and row."""
 
     signature: AnyIntArray
@@ -67,30 +67,30 @@ class _Seen(NamedTuple):
 
 
 def find_drawn_launches(
-    profile: Profile, counts: DurationCounts, drawn: Draw, progress: Progress | None = None
+    profile: Profile, counts: DurationCounts, draw: Draw, progress: Progress | None = None
 ) -> DrawnLaunches:
     """Find every drawn launch by its occurrence number in the reduction that the draw was made on."""
-    pairs, number = np.unique(drawn.pair, return_inverse=True)
+    pairs, number = np.unique(draw.pair, return_inverse=True)
     find = pair_finder(counts.group_of_pairs[pairs], counts.duration_ns[pairs])
     groups_of = group_of_label(profile, counts)
     first_ids = np.array([part.first_id for part in profile.parts])
     holds = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
     selected = dict(zip(first_ids[holds].tolist(), counts.selected, strict=True))
     places = [_Place(part, selected.get(part.first_id), groups_of[part.sequence]) for part in profile.parts]
-    return _located(profile, places, (counts.label, find), number, drawn.occurrence, progress)
+    return _locate(profile, places, (counts.label, find), number, draw.occurrence, progress)
 
 
 def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | None = None) -> DrawnLaunches:
     """Return where launches of known ids (n,) stand, in the order given."""
-    wanted, number = np.unique(ids, return_inverse=True)
+    distinct, number = np.unique(ids, return_inverse=True)
     places = []
     for part in profile.parts:
-        start, stop = np.searchsorted(wanted, [part.first_id, part.stop_id])
-        places.append(_Place(part, rows=wanted[start:stop] - part.first_id, numbers=np.arange(start, stop)))
-    return _located(profile, places, None, number, np.zeros(len(ids), dtype=np.int64), progress)
+        start, stop = np.searchsorted(distinct, [part.first_id, part.stop_id])
+        places.append(_Place(part, rows=distinct[start:stop] - part.first_id, numbers=np.arange(start, stop)))
+    return _locate(profile, places, None, number, np.zeros(len(ids), dtype=np.int64), progress)
 
 
-def _located(
+def _locate(
     profile: Profile,
     places: Sequence[_Place],
     by: tuple[Column, PairFinder] | None,
@@ -108,43 +108,43 @@ def _located(
     number, turn : (n,) the number of what each draw is of, and which of its rows, in id order, is drawn.
     """
     digests = SequenceDigests(profile)
-    begun = _Before(-1, np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64), _NOTHING)
+    start = _Before(-1, np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64), _NOTHING)
     parts = in_turn(
         profile.mapper,
         places,
-        partial(_look, digests, by),
-        partial(_counted, len(begun.of_number)),
-        _later,
-        partial(_drawn_in, number, turn),
-        begun,
+        partial(_search_part, digests, by),
+        partial(_count_part, len(start.of_number)),
+        _add_counts,
+        partial(_select_draws, number, turn),
+        start,
     )
-    found = np.zeros((5, len(number)), dtype=np.int64)
+    columns = np.zeros((5, len(number)), dtype=np.int64)
     for place, (digest, draws, rows, code, occurrence) in zip(places, parts, strict=True):
         part = place.part
         digests.add(part, digest)
         ids = part.first_id + rows
         ordinal = ids - profile.sequences[part.sequence].first_id
-        found[:, draws] = ids, np.full(len(ids), part.sequence), ordinal, code, occurrence
+        columns[:, draws] = ids, np.full(len(ids), part.sequence), ordinal, code, occurrence
         if progress is not None:
             progress(part.stop_id, profile.launches, "finding drawn launches")
     digests.finish(profile)
-    return DrawnLaunches(*found)
+    return DrawnLaunches(*columns)
 
 
-def _look(digests: SequenceDigests, by: tuple[Column, PairFinder] | None, place: _Place) -> _Seen:
+def _search_part(digests: SequenceDigests, by: tuple[Column, PairFinder] | None, place: _Place) -> _Matches:
     """Load a part and find what is drawn in it."""
-    part, chosen, rows, numbers = place.part, place.chosen, place.rows, place.numbers
+    part, selected, rows, numbers = place.part, place.selected, place.rows, place.numbers
     label, find = by or ("signature", None)
-    wanted: tuple[Column, ...] = ("signature",) if find is None else (label, "duration_ns", "signature")
-    table = part.load(tuple(dict.fromkeys(wanted)))
-    if find is not None and chosen is not None and place.group_of is not None:
+    columns: tuple[Column, ...] = ("signature",) if find is None else (label, "duration_ns", "signature")
+    table = part.load(tuple(dict.fromkeys(columns)))
+    if find is not None and selected is not None and place.group_of is not None:
         rows, numbers = find(place.group_of.take(table[label]), table["duration_ns"])
         ids = part.first_id + rows
-        inside = (ids >= chosen.first_id) & (ids < chosen.stop_id)
-        if chosen.wanted is not None:
-            inside[inside] = chosen.wanted[ids[inside] - chosen.first_id]
-        rows, numbers = rows[inside], numbers[inside]
-    return _Seen(table["signature"], digests.of_part(part, table["signature"]), rows, numbers)
+        is_inside = (ids >= selected.first_id) & (ids < selected.stop_id)
+        if selected.wanted is not None:
+            is_inside[is_inside] = selected.wanted[ids[is_inside] - selected.first_id]
+        rows, numbers = rows[is_inside], numbers[is_inside]
+    return _Matches(table["signature"], digests.of_part(part, table["signature"]), rows, numbers)
 
 
 class _Before(NamedTuple):
@@ -157,36 +157,36 @@ class _Before(NamedTuple):
     of_signature: IntArray
 
 
-def _counted(numbers: int, place: _Place, seen: _Seen) -> _Before:
-    here = np.bincount(seen.numbers, minlength=numbers)
-    return _Before(place.part.sequence, here, np.bincount(seen.signature))
+def _count_part(numbers: int, place: _Place, matches: _Matches) -> _Before:
+    of_number = np.bincount(matches.numbers, minlength=numbers)
+    return _Before(place.part.sequence, of_number, np.bincount(matches.signature))
 
 
-def _later(before: _Before, own: _Before) -> _Before:
-    of_signature = own.of_signature
-    if before.sequence == own.sequence:
-        shorter, longer = sorted((before.of_signature, own.of_signature), key=len)
+def _add_counts(before: _Before, current: _Before) -> _Before:
+    of_signature = current.of_signature
+    if before.sequence == current.sequence:
+        shorter, longer = sorted((before.of_signature, current.of_signature), key=len)
         of_signature = longer.copy()
         of_signature[: len(shorter)] += shorter
-    return _Before(own.sequence, before.of_number + own.of_number, of_signature)
+    return _Before(current.sequence, before.of_number + current.of_number, of_signature)
 
 
-def _drawn_in(
-    number: IntArray, turn: IntArray, place: _Place, seen: _Seen, before: _Before
+def _select_draws(
+    number: IntArray, turn: IntArray, place: _Place, matches: _Matches, before: _Before
 ) -> tuple[HashArray, IntArray, IntArray, AnyIntArray, IntArray]:
     """Return the digest of a part; which draws it holds, their rows, codes and occurrences."""
-    here = np.bincount(seen.numbers, minlength=len(before.of_number))
+    of_number = np.bincount(matches.numbers, minlength=len(before.of_number))
     left = turn - before.of_number[number]
-    draws = np.flatnonzero((left >= 0) & (left < here[number]))
-    rows = seen.rows[(np.cumsum(here) - here)[number[draws]] + left[draws]]
+    draws = np.flatnonzero((left >= 0) & (left < of_number[number]))
+    rows = matches.rows[(np.cumsum(of_number) - of_number)[number[draws]] + left[draws]]
     if not len(rows):
-        return seen.digest, draws, rows, rows, rows
-    code, of_signature = seen.signature[rows], before.of_signature
-    occurrence = occurrences_of_rows(seen.signature, rows)
+        return matches.digest, draws, rows, rows, rows
+    code, of_signature = matches.signature[rows], before.of_signature
+    occurrence = occurrences_of_rows(matches.signature, rows)
     if before.sequence == place.part.sequence:
-        known = code < len(of_signature)
-        occurrence[known] += of_signature[code[known]]
-    return seen.digest, draws, rows, code, occurrence
+        is_known = code < len(of_signature)
+        occurrence[is_known] += of_signature[code[is_known]]
+    return matches.digest, draws, rows, code, occurrence
 
 
 def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:
@@ -206,8 +206,8 @@ def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:
     def find(group: IntArray, duration_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
         if distinct_ns is not None:
             place = np.searchsorted(distinct_ns, duration_ns)
-            known = distinct_ns[np.minimum(place, len(distinct_ns) - 1)] == duration_ns
-            duration_ns = np.where(known, place, len(distinct_ns))
+            is_known = distinct_ns[np.minimum(place, len(distinct_ns) - 1)] == duration_ns
+            duration_ns = np.where(is_known, place, len(distinct_ns))
         slots = (group << bits | duration_ns).view(np.uint64)
         slots *= _MIX
         slots >>= shift
@@ -240,9 +240,9 @@ def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
     """Return (k,) how often the value in each of the rows occurs above it."""
     is_asked = np.zeros(int(values.max()) + 1, dtype=np.bool_)
     is_asked[values[rows]] = True
-    alike = np.flatnonzero(is_asked.take(values))
-    value, row = rows_by_value(values[alike], alike)
+    candidates = np.flatnonzero(is_asked.take(values))
+    value, row = rows_by_value(values[candidates], candidates)
     first = np.searchsorted(value, values[rows])
     # By value and row they are in the order of one number.
-    size, drawn = len(values), values[rows].astype(np.int64)
-    return np.asarray(np.searchsorted(value * size + row, drawn * size + rows) - first)
+    size, queries = len(values), values[rows].astype(np.int64)
+    return np.asarray(np.searchsorted(value * size + row, queries * size + rows) - first)

@@ -5,7 +5,7 @@ A new one is one function in ``_CHECKS``, whose name is its code. (docs/methods.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -108,19 +108,20 @@ class Evidence:
         return f"#{group + 1} {short_name(self.counts.groups[group].name)}"
 
 
-#: Words, message, remedy, and the changes that do it.
-_Said = tuple[str, str, str] | tuple[str, str, str, tuple[Change, ...]]
+#: A finding but for code and severity: words, message, remedy, and the changes that do it.
+_Content = tuple[str, str, str] | tuple[str, str, str, tuple[Change, ...]]
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return what is found in a profile and the design of its plan, in a fixed order."""
-    found = []
-    for check in _CHECKS:
-        said: _Said | None = check(evidence)
-        if said is not None:
-            code = check.__name__.strip("_").replace("_", "-")
-            found.append(Finding(code, _severity(code, evidence), *said))
-    return tuple(found)
+    contents: Iterator[tuple[str, _Content | None]] = (
+        (check.__name__.strip("_").replace("_", "-"), check(evidence)) for check in _CHECKS
+    )
+    return tuple(
+        Finding(code, _severity(code, evidence), *content)
+        for code, content in contents
+        if content is not None
+    )
 
 
 def _severity(code: str, evidence: Evidence) -> Severity:
@@ -140,16 +141,16 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %"
 
 
-def _graph_level_trace(evidence: Evidence) -> _Said | None:
+def _graph_level_trace(evidence: Evidence) -> _Content | None:
     replays = evidence.profile.facts.hidden_graph_replays
     if not replays:
         return None
-    why = "CUDA-graph replays were recorded as a whole: total and bounds leave their kernels out."
+    reason = "CUDA-graph replays were recorded as a whole: total and bounds leave their kernels out."
     remedy = "record again with `nsys profile --cuda-graph-trace=node`"
-    return f"kernels of {counted(replays, 'graph replay')} missing", f"{replays:,} {why}", remedy
+    return f"kernels of {counted(replays, 'graph replay')} missing", f"{replays:,} {reason}", remedy
 
 
-def _missing_kernels(evidence: Evidence) -> _Said | None:
+def _missing_kernels(evidence: Evidence) -> _Content | None:
     facts = evidence.profile.facts
     missing, calls = facts.calls_without_kernel, facts.launch_calls
     if not missing:
@@ -166,7 +167,7 @@ def _missing_kernels(evidence: Evidence) -> _Said | None:
     return f"{share} of the launches missing", message, remedy
 
 
-def _replayed(evidence: Evidence) -> _Said | None:
+def _replayed(evidence: Evidence) -> _Content | None:
     if not (replays := evidence.profile.facts.replays):
         return None
     message = (
@@ -177,7 +178,7 @@ def _replayed(evidence: Evidence) -> _Said | None:
     return f"{counted(replays, 'replay')} not counted", message, remedy
 
 
-def _merged_ranks(evidence: Evidence) -> _Said | None:
+def _merged_ranks(evidence: Evidence) -> _Content | None:
     if not (ranks := evidence.profile.facts.merged_ranks):
         return None
     holds = "the file holds" if len(evidence.profile.files) == 1 else "files hold"
@@ -186,7 +187,7 @@ def _merged_ranks(evidence: Evidence) -> _Said | None:
     return words, message, Wording("choose one with `processes`")
 
 
-def _rows_left_out(evidence: Evidence) -> _Said | None:
+def _rows_left_out(evidence: Evidence) -> _Content | None:
     facts = evidence.profile.facts
     if not (rows := facts.rows_left_out):
         return None
@@ -198,24 +199,24 @@ def _rows_left_out(evidence: Evidence) -> _Said | None:
     return f"{counted(rows, 'row')} left out", message, "record or export the profile again to have all"
 
 
-def _overlong(evidence: Evidence) -> _Said | None:
+def _overlong(evidence: Evidence) -> _Content | None:
     facts = evidence.profile.facts
     if not (number := facts.overlong):
         return None
     launches = counted(number, "launch")
     beyond, it_is = duration_text(facts.overlong_ns), "it is" if number == 1 else "they are"
-    done = f"{it_is} cut at the next start of the stream, which takes {beyond} from every total"
+    treatment = f"{it_is} cut at the next start of the stream, which takes {beyond} from every total"
     remedy = Wording("record again; to have the recorded durations, read with `keep_overlong`")
     if facts.keeps_overlong:
-        done = f"{it_is} kept, {beyond} more in every total than up to the next start of the stream"
+        treatment = f"{it_is} kept, {beyond} more in every total than up to the next start of the stream"
         remedy = Wording("leave out `keep_overlong`, or record again")
     first = short_name(facts.first_overlong or "")
-    why = f"other launches of the same stream begin and end meanwhile (the first: {first})"
-    message = f"{launches} cannot last as long as recorded: {why}; {done}."
+    reason = f"other launches of the same stream begin and end meanwhile (the first: {first})"
+    message = f"{launches} cannot last as long as recorded: {reason}; {treatment}."
     return f"{launches} cannot last so long", message, remedy
 
 
-def _no_times(evidence: Evidence) -> _Said | None:
+def _no_times(evidence: Evidence) -> _Content | None:
     number, launches = evidence.profile.facts.without_start, evidence.profile.launches
     if not number:
         return None
@@ -229,7 +230,7 @@ def _no_times(evidence: Evidence) -> _Said | None:
     return f"{counted(number, 'launch')} without a time", message, remedy
 
 
-def _api_rows_missing(evidence: Evidence) -> _Said | None:
+def _api_rows_missing(evidence: Evidence) -> _Content | None:
     facts, launches = evidence.profile.facts, evidence.profile.launches
     missing = facts.api_rows_missing
     if not missing:
@@ -244,15 +245,15 @@ def _api_rows_missing(evidence: Evidence) -> _Said | None:
     return f"{counted(missing, 'launch')} without API call", message, remedy
 
 
-def _communication_kernels(evidence: Evidence) -> _Said | None:
+def _communication_kernels(evidence: Evidence) -> _Content | None:
     counts = evidence.counts
     # Every name once: there may be a group of each for every process.
     names = {name for name in {group.name for group in counts.groups} if is_communication(name)}
-    chosen = np.array([group.name in names for group in counts.groups])
-    launches = int(counts.group_launches[chosen].sum())
+    mask = np.array([group.name in names for group in counts.groups])
+    launches = int(counts.group_launches[mask].sum())
     if not launches:
         return None
-    share = _percent(float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1))
+    share = _percent(float(counts.group_duration_ns[mask].sum()) / max(counts.total_duration_ns, 1))
     they_are, wait = (
         counted(launches, "launch is", "launches are"),
         "it waits" if launches == 1 else "they wait",
@@ -265,38 +266,42 @@ def _communication_kernels(evidence: Evidence) -> _Said | None:
     return f"communication takes {share}", message, remedy, (Change("exclude", COMMUNICATION),)
 
 
-def _overlap(evidence: Evidence) -> _Said | None:
+def _overlap(evidence: Evidence) -> _Content | None:
     times = [time for time in evidence.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
     if not times:
         return None
     worst = max(times, key=attrgetter("overlap_share"))
-    share, at = _percent(worst.overlap_share), worst.sequence
-    most, where = f"{share} of the time overlaps", f"{share} of the kernel time"
+    share, sequence = _percent(worst.overlap_share), worst.sequence
+    words, measure = f"{share} of the time overlaps", f"{share} of the kernel time"
     if len(evidence.device_times) > 1:
-        most, where = f"up to {most}", f"{where} on device {at.device} of {at.owner}"
+        words, measure = f"up to {words}", f"{measure} on device {sequence.device} of {sequence.owner}"
     if len(times) > 1:
-        where += f" (at most so much on {counted(len(times) - 1, 'other')})"
-    message = f"Kernels run side by side: {where} is hidden behind others; totals and bounds are of the sum."
+        measure += f" (at most so much on {counted(len(times) - 1, 'other')})"
+    message = (
+        f"Kernels run side by side: {measure} is hidden behind others; totals and bounds are of the sum."
+    )
     remedy = "read totals as kernel time, not as elapsed time; record with one stream to compare the two"
-    return most, message, remedy
+    return words, message, remedy
 
 
-def _idle(evidence: Evidence) -> _Said | None:
+def _idle(evidence: Evidence) -> _Content | None:
     worst = min(evidence.device_times, key=attrgetter("busy_share"), default=None)
     if worst is None or worst.busy_share >= _IDLE_FROM:
         return None
     share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
-    where = f"device {worst.sequence.device} of {worst.sequence.owner}" if several else "the device"
-    gaps = [f"{duration_text(ns)} between launches {one:,} and {other:,}" for ns, one, other in worst.gaps]
+    device = f"device {worst.sequence.device} of {worst.sequence.owner}" if several else "the device"
+    gaps = [
+        f"{duration_text(ns)} between launches {before:,} and {after:,}" for ns, before, after in worst.gaps
+    ]
     message = (
-        f"No kernel runs on {where} for {share} of the time, longest {', '.join(gaps)}: "
+        f"No kernel runs on {device} for {share} of the time, longest {', '.join(gaps)}: "
         "kernel time is not run time."
     )
     remedy = "look at what the program does on the host between these launches"
     return f"idle {share} of the time", message, remedy
 
 
-def _zero_durations(evidence: Evidence) -> _Said | None:
+def _zero_durations(evidence: Evidence) -> _Content | None:
     durations, launches = evidence.durations()
     zeros = int(launches[durations == 0].sum())
     if not zeros:
@@ -312,7 +317,7 @@ def _zero_durations(evidence: Evidence) -> _Said | None:
     return f"{counted(zeros, 'launch')} {last} 0 ns", message, remedy
 
 
-def _coarse_clock(evidence: Evidence) -> _Said | None:
+def _coarse_clock(evidence: Evidence) -> _Content | None:
     durations, launches = evidence.durations()
     step_ns = clock_step_ns(durations, launches)
     share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / evidence.counts.launches
@@ -327,7 +332,7 @@ def _coarse_clock(evidence: Evidence) -> _Said | None:
     return f"clock ticks of {'1 us' if step_ns == 1000 else f'{step_ns} ns'}", message, remedy
 
 
-def _no_grid(evidence: Evidence) -> _Said | None:
+def _no_grid(evidence: Evidence) -> _Content | None:
     counts = evidence.counts
     missing = np.array([group.grid is None for group in counts.groups])
     launches = int(counts.group_launches[missing].sum())
@@ -342,19 +347,19 @@ def _no_grid(evidence: Evidence) -> _Said | None:
     return f"{counted(launches, 'launch')} without grid", message, remedy, (Change("group_by", "name"),)
 
 
-def _several_devices(evidence: Evidence) -> _Said | None:
+def _several_devices(evidence: Evidence) -> _Content | None:
     sequences = evidence.sequences
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
-    processes = counted(len({each.process for each in sequences}), "process")
-    devices = counted(len({each.device for each in sequences}), "device number")
-    why = "are sampled apart: a larger plan, with a bound of their sum."
+    processes = counted(len({sequence.process for sequence in sequences}), "process")
+    devices = counted(len({sequence.device for sequence in sequences}), "device number")
+    consequence = "are sampled apart: a larger plan, with a bound of their sum."
     remedy = Wording("pool them with `pool_devices`, or choose one with `devices` or `processes`")
     words, changes = f"{len(sequences)} devices sampled apart", (Change("pool_devices"),)
-    return words, f"Launches of {processes} and {devices} {why}", remedy, changes
+    return words, f"Launches of {processes} and {devices} {consequence}", remedy, changes
 
 
-def _identical_ranks(evidence: Evidence) -> _Said | None:
+def _identical_ranks(evidence: Evidence) -> _Content | None:
     alike_ns, twins = evidence.counts.time_of_alike_ns, evidence.order.twins
     if alike_ns and evidence.counts.grouping.pool_devices:
         message = (
@@ -381,71 +386,73 @@ def _identical_ranks(evidence: Evidence) -> _Said | None:
         f"bound then covers it alone; {slowest}."
     )
     words = f"{ranks} ranks issue {almost}the same launches"
-    return words, message, *_one_of(evidence.profile.sequences, twins)
+    return words, message, *_choose_replica(evidence.profile.sequences, twins)
 
 
-def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
+def _choose_replica(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
     """Return how to keep one of the twins, and whatever is no twin, and the changes that do it."""
     pooled = Wording("pool them with `pool_devices`, which covers them all")
-    kept, known = {twins.sequences[0], *twins.others}, {*twins.sequences, *twins.others}
+    remaining, candidates = {twins.sequences[0], *twins.others}, {*twins.sequences, *twins.others}
     by_device, by_process = ("devices", attrgetter("device")), ("processes", attrgetter("process"))
     for filters in ((by_device,), (by_process,), (by_device, by_process)):
-        left, changes = known, []
+        left, changes = candidates, []
         for parameter, number in filters:
-            wanted = {number(sequences[index]) for index in kept}
-            left = {index for index in left if number(sequences[index]) in wanted}
-            changes.append(Change(parameter, ",".join(map(str, sorted(wanted)))))
-        if left == kept:
-            how = joined_texts(" and ", [Wording(f"`{each.parameter}={each.value}`") for each in changes])
-            one = f"plan one with {{}} and count its total {len(twins.sequences)} times, or {{}}"
-            return Wording(one, how, pooled), tuple(changes)
+            numbers = {number(sequences[index]) for index in remaining}
+            left = {index for index in left if number(sequences[index]) in numbers}
+            changes.append(Change(parameter, ",".join(map(str, sorted(numbers)))))
+        if left == remaining:
+            filters_text = joined_texts(
+                " and ", [Wording(f"`{change.parameter}={change.value}`") for change in changes]
+            )
+            advice = f"plan one with {{}} and count its total {len(twins.sequences)} times, or {{}}"
+            return Wording(advice, filters_text, pooled), tuple(changes)
     return pooled, (Change("pool_devices"),)
 
 
-def _drift(evidence: Evidence) -> _Said | None:
-    found, plan = evidence.order.drift, evidence.design
-    share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
-    if found is None or share < _DRIFT_FROM_SHARE:
+def _drift(evidence: Evidence) -> _Content | None:
+    drift, plan = evidence.order.drift, evidence.design
+    share = 0.0 if drift is None else drift.time_ns / max(evidence.counts.total_duration_ns, 1)
+    if drift is None or share < _DRIFT_FROM_SHARE:
         return None
-    verb, others = "falls" if found.to_ns < found.from_ns else "grows", len(found.groups) - 1
-    more = f"; with {counted(others, 'other kernel group')}," if others else ","
+    verb, other_groups = "falls" if drift.to_ns < drift.from_ns else "grows", len(drift.groups) - 1
+    addition = f"; with {counted(other_groups, 'other kernel group')}," if other_groups else ","
     words = f"{_percent(share)} of the time drifts"
     message = (
-        f"{evidence.kernel(found.group)} {verb} from {duration_text(found.from_ns)} to "
-        f"{duration_text(found.to_ns)} over the run{more} {words} (rank correlation {found.trend:.2f}): "
+        f"{evidence.kernel(drift.group)} {verb} from {duration_text(drift.from_ns)} to "
+        f"{duration_text(drift.to_ns)} over the run{addition} {words} (rank correlation {drift.trend:.2f}): "
     )
-    later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
+    later = Wording("plan the later half apart by `launches={}:`", drift.middle_id)
     if plan.random:
         message += "launches drawn at random stand for the whole run all the same, the first ones do not."
         remedy = Wording("keep to a method that draws at random; to look closer, {}", later)
-        return words, message, remedy, (Change("launches", f"{found.middle_id}:"),)
+        return words, message, remedy, (Change("launches", f"{drift.middle_id}:"),)
     message += f"the {plan.method} plan takes launches that last otherwise, and no bound covers that."
     remedy = Wording("take `method=joint`, which draws at random, or {}", later)
     return words, message, remedy, (Change("method", "joint"),)
 
 
-def _iterations(evidence: Evidence) -> _Said | None:
+def _iterations(evidence: Evidence) -> _Content | None:
     loop = evidence.order.loop
     if loop is None:
         return None
-    place, where, off = evidence.profile.sequences[loop.sequence], "", ""
+    place, location, off = evidence.profile.sequences[loop.sequence], "", ""
     if len(evidence.sequences) > 1:
-        where = f" of {place.owner} on device {place.device}"
+        location = f" of {place.owner} on device {place.device}"
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
-    ids, same = f"{loop.first_id:,} to {loop.stop_id - 1:,}{where}", f"the same {loop.launches:,} launches"
+    ids, same = f"{loop.first_id:,} to {loop.stop_id - 1:,}{location}", f"the same {loop.launches:,} launches"
     if loop.stop_id - loop.first_id == loop.iterations * loop.launches:
         message = f"Launches {ids} are {loop.iterations:,} times {same}"
     else:
         # Others lie between the iterations.
         message = f"Among launches {ids} {same} come {loop.iterations:,} times"
-    message += f" ({_percent(loop.share)} of all{' there' if where else ''}){off}."
-    one = "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan"
+    message += f" ({_percent(loop.share)} of all{' there' if location else ''}){off}."
+    advice = "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan"
     changes = (Change("launches", "{}:{}".format(*loop.one)),)
-    return f"a loop of {counted(loop.iterations, 'iteration')}", message, Wording(one, *loop.one), changes
+    return f"a loop of {counted(loop.iterations, 'iteration')}", message, Wording(advice, *loop.one), changes
 
 
-def _one_launch_dominates(evidence: Evidence) -> _Said | None:
+def _one_launch_dominates(evidence: Evidence) -> _Content | None:
     counts = evidence.counts
     longest = int(np.argmax(counts.duration_ns))
     share = int(counts.duration_ns[longest]) / max(counts.total_duration_ns, 1)
@@ -463,27 +470,29 @@ def _one_launch_dominates(evidence: Evidence) -> _Said | None:
     return words, message, "sample inside that launch, or shorten it"
 
 
-def _not_worth_sampling(evidence: Evidence) -> _Said | None:
+def _not_worth_sampling(evidence: Evidence) -> _Content | None:
     plan, counts, launches = evidence.design, evidence.counts, evidence.counts.launches
     groups, share = 0, 0.0
     # Groups that are simulated whole though not small: where no noise floor is looked at, a group has as many
     # samples as its durations ask for.
     if "noise_floor" in method_named(plan.method).target_fields:
-        strata, of = plan.strata, plan.groups.counts
-        left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(of.groups))
-        is_whole = (left_out == 0) & (of.group_launches > strata.least_samples)
+        strata, group_counts = plan.strata, plan.groups.counts
+        left_out = np.bincount(
+            strata.group, strata.launches - strata.samples, minlength=len(group_counts.groups)
+        )
+        is_whole = (left_out == 0) & (group_counts.group_launches > strata.least_samples)
         groups = int(is_whole.sum())
-        share = float(of.group_duration_ns[is_whole].sum()) / max(of.total_duration_ns, 1)
+        share = float(group_counts.group_duration_ns[is_whole].sum()) / max(group_counts.total_duration_ns, 1)
     are, them = ("are", "them") if groups > 1 else ("is", "it")
-    whole = (
+    sentence = (
         f"{counted(groups, 'kernel group')} ({_percent(share)} of the time) {are} simulated whole: under the "
         f"bounds asked for, sampling {them} saves nothing"
     )
     is_asked = plan.target.group_epsilon is not None
     looser = "accept a larger `group_epsilon`, or none" if is_asked else "accept a larger `epsilon`"
     if plan.speedup is None or plan.speedup >= _WORTHWHILE_SPEEDUP:
-        found = f"{counted(groups, 'group')} simulated whole", f"{whole}.", Wording(looser)
-        return found if groups else None
+        content = f"{counted(groups, 'group')} simulated whole", f"{sentence}.", Wording(looser)
+        return content if groups else None
     if launches == 1:
         return "there is one launch", "There is one launch, so nothing can be left out.", "simulate it"
     if launches == len(counts.groups):
@@ -492,7 +501,7 @@ def _not_worth_sampling(evidence: Evidence) -> _Said | None:
         return "each launch is a group", message, Wording(remedy)
     message = (
         f"The {plan.method} plan simulates {plan.samples:,} of {launches:,} launches and is only "
-        f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if groups else ''}."
+        f"{plan.speedup:.2f}x faster than simulating them all{f'; {sentence}' if groups else ''}."
     )
     epsilon = "accept a larger `epsilon`, " if plan.random else ""
     remedy = f"simulate everything, {epsilon}or compare other methods{f'; or {looser}' if groups else ''}"

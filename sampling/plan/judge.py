@@ -18,7 +18,7 @@ from sampling.errors import AnalysisError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.by_operator import OperatorMatch, match_operators
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, PickedDesign, SampledDesign, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, PickedDesign, SampledDesign, speedup_ratio
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
@@ -190,7 +190,7 @@ class PlanJudgement:
     @property
     def speedup(self) -> float | None:
         """Total duration over that of the plan's launches; None where that is 0."""
-        return speedup_of(self.total_ns, self.sampled_duration_ns)
+        return speedup_ratio(self.total_ns, self.sampled_duration_ns)
 
     def record(self, plan: PlanFile, profile: str, aligned_by: str) -> JudgedPlan:
         """Return the same for a command's output; ``aligned_by`` says how launches of other files match."""
@@ -280,7 +280,7 @@ def judge_plan(
         # Picked launches do not vary: they are the one draw.
         errors = np.array([abs(total_ns - estimate_ns) / total_ns])
         redraws = Judgement(errors, plan.options.epsilon, random=False)
-        expected_speedup = speedup_of(total_ns, int(drawn_ns.sum()))
+        expected_speedup = speedup_ratio(total_ns, int(drawn_ns.sum()))
         why_not_redrawn = _BY_FEATURES if plan.is_random else None if other_ns is None else _NOT_RANDOM
     promise = None if design is None else design.promise
     return PlanJudgement(
@@ -335,7 +335,7 @@ def _speedup_by_rank(design: SampledDesign, by_rank: IntArray) -> float | None:
     before, strata = np.append(0, np.cumsum(by_rank)), design.strata
     first, last = (design.counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
     mean_ns = (before[last] - before[first]) / strata.launches
-    return speedup_of(int(before[-1]), float(np.dot(strata.samples, mean_ns)))
+    return speedup_ratio(int(before[-1]), float(np.dot(strata.samples, mean_ns)))
 
 
 def _refuse_other_launches(plan: PlanFile, launches: int, total_ns: int) -> None:

@@ -7,6 +7,7 @@ their order. Where the number of launches of each agrees, a launch has the same 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,14 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.parallel import Progress
-from sampling.plan.plan_file import PlanFile
-from sampling.profile.identity import content_sha256, fingerprints, sha256_as_read, signature_hashes
+from sampling.plan.plan_file import PlanFile, PlannedFile
+from sampling.profile.identity import (
+    SequenceFingerprint,
+    content_sha256,
+    fingerprints,
+    sha256_as_read,
+    signature_hashes,
+)
 from sampling.profile.profile import Dimensions, Profile
 from sampling.text import Wording, listed
 
@@ -39,12 +46,12 @@ def made_from(profile: Profile, plan: PlanFile, *, refuse_other_order: bool = Fa
     Raises AnalysisError, where that is asked for: they are, in another order, and ids run through them as
     given.
     """
-    here = [sha256_as_read(file) for file in profile.files]
-    there = [file.sha256 for file in plan.profile.files]
-    if refuse_other_order and here != there and sorted(here) == sorted(there):
+    digests = [sha256_as_read(file) for file in profile.files]
+    planned_digests = [file.sha256 for file in plan.profile.files]
+    if refuse_other_order and digests != planned_digests and sorted(digests) == sorted(planned_digests):
         remedy = f"give them as {' '.join(file.path for file in plan.profile.files)}"
         raise AnalysisError("the files are those of the plan, in another order", remedy=remedy)
-    return here == there
+    return digests == planned_digests
 
 
 #: A run keeps its plans so many folders below the one that it lies in, an export one
@@ -57,27 +64,35 @@ def located_files(plan: PlanFile) -> tuple[tuple[str, ...], str | None]:
     They lie beside the plan, or where they lay; else in a folder above the plan's. Where a name is found in
     several places, the file whose content the plan knows is meant.
     """
-    found: list[str] = []
+    paths: list[str] = []
     # Under the plan's name, and where it lies itself if that is a link.
-    own = list(dict.fromkeys([Path(plan.path).parent, Path(os.path.realpath(plan.path)).parent]))
-    ups = [[os.pardir] * up for up in range(1, _FOLDERS_ABOVE + 1)]
-    above = [Path(os.path.normpath(folder.joinpath(*up))) for folder in own for up in ups]
+    folders = list(dict.fromkeys([Path(plan.path).parent, Path(os.path.realpath(plan.path)).parent]))
     for file in plan.profile.files:
-        named = Path(file.path)
-        beside = [folder / path for folder in own for path in (named.name, named)]
-        places = [[*beside, named], [folder / named for folder in above]]
-        for paths in places if file.path not in {"", "-"} else []:
-            there = list(filter(_is_there, paths))
-            distinct = [path for n, path in enumerate(there) if not any(map(path.samefile, there[:n]))]
-            # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
-            if len(distinct) > 1:
-                distinct = [path for path in distinct if content_sha256(path) == file.sha256] or distinct
-            if distinct:
-                found.append(str(distinct[0]))
-                break
-        else:
-            return tuple(found), file.path
-    return tuple(found), None if found else ""
+        path = _find_file(file, folders)
+        if path is None:
+            return tuple(paths), file.path
+        paths.append(path)
+    return tuple(paths), None if paths else ""
+
+
+def _find_file(file: PlannedFile, folders: Sequence[Path]) -> str | None:
+    """Return where a file lies: in the plan's folders, where it lay, or above these folders."""
+    if file.path in {"", "-"}:
+        return None
+    path, ups = Path(file.path), [[os.pardir] * up for up in range(1, _FOLDERS_ABOVE + 1)]
+    below = [folder / name for folder in folders for name in (path.name, path)]
+    above = [Path(os.path.normpath(folder.joinpath(*up))) / path for folder in folders for up in ups]
+    for candidates in ([*below, path], above):
+        files: list[Path] = []
+        for candidate in filter(_is_there, candidates):
+            if not any(map(candidate.samefile, files)):
+                files.append(candidate)
+        # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
+        if len(files) > 1:
+            files = [copy for copy in files if content_sha256(copy) == file.sha256] or files
+        if files:
+            return str(files[0])
+    return None
 
 
 def _is_there(path: Path) -> bool:
@@ -116,7 +131,7 @@ class Alignment:
 
 def align(
     plan: PlanFile,
-    here: Profile,
+    profile: Profile,
     original: Profile | None = None,
     *,
     names_may_differ: bool = False,
@@ -129,64 +144,70 @@ def align(
 
     Raises AnalysisError: they do not match; says where they first differ, as far as it is known.
     """
-    there, found = plan.profile.sequences, fingerprints(here, progress)
-    if len(there) != len(found):
-        counts = [
-            listed([f"process {each.process} device {each.device} ({each.launches:,})" for each in sequences])
-            for sequences in (there, found)
-        ]
-        message = f"launches of {counts[0]} in the plan's recording, of {counts[1]} in this one"
+    planned, recorded = plan.profile.sequences, fingerprints(profile, progress)
+    if len(planned) != len(recorded):
+        texts = (_list_sequences(sequences) for sequences in (planned, recorded))
+        message = "launches of {} in the plan's recording, of {} in this one".format(*texts)
         raise AnalysisError(message, remedy=_OTHER_PROGRAM)
-    pairs = list(zip(there, found, strict=True))
+    pairs = list(zip(planned, recorded, strict=True))
     launches_differing: int | None = 0
-    for place, (one, other) in enumerate(pairs):
-        if one.digest == other.digest:
+    for index, (expected, actual) in enumerate(pairs):
+        if expected.digest == actual.digest:
             continue
-        as_many = one.launches == other.launches
+        as_many = expected.launches == actual.launches
         if as_many and names_may_differ:
-            known = None if original is None else _difference(original, here, place)[1]
-            launches_differing = None if known is None else (launches_differing or 0) + known
+            differing = None if original is None else _difference(original, profile, index)[1]
+            launches_differing = None if differing is None else (launches_differing or 0) + differing
             continue
-        message = f"process {other.process} device {other.device}"
-        if (one.process, one.device) != (other.process, other.device):
-            message += f" (process {one.process} device {one.device} in the plan)"
+        message = f"process {actual.process} device {actual.device}"
+        if (expected.process, expected.device) != (actual.process, actual.device):
+            message += f" (process {expected.process} device {expected.device} in the plan)"
         if not as_many:
-            message += f" has {other.launches:,} launches here, {one.launches:,} in the plan's recording"
+            message += f" has {actual.launches:,} launches here, "
+            message += f"{expected.launches:,} in the plan's recording"
         if not names_may_differ:
-            message += f"{':' if as_many else ';'} {_parting(plan, here, original, place)}"
+            message += f"{':' if as_many else ';'} {_describe_parting(plan, profile, original, index)}"
         raise AnalysisError(message, remedy=_OTHER_NAMES if as_many else _OTHER_PROGRAM)
-    numbers = [(one.process, one.device, other.process, other.device) for one, other in pairs]
-    return Alignment(tuple(each for each in numbers if each[:2] != each[2:]), launches_differing)
+    numbers = [
+        (expected.process, expected.device, actual.process, actual.device) for expected, actual in pairs
+    ]
+    return Alignment(tuple(row for row in numbers if row[:2] != row[2:]), launches_differing)
 
 
-def _parting(plan: PlanFile, here: Profile, original: Profile | None, place: int) -> str:
+def _list_sequences(sequences: Sequence[SequenceFingerprint]) -> str:
+    return listed(
+        [f"process {entry.process} device {entry.device} ({entry.launches:,})" for entry in sequences]
+    )
+
+
+def _describe_parting(plan: PlanFile, profile: Profile, original: Profile | None, index: int) -> str:
     """Return where two sequences first differ; without the plan's recording, where a drawn launch does."""
-    codes = _codes(here, place)
-    first_id = sum(sequence.launches for sequence in plan.profile.sequences[:place])
+    codes = _codes(profile, index)
+    first_id = sum(sequence.launches for sequence in plan.profile.sequences[:index])
     if original is not None:
-        row, _ = _difference(original, here, place)
-        kernels = _kernel_at(here, codes, row), _kernel_at(original, _codes(original, place), row)
-        one, other = _texts(*kernels)
-        return f"launch {first_id + row} is {one} here, {other} in the plan's recording"
-    stop_id = first_id + plan.profile.sequences[place].launches
+        row, _ = _difference(original, profile, index)
+        kernels = _kernel_at(profile, codes, row), _kernel_at(original, _codes(original, index), row)
+        text, planned_text = _texts(*kernels)
+        return f"launch {first_id + row} is {text} here, {planned_text} in the plan's recording"
+    stop_id = first_id + plan.profile.sequences[index].launches
     for launch in plan.drawn:
         planned = launch.name, launch.grid, launch.block
-        if first_id <= launch.id < stop_id and _kernel_at(here, codes, launch.id - first_id) != planned:
-            one, other = _texts(_kernel_at(here, codes, launch.id - first_id), planned)
-            return f"launch {launch.id} is {one} here, {other} in the plan (they may part before it)"
+        if first_id <= launch.id < stop_id and _kernel_at(profile, codes, launch.id - first_id) != planned:
+            text, planned_text = _texts(_kernel_at(profile, codes, launch.id - first_id), planned)
+            return f"launch {launch.id} is {text} here, {planned_text} in the plan (they may part before it)"
     return "they part at launches that the plan does not draw"
 
 
-def _difference(original: Profile, here: Profile, place: int) -> tuple[int, int]:
+def _difference(original: Profile, profile: Profile, index: int) -> tuple[int, int]:
     """Return the first row in which a sequence's launches differ, and in how many of those both have."""
     # Kernels are known once they are read.
-    there, found = _codes(original, place), _codes(here, place)
-    of_there, of_here = signature_hashes(original.kernels), signature_hashes(here.kernels)
-    _, kernel = np.unique(np.concatenate([of_there, of_here]), return_inverse=True)
-    both = min(len(there), len(found))
-    kernel = kernel.astype(np.int32)
-    differs = kernel[: len(of_there)].take(there[:both]) != kernel[len(of_there) :].take(found[:both])
-    return int(np.argmax(differs)) if differs.any() else both, int(np.count_nonzero(differs))
+    original_codes, codes = _codes(original, index), _codes(profile, index)
+    original_hashes, hashes = signature_hashes(original.kernels), signature_hashes(profile.kernels)
+    _, kernel = np.unique(np.concatenate([original_hashes, hashes]), return_inverse=True)
+    common = min(len(original_codes), len(codes))
+    original_kernel, own_kernel = np.split(kernel.astype(np.int32), [len(original_hashes)])
+    differs = original_kernel.take(original_codes[:common]) != own_kernel.take(codes[:common])
+    return int(np.argmax(differs)) if differs.any() else common, int(np.count_nonzero(differs))
 
 
 def _codes(profile: Profile, sequence: int) -> IntArray:
@@ -203,20 +224,20 @@ def _kernel_at(profile: Profile, codes: IntArray, row: int) -> _Kernel | None:
     return profile.kernels.names.full(signature.name), signature.grid, signature.block
 
 
-def _texts(one: _Kernel | None, other: _Kernel | None) -> tuple[str, ...]:
+def _texts(first: _Kernel | None, second: _Kernel | None) -> tuple[str, ...]:
     """Return two kernels as messages name them, names shortened; None is a launch that is missing."""
-    names = shortened_names(one[0] if one else "", other[0] if other else "")
+    names = shortened_names(first[0] if first else "", second[0] if second else "")
     return tuple(
         f"{name!r} grid {kernel[1] or 'unknown'} block {kernel[2] or 'unknown'}" if kernel else "missing"
-        for kernel, name in zip((one, other), names, strict=True)
+        for kernel, name in zip((first, second), names, strict=True)
     )
 
 
-def shortened_names(one: str, other: str) -> tuple[str, str]:
+def shortened_names(first: str, second: str) -> tuple[str, str]:
     """Return two names short enough for one message, whole where they would look the same otherwise."""
     # Two thirds of what is kept from the start, which tells more.
-    short = [name if len(name) <= 96 else f"{name[:62]}...{name[-31:]}" for name in (one, other)]
-    return (short[0], short[1]) if one == other or short[0] != short[1] else (one, other)
+    short = [name if len(name) <= 96 else f"{name[:62]}...{name[-31:]}" for name in (first, second)]
+    return (short[0], short[1]) if first == second or short[0] != short[1] else (first, second)
 
 
 def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bool = False) -> IntArray:
@@ -224,23 +245,23 @@ def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bo
 
     Raises AnalysisError: one of them is not there, or is another kernel and names may not differ.
     """
-    drawn = plan.drawn
-    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
+    launches = plan.drawn
+    ids = np.array([launch.id for launch in launches], dtype=np.int64)
     codes, durations_ns = np.zeros((2, len(ids)), dtype=np.int64)
     for part in profile.parts:
         start, stop = np.searchsorted(ids, [part.first_id, part.stop_id])
         if start < stop:
             table, rows = part.load(("signature", "duration_ns")), ids[start:stop] - part.first_id
             codes[start:stop], durations_ns[start:stop] = table["signature"][rows], table["duration_ns"][rows]
-    there = np.unique(codes[ids < profile.launches])
-    kernel_of = {code: _kernel_at(profile, there, place) for place, code in enumerate(there.tolist())}
-    for launch, code in zip(drawn, codes.tolist(), strict=True):
+    present = np.unique(codes[ids < profile.launches])
+    kernel_of = {code: _kernel_at(profile, present, place) for place, code in enumerate(present.tolist())}
+    for launch, code in zip(launches, codes.tolist(), strict=True):
         kernel = kernel_of[code] if launch.id < profile.launches else None
         planned = launch.name, launch.grid, launch.block
         if kernel is None or (kernel != planned and not names_may_differ):
-            one, other = _texts(kernel, planned)
+            text, planned_text = _texts(kernel, planned)
             raise AnalysisError(
-                f"launch {launch.id} is {one} in this profile, {other} in the plan",
+                f"launch {launch.id} is {text} in this profile, {planned_text} in the plan",
                 remedy="give the profile the plan was made from",
             )
     return durations_ns

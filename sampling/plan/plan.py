@@ -14,7 +14,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
-from sampling.plan.design import Design, speedup_of
+from sampling.plan.design import Design, speedup_ratio
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
     PlanFile,
@@ -85,7 +85,7 @@ class Plan:
     @property
     def speedup(self) -> float | None:
         """What all launches cost over what these do; None where that is zero."""
-        return speedup_of(self.total_duration_ns, float(self.cost_ns.sum()))
+        return speedup_ratio(self.total_duration_ns, float(self.cost_ns.sum()))
 
     @property
     def error(self) -> float:

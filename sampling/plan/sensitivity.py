@@ -20,7 +20,7 @@ from sampling.errors import BudgetError, OptionError, OverrideError
 from sampling.methods.joint import POOL_BELOW
 from sampling.methods.registry import method_named, method_names, splits_groups
 from sampling.parallel import Progress
-from sampling.plan.design import Design, make_design, speedup_of
+from sampling.plan.design import Design, make_design, speedup_ratio
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study, method_grouping, study_again
 from sampling.reduction import GroupBy
@@ -34,7 +34,7 @@ from sampling.text import Wording
 # The round numbers of a decade: each 1.3 to 1.7 times the one before.
 _DIGITS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 _SPAN = 10.0
-# Numbers closer to the chosen one than this factor would add nothing.
+# Numbers closer to the plan's than this factor would add nothing.
 _APART = 1.1
 _ROUNDING = 1e-9
 
@@ -79,9 +79,9 @@ class NoPoint:
 def check_has_trade_off(method: str) -> None:
     """Raise OptionError for a method that looks at single launches: most promise no bound to trade."""
     if not method_named(method).draws_at_random:
-        *others, last = method_names(random=True)
+        *names, last = method_names(random=True)
         message = f"the method {method} goes by single launches and looks at no epsilon"
-        raise OptionError(message, remedy=f"give {', '.join(others)} or {last}")
+        raise OptionError(message, remedy=f"give {', '.join(names)} or {last}")
 
 
 def trade_off(
@@ -99,21 +99,22 @@ def trade_off(
 
     Raises OptionError when it comes to a design: an unknown setting, or an epsilon that is no fraction.
     """
-    given: dict[str, Any] = {"settings": settings, "overrides": overrides}
-    for done, epsilon in enumerate(epsilons):
-        tell = partial(_tell, progress, done, len(epsilons), f"a plan at epsilon {epsilon:g}")
-        tell()
+    options: dict[str, Any] = {"settings": settings, "overrides": overrides}
+    for index, epsilon in enumerate(epsilons):
+        report = partial(_report, progress, index, len(epsilons), f"a plan at epsilon {epsilon:g}")
+        report()
         try:
-            at = replace(target, epsilon=epsilon)
-            yield trade_off_point(make_design(counts, method, at, seed, progress=tell, **given), epsilon)
+            at_epsilon = replace(target, epsilon=epsilon)
+            design = make_design(counts, method, at_epsilon, seed, progress=report, **options)
+            yield trade_off_point(design, epsilon)
         except OverrideError as problem:
             yield NoPoint(epsilon, problem)
 
 
-def _tell(progress: Progress | None, done: int, of: int, what: str, *_: object) -> None:
-    """Tell of a plan among several, whatever is told of its own steps."""
+def _report(progress: Progress | None, index: int, total: int, message: str, *_: object) -> None:
+    """Report a plan among several, whatever is reported of its own steps."""
     if progress is not None:
-        progress(done, of, what)
+        progress(index, total, message)
 
 
 def trade_off_point(design: Design, epsilon: float) -> TradeOffPoint:
@@ -124,22 +125,22 @@ def trade_off_point(design: Design, epsilon: float) -> TradeOffPoint:
     return TradeOffPoint(epsilon, *cost, promise.error, promise.bound, promise.group_bound)
 
 
-def default_epsilons(chosen: float) -> tuple[float, ...]:
-    """Return the chosen epsilon and round ones from a tenth of it to ten times of it, about 13 below 1.
+def default_epsilons(plan_epsilon: float) -> tuple[float, ...]:
+    """Return the epsilon of a plan and round ones from a tenth of it to ten times of it, about 13 below 1.
 
     The nearest come first, so that what is drawn while they are computed grows from there to both sides.
     """
-    lowest, highest = max(chosen / _SPAN, LEAST_EPSILON), min(chosen * _SPAN, 1.0)
+    lowest, highest = max(plan_epsilon / _SPAN, LEAST_EPSILON), min(plan_epsilon * _SPAN, 1.0)
     powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
     # Through text, for 7e-3 is the number nearest to 0.007, and 7.0 * 10.0**-3 need not be.
-    others = [
+    round_epsilons = [
         epsilon
         for epsilon in (float(f"{digit}e{power}") for power in powers for digit in _DIGITS)
         if lowest * (1 - _ROUNDING) <= epsilon <= highest * (1 + _ROUNDING)
         and LEAST_EPSILON <= epsilon < 1
-        and max(epsilon / chosen, chosen / epsilon) > _APART
+        and max(epsilon / plan_epsilon, plan_epsilon / epsilon) > _APART
     ]
-    return (chosen, *sorted(others, key=lambda epsilon: abs(math.log(epsilon / chosen))))
+    return (plan_epsilon, *sorted(round_epsilons, key=lambda epsilon: abs(math.log(epsilon / plan_epsilon))))
 
 
 Value = float | int | str
@@ -170,33 +171,35 @@ def measure_sensitivity(
     if before is None or not method_named(choice.method).draws_at_random:
         return ()
     by_cost = counts.cost is not None and counts.cost.is_objective
-    given: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
-    reductions, found = {counts.grouping: counts}, []
+    options: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
+    reductions, relaxations = {counts.grouping: counts}, []
     steps = list(_steps(target, choice.method, by))
-    for done, (option, was, becomes, asked, method, kernels) in enumerate(steps):
-        _tell(progress, done, len(steps), f"a plan with another {option}")
+    for index, (option, was, becomes, looser_target, method, kernels) in enumerate(steps):
+        _report(progress, index, len(steps), f"a plan with another {option}")
         grouping = method_grouping(method, kernels, pool_devices=counts.grouping.pool_devices)
-        anew = reductions.get(grouping)
-        if anew is None:
+        reduction = reductions.get(grouping)
+        if reduction is None:
             if by_cost:
                 # What launches cost is known by the plan's own kernel groups.
                 continue
             if (counts.grouping, grouping) == (Grouping(GroupBy.LAUNCH), Grouping(GroupBy.NAME)):
                 # The profile need not be read again.
-                anew = counts_by_name(studied.profile, counts)
+                reduction = counts_by_name(studied.profile, counts)
             else:
-                anew = count_durations(studied.profile, grouping, counts.region, selected=counts.selected)
-            reductions[grouping] = anew
-        if not by_cost and _most_speedup(anew, asked, method) <= before * (1 + WORTH_TELLING):
+                reduction = count_durations(
+                    studied.profile, grouping, counts.region, selected=counts.selected
+                )
+            reductions[grouping] = reduction
+        if not by_cost and _most_speedup(reduction, looser_target, method) <= before * (1 + WORTH_TELLING):
             continue
         try:
-            design = make_design(anew, method, asked, choice.seed, **given)
+            design = make_design(reduction, method, looser_target, choice.seed, **options)
         except OverrideError:
             continue
         if (speedup := design.speedup) is not None and speedup > before * (1 + WORTH_TELLING):
             promised = None if design.promise is None else design.promise.error
-            found.append(Relaxation(option, was, becomes, before, speedup, promised))
-    return tuple(sorted(found, key=lambda each: -each.speedup))
+            relaxations.append(Relaxation(option, was, becomes, before, speedup, promised))
+    return tuple(sorted(relaxations, key=lambda relaxation: -relaxation.speedup))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ def find_limit(design: Design) -> Limit | None:
     simulated_ns, held_ns = (
         float(np.dot(number, strata.mean_ns * is_few)) for number in (strata.samples, strata.launches)
     )
-    speedup = speedup_of(total_ns, simulated_ns)
+    speedup = speedup_ratio(total_ns, simulated_ns)
     if speedup is None or 2 * simulated_ns < design.sampled_duration_ns:
         return None
     launches, simulated = (int(number[is_few].sum()) for number in (strata.launches, strata.samples))
@@ -261,7 +264,7 @@ def _most_speedup(counts: DurationCounts, target: Target, method: str) -> float:
         return math.inf
     may_be_pooled = target.pool & (counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns)
     least_ns = least_sampled_ns(counts, target.min_samples)[~may_be_pooled].sum()
-    return speedup_of(counts.total_duration_ns, float(least_ns)) or math.inf
+    return speedup_ratio(counts.total_duration_ns, float(least_ns)) or math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +319,8 @@ def check_slowdown(slowdown: float) -> float:
 
 def parse_duration(text: str, parameter: str) -> float:
     """Return the seconds that ``90m``, ``24h`` or ``3d`` means; OptionError for no duration above 0."""
-    found = _DURATION.fullmatch(text.strip())
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    match = _DURATION.fullmatch(text.strip())
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if not 0 < seconds < math.inf:
         message = Wording(f"`{parameter}` is a duration above 0, not {{!r}}", text)
         raise OptionError(message, remedy="give a number and s, m, h or d, such as 24h")
@@ -341,7 +344,7 @@ def nth_epsilon(index: int) -> float:
     return float(f"{100 + digits}e{_LEAST_EXPONENT + decade - 2}")
 
 
-def study_within(read: Study, target: Target, budget: Budget, progress: Progress | None = None) -> Study:
+def study_within(study: Study, target: Target, budget: Budget, progress: Progress | None = None) -> Study:
     """Return the study with the smallest epsilon whose expected sampled time fits the budget.
 
     Epsilons have three digits, from 0.0001 to 0.999, and are bisected: the plan at the one returned fits, and
@@ -350,31 +353,32 @@ def study_within(read: Study, target: Target, budget: Budget, progress: Progress
     Raises BudgetError where even the plan at 0.999 does not fit, OptionError where the method picks its
     launches or decisions of the user's go with it.
     """
-    check_has_trade_off(read.choice.method)
-    if read.choice.overrides:
+    check_has_trade_off(study.choice.method)
+    if study.choice.overrides:
         message = Wording("`budget` tries many epsilons, in whose trees your decisions fit no node")
         remedy = Wording("find the epsilon without them, then give it as `epsilon`")
         raise OptionError(message, remedy=remedy)
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
-    made, fitting = count(), read
+    numbers, fitting = count(), study
 
     def fits(index: int) -> bool:
         nonlocal fitting
         epsilon = nth_epsilon(index)
-        _tell(progress, next(made), _MOST_TRIED, f"a plan at epsilon {epsilon:g}")
-        found = study_again(read, replace(target, epsilon=epsilon), read.choice)
-        does_fit = found.design.cost_ns <= most_ns
+        _report(progress, next(numbers), _MOST_TRIED, f"a plan at epsilon {epsilon:g}")
+        candidate = study_again(study, replace(target, epsilon=epsilon), study.choice)
+        does_fit = candidate.design.cost_ns <= most_ns
         # The loosest is looked at first, and taken for what a plan takes at least.
-        fitting = found if does_fit or index == loosest else fitting
+        fitting = candidate if does_fit or index == loosest else fitting
         return does_fit
 
     loosest = _IN_A_DECADE * _DECADES - 1
     if not fits(loosest):
-        taken = _rounded_up(machine_hours(fitting.design.cost_ns, budget.slowdown))
-        more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
-        at = fitting.design.target.epsilon
-        message = Wording("even at epsilon {:g} a plan takes {} of simulation, {}", at, taken, more)
-        raise BudgetError(message, remedy=Wording("give `budget={}`", taken))
+        duration = _rounded_up(machine_hours(fitting.design.cost_ns, budget.slowdown))
+        excess = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
+        loosest_epsilon = fitting.design.target.epsilon
+        text = "even at epsilon {:g} a plan takes {} of simulation, {}"
+        message = Wording(text, loosest_epsilon, duration, excess)
+        raise BudgetError(message, remedy=Wording("give `budget={}`", duration))
     # Plans fit from one index on: the last that was seen to fit is the one at which they begin to.
     bisect_left(range(loosest), True, key=fits)
     return fitting

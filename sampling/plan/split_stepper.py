@@ -12,7 +12,7 @@ from sampling.errors import OptionError
 from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.parallel import Progress
-from sampling.plan.design import SampledDesign, speedup_of
+from sampling.plan.design import SampledDesign, speedup_ratio
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
@@ -73,9 +73,9 @@ class SplitStepper:
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
         self.design = SampledDesign(method, target, strata, unpooled(counts))
         # What every group costs when it is split to its end, and kept whole.
-        whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
+        roots = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
         self._final = _costs(strata, self.groups)
-        self._whole = _costs(self._rule.sized(whole, self._rule.samples_alone(whole)), self.groups)
+        self._whole = _costs(self._rule.sized(roots, self._rule.samples_alone(roots)), self.groups)
 
     @property
     def groups(self) -> int:
@@ -176,14 +176,14 @@ class SplitStepper:
             return RunningTotals(*figures, *bounds, group_bound)
         group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
         group_ns = np.delete(np.maximum(self.counts.group_duration_ns, 1), group)
-        others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
-        worst = z * float((np.sqrt(others[-1]) / group_ns).max(initial=0))
-        strata, samples, sampled_ns, variance = (others.sum(axis=1) + present).tolist()
+        rest = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
+        worst = z * float((np.sqrt(rest[-1]) / group_ns).max(initial=0))
+        strata, samples, sampled_ns, variance = (rest.sum(axis=1) + present).tolist()
         return RunningTotals(
             strata=int(strata),
             samples=round(samples),
             sampled_duration_ns=sampled_ns,
-            speedup=speedup_of(total_ns, sampled_ns),
+            speedup=speedup_ratio(total_ns, sampled_ns),
             bound=z * float(np.sqrt(variance)) / max(total_ns, 1),
             worst_group_bound=max(worst, group_bound),
             group_bound=group_bound,
@@ -200,7 +200,7 @@ class SplitStepper:
         group_ns = max(int(self.counts.group_duration_ns[group]), 1)
         return costs, self.design.target.z * float(np.sqrt(costs[-1])) / group_ns
 
-    def overridden(self, path: str, verdict: Verdict) -> Overrides:
+    def override(self, path: str, verdict: Verdict) -> Overrides:
         """Return the overrides with one more decision of the user's, on a node of the present group.
 
         Raises OptionError: it cannot be split.
@@ -219,13 +219,13 @@ def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -
     kept splits these.
     """
     # A node above the path must split.
-    others = {
-        other: Verdict.SPLIT if path.startswith(other) else decided
-        for other, decided in overrides.get(key, {}).items()
-        if other != path and not (verdict is Verdict.KEEP and other.startswith(path))
+    verdicts = {
+        node: Verdict.SPLIT if path.startswith(node) else earlier
+        for node, earlier in overrides.get(key, {}).items()
+        if node != path and not (verdict is Verdict.KEEP and node.startswith(path))
     }
-    kept = {other: decisions for other, decisions in overrides.items() if other != key}
-    return {**kept, key: {**others, path: verdict}}
+    unchanged = {group: decisions for group, decisions in overrides.items() if group != key}
+    return {**unchanged, key: {**verdicts, path: verdict}}
 
 
 def _costs(strata: Strata, groups: int) -> FloatArray:
@@ -235,4 +235,4 @@ def _costs(strata: Strata, groups: int) -> FloatArray:
     """
     simulated = strata.samples.astype(np.float64)
     values = (np.ones(len(strata)), simulated, simulated * strata.mean_ns, total_variance(strata))
-    return np.array([np.bincount(strata.group, each, minlength=groups) for each in values])
+    return np.array([np.bincount(strata.group, column, minlength=groups) for column in values])

@@ -358,7 +358,7 @@ class SplitTreeScreen(ViewScreen):
                 return walked
             if path is None:
                 raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
-            spec = replace(walked[0], overrides=before.overridden(path, wanted))
+            spec = replace(walked[0], overrides=before.override(path, wanted))
             walk = spec.walk(progress)
             walk.resume(place)
             if path == place.path:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_ratio
 from sampling.plan.judge import Judgement
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch
@@ -238,7 +238,7 @@ def why_none(design: Design) -> str:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
         held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"
         return f"{none}: {held}{some}: no plan gains more than {ratio(limit.speedup)}"
-    least = speedup_of(design.total_duration_ns, float(design.strata.mean_ns.sum()))
+    least = speedup_ratio(design.total_duration_ns, float(design.strata.mean_ns.sum()))
     if design.objective_cost is None and least and least < 2 * (design.speedup or 0):
         strata = f"one launch of each of {counted(design.strata_count, 'stratum')} is the least"
         return f"{none}: {strata}: no plan of them gains more than {ratio(least)}"

@@ -34,21 +34,21 @@ def plan_text(launch_table: Callable[..., Profile], tmp_path_factory: pytest.Tem
 
 
 def stratum(plan: Document, number: int) -> Document:
-    found: Document = plan["strata"][number]
-    return found
+    entry: Document = plan["strata"][number]
+    return entry
 
 
 def launch(plan: Document, number: int = 0, place: int = 0) -> Document:
-    found: Document = stratum(plan, number)["launches"][place]
-    return found
+    entry: Document = stratum(plan, number)["launches"][place]
+    return entry
 
 
 def drawn_again(plan: Document) -> None:
     """The first launch of a stratum stands in another one too, in place of one of its own."""
-    other = stratum(plan, 1)
+    second = stratum(plan, 1)
     copied = dict(launch(plan), weight=launch(plan, 1)["weight"])
-    other["launches"][0] = copied
-    other.update(low_ns=0, high_ns=10**6)
+    second["launches"][0] = copied
+    second.update(low_ns=0, high_ns=10**6)
 
 
 def moved(plan: Document) -> None:
@@ -58,8 +58,8 @@ def moved(plan: Document) -> None:
 
 def as_one_more(plan: Document) -> None:
     stratum(plan, 2)["size"] += 1
-    for each in stratum(plan, 2)["launches"]:
-        each["weight"] = stratum(plan, 2)["size"] / 2
+    for entry in stratum(plan, 2)["launches"]:
+        entry["weight"] = stratum(plan, 2)["size"] / 2
 
 
 def shared_unevenly(plan: Document) -> None:
@@ -170,7 +170,7 @@ DISAGREEING: dict[str, tuple[Callable[[Document], object], str]] = {
     "no kind": (lambda plan: plan.pop("kind"), "no plan: it has no kind"),
     "a node decided twice": (
         lambda plan: plan.update(
-            overrides=[{"key": "k", "path": "", "decision": each} for each in ("split", "keep")]
+            overrides=[{"key": "k", "path": "", "decision": decision} for decision in ("split", "keep")]
         ),
         r"overrides\[1\]: the root of 'k' is decided twice; keep one of them: split or keep",
     ),
@@ -201,13 +201,13 @@ def test_half_a_character_is_kept_as_it_is(plan_text: str, tmp_path: Path) -> No
     """Names are cut by bytes, and paths are bytes."""
     document = json.loads(plan_text)
     stratum(document, 0)["key"] = "cut \ud800 <<<?, ?>>> process 4 device 0"
-    for each in stratum(document, 0)["launches"]:
-        each["name"] = "cut \ud800"
+    for launch in stratum(document, 0)["launches"]:
+        launch["name"] = "cut \ud800"
     document["profile"]["files"][0]["path"] = "\udc80.csv"
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(document))
     plan = read_plan(str(path))
-    assert "cut \ud800" in {each.name for each in plan.drawn}
+    assert "cut \ud800" in {launch.name for launch in plan.drawn}
     path.write_text(plan.text(), encoding="utf-8")
     assert read_plan(str(path)) == plan
 

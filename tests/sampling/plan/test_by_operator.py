@@ -59,62 +59,62 @@ def planned(folder: Path, by: GroupBy = GroupBy.OPERATOR) -> PlanFile:
     return plan_of_profile(recorded(folder, "there", THERE), folder / "plan.json", grouping=Grouping(by))
 
 
-def judged(plan: PlanFile, here: Profile) -> PlanJudgement:
+def judged(plan: PlanFile, recording: Profile) -> PlanJudgement:
     """The plan on another recording."""
-    return judge_plan(plan, here, repeats=50, by_operator=True)
+    return judge_plan(plan, recording, repeats=50, by_operator=True)
 
 
 def test_calls_are_matched_in_their_order_and_shared_among_launches(tmp_path: Path) -> None:
-    found = match_operators(
+    match = match_operators(
         planned(tmp_path), recorded(tmp_path, "there", THERE), recorded(tmp_path, "here", HERE)
     )
-    assert found.durations_ns.tolist() == [1000 * us for us in LASTING_US]
+    assert match.durations_ns.tolist() == [1000 * us for us in LASTING_US]
     total, copies = sum(us for *_, us in THERE), 21
-    assert found.shares == pytest.approx(((total - copies) / total, 608 / 623))
+    assert match.shares == pytest.approx(((total - copies) / total, 608 / 623))
 
 
 @pytest.mark.parametrize(("more", "share"), [(1, 1.0), (2, 1.0), (3, 0.5)])
 def test_a_recording_may_begin_within_an_iteration(more: int, share: float, tmp_path: Path) -> None:
     """Up to a twentieth of an operator's launches, the first ones, are left out; of more nothing is told."""
-    there: Issued = [("aten::mm", "sm90", 10)] * 38 + [("aten::add", "a", 10)] * 38
-    here: Issued = (
+    original: Issued = [("aten::mm", "sm90", 10)] * 38 + [("aten::add", "a", 10)] * 38
+    later: Issued = (
         [("aten::mm", "Cijk", 90)] * more + [("aten::mm", "Cijk", 20)] * 38 + [("aten::add", "a", 10)] * 38
     )
-    found = match_operators(
+    match = match_operators(
         plan_of_profile(
-            recorded(tmp_path, "there", there), tmp_path / "p.json", grouping=Grouping(GroupBy.OPERATOR)
+            recorded(tmp_path, "there", original), tmp_path / "p.json", grouping=Grouping(GroupBy.OPERATOR)
         ),
-        recorded(tmp_path, "there", there),
-        recorded(tmp_path, "here", here),
+        recorded(tmp_path, "there", original),
+        recorded(tmp_path, "here", later),
     )
     lasting = 20_000 if share == 1 else 0
-    assert found.durations_ns.tolist() == [lasting] * 38 + [10_000] * 38
-    assert found.shares[0] == share
+    assert match.durations_ns.tolist() == [lasting] * 38 + [10_000] * 38
+    assert match.shares[0] == share
 
 
 def test_a_plan_of_operators_is_judged_on_what_is_matched(tmp_path: Path) -> None:
     plan = planned(tmp_path)
-    found = judged(plan, recorded(tmp_path, "here", HERE))
-    assert found.alignment is None
-    assert found.by_operator is not None
-    assert found.total_ns == 1000 * sum(LASTING_US)
-    assert found.estimate_ns == pytest.approx(
+    judgement = judged(plan, recorded(tmp_path, "here", HERE))
+    assert judgement.alignment is None
+    assert judgement.by_operator is not None
+    assert judgement.total_ns == 1000 * sum(LASTING_US)
+    assert judgement.estimate_ns == pytest.approx(
         sum(launch.weight * 1000 * LASTING_US[launch.id] for launch in plan.drawn)
     )
-    assert found.redraws is not None
-    assert found.why_not_redrawn is None
+    assert judgement.redraws is not None
+    assert judgement.why_not_redrawn is None
     # On its own recording nothing needs to be matched.
     assert judged(plan, recorded(tmp_path, "there", THERE)).by_operator is None
 
 
 def test_what_cannot_be_matched_says_why(tmp_path: Path) -> None:
-    here = recorded(tmp_path, "here", HERE)
+    recording = recorded(tmp_path, "here", HERE)
     with pytest.raises(OptionError, match="by launch") as raised:
-        judged(planned(tmp_path, GroupBy.LAUNCH), here)
+        judged(planned(tmp_path, GroupBy.LAUNCH), recording)
     assert raised.value.remedy == "make the plan with `group_by=operator`"
     plan = planned(tmp_path)
     with pytest.raises(AnalysisError, match="no operator has as many calls"):
         judged(plan, recorded(tmp_path, "other", [("aten::topk", "topk", 5)]))
     (tmp_path / "there.json").unlink()
     with pytest.raises(AnalysisError, match="its recording tells, and it is not there"):
-        judged(plan, here)
+        judged(plan, recording)

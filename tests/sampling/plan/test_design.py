@@ -14,7 +14,7 @@ from scipy.stats import binom
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
 from sampling.plan.comparison import Comparison, MethodComparison
-from sampling.plan.design import BinomialDesign, SampledDesign
+from sampling.plan.design import BinomialDesign, PickedDesign, SampledDesign
 from sampling.plan.plan import drawn_plan, locate, planned_strata
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
@@ -34,8 +34,8 @@ def profile(launch_table: Callable[..., Profile]) -> Profile:
 
 def compared(profile: Profile, seed: int, repeats: int) -> Comparison:
     """Return what `compare` says of random launches by probability."""
-    asked = (f"random.probability={PROBABILITY}",)
-    comparison = MethodComparison(profile, Region(), Target(), repeats=repeats, seed=seed, settings=asked)
+    settings = (f"random.probability={PROBABILITY}",)
+    comparison = MethodComparison(profile, Region(), Target(), repeats=repeats, seed=seed, settings=settings)
     return comparison.compare("random", Grouping())
 
 
@@ -44,9 +44,9 @@ def simulated_errors(repeats: int) -> np.ndarray:
     rng = np.random.default_rng(11)
     errors: list[float] = []
     while len(errors) < repeats:
-        drawn = DURATIONS[rng.random(LAUNCHES) < PROBABILITY]
-        if len(drawn):
-            errors.append(abs(drawn.mean() * LAUNCHES / DURATIONS.sum() - 1))
+        sample = DURATIONS[rng.random(LAUNCHES) < PROBABILITY]
+        if len(sample):
+            errors.append(abs(sample.mean() * LAUNCHES / DURATIONS.sum() - 1))
     return np.array(errors)
 
 
@@ -54,10 +54,10 @@ def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: Profil
     expected = simulated_errors(6000)
     spread = expected.std() * np.sqrt(1 / 2000 + 1 / 6000)
     for seed in range(4):
-        found = compared(profile, seed, 2000)
-        assert found.judgement is not None
-        assert abs(found.judgement.error_mean - expected.mean()) < 4 * spread
-        assert found.judgement.error_p95 == pytest.approx(np.quantile(expected, 0.95), rel=0.12)
+        comparison = compared(profile, seed, 2000)
+        assert comparison.judgement is not None
+        assert abs(comparison.judgement.error_mean - expected.mean()) < 4 * spread
+        assert comparison.judgement.error_p95 == pytest.approx(np.quantile(expected, 0.95), rel=0.12)
 
 
 def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: Profile) -> None:
@@ -74,11 +74,11 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: Profile) -
     variance = LAUNCHES**2 * DURATIONS.var(ddof=1) * (chances @ (1 / numbers) - 1 / LAUNCHES)
     assert first.promise.bound == pytest.approx(Target().z * np.sqrt(variance) / DURATIONS.sum())
     for seed in range(1, 5):
-        other = compared(profile, seed, 1).design
-        assert isinstance(other, BinomialDesign)
-        assert other.promise is not None
-        assert (other.samples, other.speedup) == (first.samples, first.speedup)
-        assert other.promise.bound == first.promise.bound
+        design = compared(profile, seed, 1).design
+        assert isinstance(design, BinomialDesign)
+        assert design.promise is not None
+        assert (design.samples, design.speedup) == (first.samples, first.speedup)
+        assert design.promise.bound == first.promise.bound
     assert first.notes == (
         "random.probability 0.004 draws none of 1,000 launches in 1.8 % of the draws; these are made again",
     )
@@ -88,7 +88,7 @@ CLUSTERS = 5
 
 
 @pytest.fixture(scope="module")
-def made(
+def embedding(
     launch_table: Callable[..., Profile], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Profile, NDArray[Any], NDArray[Any], str]:
     """3,000 launches of three kernels, their durations, clusters and vectors; clusters cross kernels."""
@@ -102,53 +102,55 @@ def made(
     return launch_table(names, duration_ns.tolist()), duration_ns, cluster, str(path)
 
 
-def studied(made: Any, target: Target | None = None, *settings: str, region: Region | None = None) -> Study:
+def studied(
+    embedding: Any, target: Target | None = None, *settings: str, region: Region | None = None
+) -> Study:
     """Return the profile's study with a random draw."""
-    given = ("embedding.draw=random", "embedding.k=5", *settings)
-    choice = MethodChoice("embedding", settings=given, feature_paths=(made[3],))
-    return study(made[0], Grouping(), region or Region(), target or Target(), choice)
+    values = ("embedding.draw=random", "embedding.k=5", *settings)
+    choice = MethodChoice("embedding", settings=values, feature_paths=(embedding[3],))
+    return study(embedding[0], Grouping(), region or Region(), target or Target(), choice)
 
 
-def clustered_design(known: Study) -> SampledDesign:
-    assert isinstance(known.design, SampledDesign)
-    return known.design
+def clustered_design(clustered_study: Study) -> SampledDesign:
+    assert isinstance(clustered_study.design, SampledDesign)
+    return clustered_study.design
 
 
-def test_strata_are_the_clusters_with_their_own_figures(made: Any) -> None:
-    known = studied(made)
-    design = clustered_design(known)
-    _, duration_ns, cluster, _ = made
+def test_strata_are_the_clusters_with_their_own_figures(embedding: Any) -> None:
+    clustered_study = studied(embedding)
+    design = clustered_design(clustered_study)
+    _, duration_ns, cluster, _ = embedding
     assert len(design.strata) == CLUSTERS
     assert design.clusters is not None
     assert design.promise is not None
-    for index, facts in enumerate(planned_strata(drawn_plan(known.counts, design, 0))):
-        here = np.flatnonzero(design.clusters.picks.stratum == index)
-        (of,) = set(cluster[here].tolist())
-        assert facts.size == np.count_nonzero(cluster == of) == len(here)
-        assert facts.mean_ns == pytest.approx(duration_ns[here].mean())
-        assert facts.std_ns == pytest.approx(duration_ns[here].std())
-        assert (facts.low_ns, facts.high_ns) == (duration_ns[here].min(), duration_ns[here].max())
+    for index, facts in enumerate(planned_strata(drawn_plan(clustered_study.counts, design, 0))):
+        rows = np.flatnonzero(design.clusters.picks.stratum == index)
+        (label,) = set(cluster[rows].tolist())
+        assert facts.size == np.count_nonzero(cluster == label) == len(rows)
+        assert facts.mean_ns == pytest.approx(duration_ns[rows].mean())
+        assert facts.std_ns == pytest.approx(duration_ns[rows].std())
+        assert (facts.low_ns, facts.high_ns) == (duration_ns[rows].min(), duration_ns[rows].max())
         assert 2 <= facts.samples <= facts.size
         assert facts.key == design.clusters.picks.labels[index]
     assert design.promise.group_bound is None
-    assert known.groups.clusters is None
+    assert clustered_study.groups.clusters is None
 
 
 @pytest.mark.parametrize("region", [Region(), Region(launches=(500, 2500))])
 def test_drawn_launches_are_of_their_cluster_and_last_as_long_as_the_plan_says(
-    made: Any, region: Region
+    embedding: Any, region: Region
 ) -> None:
-    known = studied(made, region=region)
-    design = clustered_design(known)
-    plan = drawn_plan(known.counts, design, 7)
-    ids = locate(known.profile, plan).id
-    _, duration_ns, cluster, _ = made
+    clustered_study = studied(embedding, region=region)
+    design = clustered_design(clustered_study)
+    plan = drawn_plan(clustered_study.counts, design, 7)
+    ids = locate(clustered_study.profile, plan).id
+    _, duration_ns, cluster, _ = embedding
     assert len(set(ids.tolist())) == len(ids) == design.samples
     assert duration_ns[ids].tolist() == plan.duration_ns.tolist()
     of_stratum = {
         int(stratum): set(cluster[ids[plan.stratum == stratum]].tolist()) for stratum in plan.stratum
     }
-    assert all(len(of) == 1 for of in of_stratum.values())
+    assert all(len(clusters) == 1 for clusters in of_stratum.values())
     assert np.bincount(plan.stratum).tolist() == design.strata.samples.tolist()
     assert plan.estimate_ns == pytest.approx(float(np.dot(plan.weight, duration_ns[ids])))
     selected = slice(*(region.launches or (0, 3000)))
@@ -170,9 +172,9 @@ def run(tmp_path: Path, mixture: Mixture) -> WriteRun:
         groups = mixture(5, groups=12)
         names = [name for name, durations in groups.items() for _ in durations]
         durations = np.array([duration for group in groups.values() for duration in group])
-        of_group = np.repeat(np.arange(len(groups)), [len(each) for each in groups.values()])
+        of_group = np.repeat(np.arange(len(groups)), [len(launches) for launches in groups.values()])
         cost = cost_of(of_group, durations)
-        rows = [f"{each},{ns},{paid:.17g}" for each, ns, paid in zip(names, durations, cost, strict=True)]
+        rows = [f"{name},{ns},{paid:.17g}" for name, ns, paid in zip(names, durations, cost, strict=True)]
         path = tmp_path / "run.csv"
         path.write_text("\n".join([f"name,duration_ns,{column}", *rows]) + "\n")
         return read_profile(str(path))
@@ -197,19 +199,37 @@ def costs_of(profile: Profile) -> FloatArray:
 @pytest.mark.parametrize("method", ["joint", "root", "random", "sieve"])
 def test_the_share_is_what_drawn_launches_cost_on_average(run: WriteRun, method: str) -> None:
     profile = run(by_kernel)
-    costs, found = costs_of(profile), costed(profile, method)
-    drawn = [
-        costs[locate(profile, drawn_plan(found.counts, found.design, seed)).id].sum()
-        for seed in range(40 if found.design.random else 1)
+    costs, costed_study = costs_of(profile), costed(profile, method)
+    sampled_costs = [
+        costs[locate(profile, drawn_plan(costed_study.counts, costed_study.design, seed)).id].sum()
+        for seed in range(40 if costed_study.design.random else 1)
     ]
-    standard_error = np.std(drawn) / np.sqrt(len(drawn)) / costs.sum()
-    assert found.design.cost_share == pytest.approx(
-        np.mean(drawn) / costs.sum(), abs=4 * standard_error + 1e-9
+    standard_error = np.std(sampled_costs) / np.sqrt(len(sampled_costs)) / costs.sum()
+    assert costed_study.design.cost_share == pytest.approx(
+        np.mean(sampled_costs) / costs.sum(), abs=4 * standard_error + 1e-9
     )
     # It is told, and nothing is planned by it.
-    assert found.design.speedup == pytest.approx(
-        found.counts.total_duration_ns / found.design.sampled_duration_ns
+    assert costed_study.design.speedup == pytest.approx(
+        costed_study.counts.total_duration_ns / costed_study.design.sampled_duration_ns
     )
+
+
+def test_picks_promise_nothing_and_do_not_go_by_the_seed(run: WriteRun) -> None:
+    profile = run(by_kernel)
+    design = costed(profile, "sieve").design
+    assert isinstance(design, PickedDesign)
+    assert design.promise is None
+    picks, again = design.select(0), design.select(1)
+    assert picks.duration_ns.tolist() == again.duration_ns.tolist()
+    assert (picks.estimate_ns, picks.draw) == (again.estimate_ns, None)
+    assert abs(picks.estimate_ns / design.total_duration_ns - 1) == pytest.approx(design.error)
+    # In the order of their strata, each as often as its stratum is said to have it.
+    assert (
+        np.bincount(picks.stratum, minlength=design.strata_count).tolist() == design.strata.samples.tolist()
+    )
+    assert (np.diff(picks.stratum) >= 0).all()
+    durations_ns = profile.load(["duration_ns"])["duration_ns"]
+    assert durations_ns[design.ids(picks.draw)].tolist() == picks.duration_ns.tolist()
 
 
 def test_a_plan_by_cost_costs_less_and_keeps_the_same_promise(run: WriteRun) -> None:

@@ -60,10 +60,10 @@ def scanned(profile: Profile, counts: DurationCounts) -> dict[tuple[int, int], t
         for pair in range(counts.offsets[group], counts.offsets[group + 1])
     }
     low, high = counts.region.launches or (None, None)
-    inside = set(range(profile.launches)[slice(low, high)])
+    ids = set(range(profile.launches)[slice(low, high)])
     seen_pair: Counter[int] = Counter()
     seen_signature: dict[int, Counter[int]] = defaultdict(Counter)
-    found = {}
+    expected = {}
     launch_id = 0
     for part in profile.parts:
         batch = part.load(["signature", "duration_ns"])
@@ -79,13 +79,13 @@ def scanned(profile: Profile, counts: DurationCounts) -> dict[tuple[int, int], t
             place = "" if counts.grouping.pool_devices else sequence.place
             key = group_key(name, counts.grouping, signature.grid, signature.block, place)
             counted = (
-                launch_id in inside
+                launch_id in ids
                 and (not counts.region.devices or sequence.device in counts.region.devices)
                 and (not counts.region.include or "a::" in full)
             )
             if counted:
                 pair = pair_of[key, duration]
-                found[pair, seen_pair[pair]] = (
+                expected[pair, seen_pair[pair]] = (
                     launch_id,
                     index,
                     part.first_id - profile.sequences[index].first_id + row,
@@ -95,7 +95,7 @@ def scanned(profile: Profile, counts: DurationCounts) -> dict[tuple[int, int], t
                 seen_pair[pair] += 1
             seen_signature[index][code] += 1
             launch_id += 1
-    return found
+    return expected
 
 
 @given(data=st.data(), rows=ROWS, grouping=GROUPINGS, region=REGIONS)
@@ -114,23 +114,23 @@ def test_every_drawn_launch_is_found_where_a_scan_finds_it(
         return
     expected = scanned(profile, counts)
     assert len(expected) == counts.launches
-    chosen = data.draw(st.lists(st.sampled_from(sorted(expected)), min_size=1, unique=True))
-    pair, occurrence = (np.array(column) for column in zip(*chosen, strict=True))
-    ones = np.ones(len(chosen), dtype=np.int64)
-    found = find_drawn_launches(profile, counts, Draw(ones, pair, occurrence))
-    columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
-    assert list(zip(*(column.tolist() for column in columns), strict=True)) == [expected[at] for at in chosen]
-    again = find_launches_by_id(profile, found.id)
+    keys = data.draw(st.lists(st.sampled_from(sorted(expected)), min_size=1, unique=True))
+    pair, occurrence = (np.array(column) for column in zip(*keys, strict=True))
+    ones = np.ones(len(keys), dtype=np.int64)
+    launches = find_drawn_launches(profile, counts, Draw(ones, pair, occurrence))
+    columns = (launches.id, launches.sequence, launches.ordinal, launches.signature, launches.occurrence)
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == [expected[key] for key in keys]
+    by_id = find_launches_by_id(profile, launches.id)
     for column in ("sequence", "ordinal", "signature", "occurrence"):
-        assert getattr(again, column).tolist() == getattr(found, column).tolist()
+        assert getattr(by_id, column).tolist() == getattr(launches, column).tolist()
 
 
 def test_looking_for_launches_tells_the_fingerprints(launch_table: Callable[..., Profile]) -> None:
     profile, same = (launch_table(["k", "l"] * 50, [7] * 100) for _ in range(2))
     one = np.array([1])
-    found = find_drawn_launches(
+    launches = find_drawn_launches(
         profile, count_durations(profile, Grouping()), Draw(one, np.array([0]), np.array([12]))
     )
-    assert found.id.tolist() == [24]
+    assert launches.id.tolist() == [24]
     profile.parts = ()
     assert fingerprints(profile) == fingerprints(same)

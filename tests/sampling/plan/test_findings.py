@@ -42,8 +42,8 @@ def find(launch_table: Callable[..., Profile]) -> Find:
         columns.setdefault("grid_x", [1] * len(names))
         profile = launch_table(names, durations, **columns)
         looked = study(profile, grouping or Grouping(), region or Region(), target or Target())
-        made = findings(looked if plan is None else replace(looked, design=plan))
-        return {finding.code: finding for finding in made}
+        results = findings(looked if plan is None else replace(looked, design=plan))
+        return {finding.code: finding for finding in results}
 
     return found
 
@@ -269,8 +269,8 @@ def test_identical_ranks(find: Find) -> None:
     assert "the slowest takes 100.0 % longer than the fastest." in finding.message
     assert finding.remedy.startswith("plan one with `devices=0` and count its total 2 times")
     assert finding.changes == (Change("devices", "0"),)
-    one = find(names * 2, SPREAD * 2, region=Region(devices=(0,)), **ranks)
-    assert "identical-ranks" not in one
+    single = find(names * 2, SPREAD * 2, region=Region(devices=(0,)), **ranks)
+    assert "identical-ranks" not in single
     pooled = find(names * 2, SPREAD * 2, grouping=Grouping(pool_devices=None), **ranks)["identical-ranks"]
     assert pooled.message.startswith("2 processes or devices issue the same launches and are planned as one")
     assert pooled.changes == (Change("each_rank"),)
@@ -290,5 +290,6 @@ def test_iterations(find: Find) -> None:
     assert "iterations" not in find(["k"] * 100, SPREAD)
     # Where others lie between them, ids and launches are not as many.
     apart = [*["a", "b", "c", "b"] * 15, "x", *["a", "b", "c", "b"] * 15]
-    said = find(apart, [1000] * len(apart))["iterations"].message
-    assert said.startswith("Among launches 0 to 120 the same 4 launches come 30 times (99.2 % of all)"), said
+    message = find(apart, [1000] * len(apart))["iterations"].message
+    start = "Among launches 0 to 120 the same 4 launches come 30 times (99.2 % of all)"
+    assert message.startswith(start), message

@@ -59,14 +59,15 @@ def test_a_plan_finds_its_own_profile(method: str, mixture: Mixture, tmp_path: P
     region = Region(launches=(10, 600), exclude=("kernel1",))
     counts = count_durations(profile, Grouping(GroupBy.NAME), region)
     plan = plan_of_profile(profile, tmp_path / "plan.json", method, Grouping(GroupBy.NAME), region)
-    made = drawn_plan(counts, make_design(counts, method, Target(), 2), 2)
-    found = judge_plan(plan, profile, repeats=5)
-    assert (found.alignment, found.why_not_redrawn) == (None, None)
-    assert found.error == pytest.approx(made.error)
-    assert (found.total_ns, found.sampled_duration_ns) == (counts.total_duration_ns, made.sampled_duration_ns)
-    promise = made.design.promise
+    expected = drawn_plan(counts, make_design(counts, method, Target(), 2), 2)
+    judgement = judge_plan(plan, profile, repeats=5)
+    assert (judgement.alignment, judgement.why_not_redrawn) == (None, None)
+    assert judgement.error == pytest.approx(expected.error)
+    assert judgement.total_ns == counts.total_duration_ns
+    assert judgement.sampled_duration_ns == expected.sampled_duration_ns
+    promise = expected.design.promise
     assert promise is not None
-    assert (found.bound, found.group_bound) == (promise.bound, promise.group_bound)
+    assert (judgement.bound, judgement.group_bound) == (promise.bound, promise.group_bound)
 
 
 def named_apart(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
@@ -77,7 +78,7 @@ def named_apart(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
     return list(names), list(durations)
 
 
-SMALL = {f"small{each}": [200 + each] * 9 for each in range(8)}
+SMALL = {f"small{number}": [200 + number] * 9 for number in range(8)}
 
 
 @pytest.mark.parametrize(
@@ -98,18 +99,18 @@ def test_a_plan_file_is_enough_for_its_design_and_its_bounds(
     profile = launch_table(names, durations, location=Path(__file__))
     counts = count_durations(profile, Grouping(GroupBy.NAME))
     plan = plan_of_profile(profile, tmp_path / "p.json", method, Grouping(GroupBy.NAME), target=target)
-    made = make_design(counts, method, target, 2)
-    found = planned_design(counts, plan)
-    assert found.groups.is_pool.any() == is_pooled
-    assert (found.target, found.samples) == (made.target, made.samples)
+    expected = make_design(counts, method, target, 2)
+    design = planned_design(counts, plan)
+    assert design.groups.is_pool.any() == is_pooled
+    assert (design.target, design.samples) == (expected.target, expected.samples)
     for field in fields(Strata):
         if field.name not in {"notes", "groups"}:
-            assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name))
-    if made.strata.groups is not None and found.strata.groups is not None:
-        assert np.array_equal(found.strata.groups.group_of, made.strata.groups.group_of)
-        assert found.strata.groups.counts.groups == made.strata.groups.counts.groups
+            assert np.array_equal(getattr(design.strata, field.name), getattr(expected.strata, field.name))
+    if expected.strata.groups is not None and design.strata.groups is not None:
+        assert np.array_equal(design.strata.groups.group_of, expected.strata.groups.group_of)
+        assert design.strata.groups.counts.groups == expected.strata.groups.counts.groups
     for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
-        assert getattr(found.promise, name) == getattr(made.promise, name), name
+        assert getattr(design.promise, name) == getattr(expected.promise, name), name
 
 
 BY_NAME = Grouping(GroupBy.NAME)
@@ -140,20 +141,20 @@ def instruction_counts(profile: Profile, folder: Path) -> Path:
 @pytest.mark.parametrize("method", method_names(random=True))
 def test_it_judges_the_design_that_would_be_planned(method: str, profile: Profile) -> None:
     compared = comparison_of(profile)
-    found = compared.compare(method, BY_NAME)
+    comparison = compared.compare(method, BY_NAME)
     planned = method_design(make_design(compared.counts(BY_NAME), method, Target(), 0))
-    assert found.reason is None
-    assert found.design is not None
-    assert found.judgement is not None
-    assert (found.design.samples, found.design.speedup) == (planned.samples, planned.speedup)
-    assert found.design.promise is not None
+    assert comparison.reason is None
+    assert comparison.design is not None
+    assert comparison.judgement is not None
+    assert (comparison.design.samples, comparison.design.speedup) == (planned.samples, planned.speedup)
+    assert comparison.design.promise is not None
     assert planned.promise is not None
-    assert found.design.promise.bound == planned.promise.bound
-    assert found.design.promise.group_bound == planned.promise.group_bound
-    assert found.judgement.repeats == 20
-    again = comparison_of(profile).compare(method, BY_NAME)
-    assert again.judgement is not None
-    assert again.judgement.errors.tolist() == found.judgement.errors.tolist()
+    assert comparison.design.promise.bound == planned.promise.bound
+    assert comparison.design.promise.group_bound == planned.promise.group_bound
+    assert comparison.judgement.repeats == 20
+    repeated = comparison_of(profile).compare(method, BY_NAME)
+    assert repeated.judgement is not None
+    assert repeated.judgement.errors.tolist() == comparison.judgement.errors.tolist()
 
 
 def test_means_over_profiles() -> None:

@@ -110,8 +110,8 @@ def planned(
 
 
 def judged(plan: PlanFile, path: Path, *, names_may_differ: bool = False) -> PlanJudgement:
-    here = read_profile([str(path)])
-    return judge_plan(plan, here, repeats=REPEATS, seed=SEED, names_may_differ=names_may_differ)
+    recording = read_profile([str(path)])
+    return judge_plan(plan, recording, repeats=REPEATS, seed=SEED, names_may_differ=names_may_differ)
 
 
 SELECTIONS = {
@@ -147,21 +147,21 @@ def test_a_plan_stands_for_the_same_launches_elsewhere(
     plan = planned(path, tmp_path, selection=selection)
     if not is_here:
         path.unlink()
-    found = judged(plan, other.write(tmp_path / "b.parquet"))
+    judgement = judged(plan, other.write(tmp_path / "b.parquet"))
     rows = chosen_rows(program, selection[1])
     assert len(rows) == plan.launches
     assert (len(rows) < 1200) == (selection[1] != Region())
     total_ns = sum(other.durations_ns[row] for row in rows)
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.total_ns == total_ns
-    assert found.estimate_ns == pytest.approx(estimated_ns)
-    assert found.error == pytest.approx(abs(estimated_ns / total_ns - 1))
-    assert found.sampled_duration_ns == sum(other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.alignment is not None
-    assert found.alignment.renumbered == ((10, 0, 71, 0), (10, 1, 71, 1), (20, 0, 85, 0), (20, 1, 85, 1))
-    assert (found.redraws is not None) == is_here
-    assert (found.why_not_redrawn is None) == is_here
-    assert (found.bound is not None) == is_here
+    assert judgement.total_ns == total_ns
+    assert judgement.estimate_ns == pytest.approx(estimated_ns)
+    assert judgement.error == pytest.approx(abs(estimated_ns / total_ns - 1))
+    assert judgement.sampled_duration_ns == sum(other.durations_ns[launch.id] for launch in plan.drawn)
+    assert judgement.alignment is not None
+    assert judgement.alignment.renumbered == ((10, 0, 71, 0), (10, 1, 71, 1), (20, 0, 85, 0), (20, 1, 85, 1))
+    assert (judgement.redraws is not None) == is_here
+    assert (judgement.why_not_redrawn is None) == is_here
+    assert (judgement.bound is not None) == is_here
 
 
 def launches_of_strata(program: Program, plan: PlanFile, keys: Sequence[str]) -> list[list[int]]:
@@ -181,9 +181,9 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
     path, other = program.write(tmp_path / "a.parquet"), program.elsewhere(seed=8)
     selection = (Grouping(GroupBy.NAME, pool_devices=True), Region())
     plan = planned(path, tmp_path, selection=selection)
-    here = read_profile([str(other.write(tmp_path / "b.parquet"))])
-    found = judge_plan(plan, here, repeats=2000, seed=0)
-    assert found.redraws is not None
+    recording = read_profile([str(other.write(tmp_path / "b.parquet"))])
+    judgement = judge_plan(plan, recording, repeats=2000, seed=0)
+    assert judgement.redraws is not None
     strata = launches_of_strata(program, plan, program.names)
     assert [len(rows) for rows in strata] == [stratum.size for stratum in plan.strata]
     durations = np.array(other.durations_ns)
@@ -195,13 +195,13 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
             for rows, stratum in zip(strata, plan.strata, strict=True)
         ]
         errors.append(abs(sum(drawn) / total_ns - 1))
-    assert found.redraws.repeats == 2000
-    assert found.redraws.error_mean == pytest.approx(np.mean(errors), rel=0.06)
-    assert found.redraws.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
+    assert judgement.redraws.repeats == 2000
+    assert judgement.redraws.error_mean == pytest.approx(np.mean(errors), rel=0.06)
+    assert judgement.redraws.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
     expected_ns = sum(
         stratum.samples * durations[rows].mean() for rows, stratum in zip(strata, plan.strata, strict=True)
     )
-    assert found.expected_speedup == pytest.approx(total_ns / expected_ns)
+    assert judgement.expected_speedup == pytest.approx(total_ns / expected_ns)
 
 
 @given(
@@ -230,13 +230,13 @@ def test_ranks_go_by_group_duration_and_id(
         for row, (name, duration) in enumerate(zip(names, durations, strict=True))
         if name not in excluded
     )
-    found = durations_by_rank(profile, counts, elsewhere)
-    assert found.tolist() == [1000 + row for _, _, row in expected]
+    by_rank = durations_by_rank(profile, counts, elsewhere)
+    assert by_rank.tolist() == [1000 + row for _, _, row in expected]
     # What a draw calls its launch by leads to the launch that the second pass finds.
     design = make_design(counts, "random", Target(), 0)
-    drawn = draw(counts, design.strata, 0)
-    at_rank = found[counts.launches_before[drawn.pair] + drawn.occurrence] - 1000
-    assert at_rank.tolist() == find_drawn_launches(profile, counts, drawn).id.tolist()
+    sample = draw(counts, design.strata, 0)
+    at_rank = by_rank[counts.launches_before[sample.pair] + sample.occurrence] - 1000
+    assert at_rank.tolist() == find_drawn_launches(profile, counts, sample).id.tolist()
 
 
 def test_a_part_of_a_recording_that_is_gone_is_refused(program: Program, tmp_path: Path) -> None:
@@ -303,22 +303,22 @@ def test_a_fingerprint_is_the_sum_its_docstring_says(
     rng = np.random.default_rng(launches)
     names = [f"kernel{code}" for code in rng.integers(0, 5, launches)]
     grid_x = rng.integers(0, 4, launches).tolist()
-    told: list[tuple[int, int, str]] = []
+    progress: list[tuple[int, int, str]] = []
     profile = launch_table(names, [1] * launches, grid_x=grid_x)
-    (found,) = fingerprints(profile, lambda *said: told.append(said))
-    assert (found.launches, told) == (launches, [(1, 1, "comparing launches")])
-    assert found.digest == digest_one_by_one(names, grid_x, piece_launches)
+    (fingerprint,) = fingerprints(profile, lambda *message: progress.append(message))
+    assert (fingerprint.launches, progress) == (launches, [(1, 1, "comparing launches")])
+    assert fingerprint.digest == digest_one_by_one(names, grid_x, piece_launches)
 
 
 def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
     """Plan files hold it: another value here means that plans already written align with nothing."""
-    (found,) = fingerprints(launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0]))
-    assert asdict(found) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
+    (fingerprint,) = fingerprints(launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0]))
+    assert asdict(fingerprint) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
 
 
-def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
+def recorded(original: Profile, *launches: PlannedLaunch) -> PlanFile:
     """Return what a plan file knows of a recording."""
-    of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
+    of_all = stratum("k", original.launches, 1.0, 0.0, launches)
     return plan_of_strata([of_all], options_of(), sequences=fingerprints(original))
 
 
@@ -327,10 +327,10 @@ def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
     return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, launch_id // 3, 1.0, 1)
 
 
-def parting(known: PlanFile, here: Profile, original: Profile | None = None, **how: bool) -> str:
+def parting(plan: PlanFile, profile: Profile, original: Profile | None = None, **options: bool) -> str:
     """Return what is said of two recordings that do not align."""
     with pytest.raises(AnalysisError) as caught:
-        align(known, here, original, **how)
+        align(plan, profile, original, **options)
     return str(caught.value)
 
 
@@ -341,21 +341,21 @@ def kernel(name: str) -> str:
 def test_the_same_launches_align_whatever_their_numbers(launch_table: Build) -> None:
     device = [0] * 300 + [1] * 300
     original = launch_table(CYCLE, range(600), process=[0] * 300 + [5] * 300, device=device)
-    other = launch_table(CYCLE, [3] * 600, process=[7] * 300 + [8] * 300, device=device)
-    for there in (original, None):
-        found = align(recorded(original), other, there)
-        assert found.renumbered == ((0, 0, 7, 0), (5, 1, 8, 1))
-        assert found.launches_differing == 0
-        assert align(recorded(original), original, there).renumbered == ()
+    renumbered = launch_table(CYCLE, [3] * 600, process=[7] * 300 + [8] * 300, device=device)
+    for recording in (original, None):
+        alignment = align(recorded(original), renumbered, recording)
+        assert alignment.renumbered == ((0, 0, 7, 0), (5, 1, 8, 1))
+        assert alignment.launches_differing == 0
+        assert align(recorded(original), original, recording).renumbered == ()
 
 
 def test_an_inserted_launch_is_named(launch_table: Build) -> None:
     original = launch_table(CYCLE, [1] * 600)
     longer = launch_table([*CYCLE[:298], "new", *CYCLE[298:]], [1] * 601)
-    said = "has 601 launches here, 600 in the plan's recording; "
-    named = f"{said}launch 298 is {kernel('new')} here, {kernel(CYCLE[298])} in the plan"
+    message = "has 601 launches here, 600 in the plan's recording; "
+    named = f"{message}launch 298 is {kernel('new')} here, {kernel(CYCLE[298])} in the plan"
     assert named in parting(recorded(original), longer, original)
-    assert f"{said}they part at launches" in parting(recorded(original), longer)
+    assert f"{message}they part at launches" in parting(recorded(original), longer)
     assert named in parting(recorded(original, drawn_launch(298, CYCLE[298])), longer)
 
 
@@ -363,26 +363,26 @@ def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
     """Ids run through the sequences, so launch 5 of the second one is launch 305."""
     process = [1] * 300 + [2] * 300
     original = launch_table(CYCLE, [1] * 600, process=process)
-    other = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
-    said = parting(recorded(original), other, original)
-    assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
-    assert "give `names_may_differ`" in said
+    changed = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
+    message = parting(recorded(original), changed, original)
+    assert message.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
+    assert "give `names_may_differ`" in message
 
 
 def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
     names = list(CYCLE)
     for place in (0, 7, 8, 599):
         names[place] = "new"
-    original, other = launch_table(CYCLE, [1] * 600), launch_table(names, [1] * 600)
-    found = align(recorded(original), other, original, names_may_differ=True)
-    assert found.launches_differing == 4
-    assert align(recorded(original), other, names_may_differ=True).launches_differing is None
+    original, renamed = launch_table(CYCLE, [1] * 600), launch_table(names, [1] * 600)
+    alignment = align(recorded(original), renamed, original, names_may_differ=True)
+    assert alignment.launches_differing == 4
+    assert align(recorded(original), renamed, names_may_differ=True).launches_differing is None
     assert align(recorded(original), original, names_may_differ=True).launches_differing == 0
     shorter = launch_table(names[:-1], [1] * 599)
     assert "launch 0 is 'new' grid" in parting(recorded(original), shorter, original)
     for is_here in (True, False):
-        said = parting(recorded(original), shorter, original if is_here else None, names_may_differ=True)
-        assert said == (
+        message = parting(recorded(original), shorter, original if is_here else None, names_may_differ=True)
+        assert message == (
             "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
             "again with the same input and settings, or make a plan of this recording; if it is of another "
             "GPU, make the plan by operator, and match by it: `kernelpoint judge --align operator`"
@@ -396,15 +396,15 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
 def test_the_first_difference_is_the_one_a_loop_finds(
     kernels: list[str], other: list[str], launch_table: Build
 ) -> None:
-    original, here = (launch_table(names, [1] * len(names)) for names in (kernels, other))
-    known = recorded(original)
+    original, profile = (launch_table(names, [1] * len(names)) for names in (kernels, other))
+    plan = recorded(original)
     if kernels == other:
-        assert align(known, here).launches_differing == 0
+        assert align(plan, profile).launches_differing == 0
         return
     pairs = zip(kernels, other, strict=False)
     expected = next(
-        (place for place, (one, two) in enumerate(pairs) if one != two), min(len(kernels), len(other))
+        (place for place, (kernel, two) in enumerate(pairs) if kernel != two), min(len(kernels), len(other))
     )
-    found = re.search(r"launch (\d+) is", parting(known, here, original))
-    assert found is not None
-    assert int(found.group(1)) == expected
+    match = re.search(r"launch (\d+) is", parting(plan, profile, original))
+    assert match is not None
+    assert int(match.group(1)) == expected

@@ -34,7 +34,7 @@ def profile(launch_table: Build, mixture: Mixture) -> Profile:
     rng = np.random.default_rng(8)
     rows = [(name, duration) for name, group in mixture(5).items() for duration in group]
     order = rng.permutation(len(rows))
-    names, durations = zip(*(rows[at] for at in order), strict=True)
+    names, durations = zip(*(rows[index] for index in order), strict=True)
     return launch_table(
         names,
         durations,
@@ -81,8 +81,8 @@ def test_a_plan_stands_for_every_launch(method: str, profile: Profile) -> None:
     assert plan.speedup == pytest.approx(counts.total_duration_ns / plan.sampled_duration_ns)
     assert plan.estimate_ns == pytest.approx(float(plan.weight @ plan.duration_ns))
     assert plan.error == pytest.approx(abs(plan.estimate_ns / counts.total_duration_ns - 1))
-    least = np.minimum(2 if method == "joint" else 1, counts.group_launches)
-    floor_ns = float((least * counts.group_duration_ns / counts.group_launches).sum())
+    samples = np.minimum(2 if method == "joint" else 1, counts.group_launches)
+    floor_ns = float((samples * counts.group_duration_ns / counts.group_launches).sum())
     assert plan.floor_ns == pytest.approx(floor_ns)
     promise = plan.design.promise
     assert promise is not None
@@ -126,9 +126,11 @@ def test_a_stratum_says_how_many_names_grids_and_blocks_it_holds(
         profile, tmp_path / "plan.json", method, Grouping(by), target=target, settings=settings
     )
     numbers = [stratum.signatures for stratum in plan.strata]
-    shapes = [{(each.name, each.grid, each.block) for each in stratum.launches} for stratum in plan.strata]
+    kernels_of_strata = [
+        {(launch.name, launch.grid, launch.block) for launch in stratum.launches} for stratum in plan.strata
+    ]
     assert sum(len(stratum.launches) for stratum in plan.strata) == profile.launches
-    assert numbers == [len(each) for each in shapes]
+    assert numbers == [len(kernels) for kernels in kernels_of_strata]
     assert max(numbers) > 1
 
 

@@ -55,8 +55,8 @@ def counts(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
     return counts_of(mixture(3))
 
 
-def points_of(counts: DurationCounts, method: str = "joint", **given: object) -> list[TradeOffPoint]:
-    return list(trade_off(counts, method, Target(), 0, EPSILONS, **given))  # type: ignore[arg-type]
+def points_of(counts: DurationCounts, method: str = "joint", **options: object) -> list[TradeOffPoint]:
+    return list(trade_off(counts, method, Target(), 0, EPSILONS, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", method_names(random=True))
@@ -124,8 +124,8 @@ def two_kernels() -> Profile:
     return profile_of_groups({"a": [3_000_000] * 50, "b": [6_000_000] * 50})
 
 
-def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
-    return {each.option: each for each in found}
+def by_option(relaxations: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
+    return {relaxation.option: relaxation for relaxation in relaxations}
 
 
 def test_the_noise_floor_binds() -> None:
@@ -139,15 +139,15 @@ def test_the_noise_floor_binds() -> None:
         return int(m[reach <= epsilon][0])
 
     equal = profile_of_groups({"a": [1000] * 2000})
-    found = by_option(measure_sensitivity(studied(equal, target), target, NAME))
-    assert set(found) == {"noise_floor", "epsilon", "method"}
-    half = found["noise_floor"]
+    relaxations = by_option(measure_sensitivity(studied(equal, target), target, NAME))
+    assert set(relaxations) == {"noise_floor", "epsilon", "method"}
+    half = relaxations["noise_floor"]
     assert (half.before, half.after) == (0.3, 0.15)
     # A few more where 4,000 draws of the plan ask for them, or a step of epsilon goes a little too far.
     assert half.speedup_before == pytest.approx(2000 / least(0.3, 0.05), rel=0.08)
     assert half.speedup == pytest.approx(2000 / least(0.15, 0.05), rel=0.08)
-    assert half.speedup == pytest.approx(found["epsilon"].speedup, rel=0.08)
-    assert found["method"].speedup == 2000
+    assert half.speedup == pytest.approx(relaxations["epsilon"].speedup, rel=0.08)
+    assert relaxations["method"].speedup == 2000
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -166,15 +166,15 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     if method == "random":
         # It splits nothing: ROOT's is another kind of plan, no looser one.
         del looser["method"]
-    anew = {option: studied(table, *given).speedup or 0.0 for option, given in looser.items()}
+    speedups = {option: studied(table, *options).speedup or 0.0 for option, options in looser.items()}
     assert before.speedup is not None
-    wanted = {option: speedup for option, speedup in anew.items() if speedup > 1.05 * before.speedup}
-    found = measure_sensitivity(before, target, NAME)
-    assert {each.option: each.speedup for each in found} == wanted
-    assert [each.speedup for each in found] == sorted(wanted.values(), reverse=True)
-    assert {each.speedup_before for each in found} <= {before.speedup}
-    promises = {option: studied(table, *looser[option]).design.promise for option in wanted}
-    assert {each.option: each.bound for each in found} == {
+    expected = {option: speedup for option, speedup in speedups.items() if speedup > 1.05 * before.speedup}
+    relaxations = measure_sensitivity(before, target, NAME)
+    assert {step.option: step.speedup for step in relaxations} == expected
+    assert [step.speedup for step in relaxations] == sorted(expected.values(), reverse=True)
+    assert {step.speedup_before for step in relaxations} <= {before.speedup}
+    promises = {option: studied(table, *looser[option]).design.promise for option in expected}
+    assert {step.option: step.bound for step in relaxations} == {
         option: promise and promise.error for option, promise in promises.items()
     }
 
@@ -184,20 +184,20 @@ def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
     long = {f"long{place}": [4_800_000 + place] for place in range(10)}
     table = profile_of_groups(long | {"short": [52_000] * 1000})
     target = Target(epsilon=0.002, noise_floor=0.0, kernel_spread=0.0)
-    made = studied(table, target)
-    limit = find_limit(made.design)
+    planned = studied(table, target)
+    limit = find_limit(planned.design)
     assert limit is not None
     assert (limit.launches, limit.simulated) == (10, 10)
     assert limit.share == pytest.approx(0.48, abs=0.001)
     assert limit.speedup == pytest.approx(1 / 0.48, abs=0.01)
-    assert made.speedup is not None
-    assert made.speedup <= limit.speedup
-    assert measure_sensitivity(made, target, NAME) == ()
+    assert planned.speedup is not None
+    assert planned.speedup <= limit.speedup
+    assert measure_sensitivity(planned, target, NAME) == ()
 
 
 def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
-    made = studied(profile_of_groups({name: [1000] * 100 for name in "abcdef"}), Target())
-    assert find_limit(made.design) is None
+    planned = studied(profile_of_groups({name: [1000] * 100 for name in "abcdef"}), Target())
+    assert find_limit(planned.design) is None
 
 
 @pytest.mark.parametrize(
@@ -220,11 +220,11 @@ def test_a_wrong_budget(text: str) -> None:
 
 def test_hours_by_hand(two_kernels: Profile) -> None:
     """Two launches of 3 ms and two of 6 ms, a million times slower: 18,000 s are 5 hours."""
-    one = studied(two_kernels, replace(UNPOOLED, noise_floor=0))
-    plan = drawn_plan(one.counts, one.design, 0)
-    taken = simulation_hours(plan, 1e6)
-    assert (taken.drawn, taken.expected) == (5.0, 5.0)
-    assert taken.longest_launch == pytest.approx(6_000 / 3600)
+    planned = studied(two_kernels, replace(UNPOOLED, noise_floor=0))
+    plan = drawn_plan(planned.counts, planned.design, 0)
+    hours = simulation_hours(plan, 1e6)
+    assert (hours.drawn, hours.expected) == (5.0, 5.0)
+    assert hours.longest_launch == pytest.approx(6_000 / 3600)
     assert machine_hours(3.6e12, 1) == 1
 
 
@@ -232,20 +232,20 @@ def test_hours_by_hand(two_kernels: Profile) -> None:
 @pytest.mark.parametrize("times", [1.0001, 2.0])
 def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: int, times: float) -> None:
     """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
-    read = studied(table, method=method)
+    planned = studied(table, method=method)
 
     def sampled_ns(epsilon: float) -> float:
-        return study_again(read, Target(epsilon=epsilon), read.choice).design.sampled_duration_ns
+        return study_again(planned, Target(epsilon=epsilon), planned.choice).design.sampled_duration_ns
 
     budget = Budget("x", machine_hours(times * sampled_ns(0.999), 1e5), 1e5)
-    found = study_within(read, Target(), budget)
-    epsilon = found.design.target.epsilon
-    assert machine_hours(found.design.sampled_duration_ns, 1e5) <= budget.hours
-    assert found.design.sampled_duration_ns == sampled_ns(epsilon)
+    fitting = study_within(planned, Target(), budget)
+    epsilon = fitting.design.target.epsilon
+    assert machine_hours(fitting.design.sampled_duration_ns, 1e5) <= budget.hours
+    assert fitting.design.sampled_duration_ns == sampled_ns(epsilon)
     tried = [nth_epsilon(index) for index in range(0, 3600, every)]
-    for other in tried:
-        fits = machine_hours(sampled_ns(other), 1e5) <= budget.hours
-        assert fits == (other >= epsilon), other
+    for other_epsilon in tried:
+        fits = machine_hours(sampled_ns(other_epsilon), 1e5) <= budget.hours
+        assert fits == (other_epsilon >= epsilon), other_epsilon
     (below,) = np.flatnonzero([nth_epsilon(index) == epsilon for index in range(3600)]) - 1
     assert below < 0 or machine_hours(sampled_ns(nth_epsilon(int(below))), 1e5) > budget.hours
 
@@ -253,11 +253,11 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(two_kernels: Profile) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h."""
     target = UNPOOLED
-    read = studied(two_kernels, target)
+    planned = studied(two_kernels, target)
     with pytest.raises(BudgetError) as caught:
-        study_within(read, target, Budget("2.5h", 2.5, 1e6))
+        study_within(planned, target, Budget("2.5h", 2.5, 1e6))
     assert caught.value.message == (
         "even at epsilon 0.999 a plan takes 5h of simulation, more than `budget=2.5h` at a slowdown of 1e+06"
     )
     assert caught.value.remedy == "give `budget=5h`"
-    assert study_within(read, target, Budget("5h", 5, 1e6)).design.samples == 4
+    assert study_within(planned, target, Budget("5h", 5, 1e6)).design.samples == 4

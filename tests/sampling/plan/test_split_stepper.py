@@ -1,4 +1,4 @@
-"""A walk through all decisions: where it stops, what the strata so far cost, and decisions of the user's."""
+"""Steps through all decisions: where they stop, what the strata so far cost, and decisions of the user's."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ GROUPS = st.lists(
 ).map(lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)})
 
 
-def walk_of(counts: DurationCounts, name: str, overrides: Overrides | None = None) -> SplitStepper:
-    """Return a walk at its start."""
+def make_stepper(counts: DurationCounts, name: str, overrides: Overrides | None = None) -> SplitStepper:
+    """Return a stepper at its start."""
     method, settings_, target = ALL[name]
     return SplitStepper(counts, method, target, settings=settings_, overrides=overrides)
 
@@ -63,9 +63,9 @@ def unlinked(node: SplitNode | None) -> SplitNode | None:
     return None if node is None else replace(node, left=None, right=None)
 
 
-def state(walk: SplitStepper) -> Any:
-    """Return all that a walk shows."""
-    return walk.group, walk.nodes, walk.pending, walk.running
+def state(stepper: SplitStepper) -> Any:
+    """Return all that a stepper shows."""
+    return stepper.group, stepper.nodes, stepper.pending, stepper.running
 
 
 @pytest.fixture(scope="module")
@@ -80,24 +80,24 @@ def test_steps_are_the_decisions_of_all_trees_in_rank_order(
 ) -> None:
     counts = counts_of(mixture(0, groups=3, launches=300))
     trees = trees_of(counts, name)
-    walk = walk_of(counts, name)
-    for group, whole in enumerate(trees):
-        for taken in range(len(whole) + 1):
-            assert (walk.group, walk.steps_done) == (group, taken)
-            assert list(map(unlinked, walk.nodes)) == list(map(unlinked, whole[:taken]))
-            for node in walk.nodes:
-                final = whole[node.index]
+    stepper = make_stepper(counts, name)
+    for group, decisions in enumerate(trees):
+        for number in range(len(decisions) + 1):
+            assert (stepper.group, stepper.steps_done) == (group, number)
+            assert list(map(unlinked, stepper.nodes)) == list(map(unlinked, decisions[:number]))
+            for node in stepper.nodes:
+                final = decisions[node.index]
                 assert node.left == final.left
                 assert node.right == (
-                    final.right if final.right is not None and final.right < taken else None
+                    final.right if final.right is not None and final.right < number else None
                 )
-            expected = whole[taken] if taken < len(whole) else None
-            assert walk.pending == unlinked(expected)
-            assert walk.position == Position(group, None if expected is None else expected.path)
-            assert walk.at_end == (group == len(trees) - 1 and expected is None)
-            if not walk.at_end:
-                assert walk.step()
-    assert not walk.step()
+            expected = decisions[number] if number < len(decisions) else None
+            assert stepper.pending == unlinked(expected)
+            assert stepper.position == Position(group, None if expected is None else expected.path)
+            assert stepper.at_end == (group == len(trees) - 1 and expected is None)
+            if not stepper.at_end:
+                assert stepper.step()
+    assert not stepper.step()
     assert sum(map(len, trees)) > len(trees)
 
 
@@ -120,24 +120,24 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
     counts = three_groups
     keys = [group.key for group in counts.groups]
     method, settings_, target = ALL[name]
-    walk = walk_of(counts, name)
+    stepper = make_stepper(counts, name)
     trees = trees_of(counts, name)
     stops = 0
     while True:
         open_nodes = {
             node.path
-            for node in trees[walk.group][walk.steps_done :]
-            if not node.path or any(above.path == node.path[:-1] for above in walk.nodes)
+            for node in trees[stepper.group][stepper.steps_done :]
+            if not node.path or any(above.path == node.path[:-1] for above in stepper.nodes)
         }
-        kept = {
-            **{key: {"": Verdict.KEEP} for key in keys[walk.group + 1 :]},
-            **({keys[walk.group]: dict.fromkeys(open_nodes, Verdict.KEEP)} if open_nodes else {}),
+        unsplit = {
+            **{key: {"": Verdict.KEEP} for key in keys[stepper.group + 1 :]},
+            **({keys[stepper.group]: dict.fromkeys(open_nodes, Verdict.KEEP)} if open_nodes else {}),
         }
-        design = make_design(counts, method, target, 0, settings=settings_, overrides=kept)
-        running = walk.running
-        if not walk.at_end:
-            of_group = group_bounds(design.strata, target.confidence)[walk.group]
-            if walk.pending is None:
+        design = make_design(counts, method, target, 0, settings=settings_, overrides=unsplit)
+        running = stepper.running
+        if not stepper.at_end:
+            of_group = group_bounds(design.strata, target.confidence)[stepper.group]
+            if stepper.pending is None:
                 # Of a group that is split to its end the bound is judged by drawing.
                 assert running.group_bound >= of_group * (1 - 1e-9)
                 worst = group_bounds(design.strata, target.confidence).max()
@@ -147,7 +147,7 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
             if name in ("root", "root, tight"):
                 assert running.group_bound <= target.epsilon * (1 + 1e-9)
         stops += 1
-        if not walk.step():
+        if not stepper.step():
             break
     assert stops == sum(map(len, trees)) + len(trees)
 
@@ -158,17 +158,17 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
 def test_a_step_back_undoes_a_step(
     name: str, data: st.DataObject, groups: dict[str, list[int]], counts_of: CountsOf
 ) -> None:
-    walk = walk_of(counts_of(groups), name)
-    history = [state(walk)]
+    stepper = make_stepper(counts_of(groups), name)
+    history = [state(stepper)]
     for forward in data.draw(st.lists(st.booleans(), max_size=30)):
         if forward:
-            moved = walk.step()
-            assert moved != (history[-1][:3] == state(walk)[:3])
-            history += [state(walk)] if moved else []
+            moved = stepper.step()
+            assert moved != (history[-1][:3] == state(stepper)[:3])
+            history += [state(stepper)] if moved else []
         else:
-            assert walk.back() == (len(history) > 1)
+            assert stepper.back() == (len(history) > 1)
             history = history[:-1] or history
-        assert state(walk) == history[-1]
+        assert state(stepper) == history[-1]
 
 
 @pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
@@ -178,24 +178,27 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
     name: str, data: st.DataObject, groups: dict[str, list[int]], counts_of: CountsOf
 ) -> None:
     counts = counts_of(groups)
-    walk = walk_of(counts, name)
+    stepper = make_stepper(counts, name)
     for _ in range(data.draw(st.integers(1, 4))):
-        walk.enter(data.draw(st.integers(0, walk.groups - 1)), data.draw(st.integers(0, 6)))
-        shown = [*walk.nodes, *([] if walk.pending is None else [walk.pending])]
-        node = data.draw(st.sampled_from(shown))
+        stepper.enter(data.draw(st.integers(0, stepper.groups - 1)), data.draw(st.integers(0, 6)))
+        nodes = [*stepper.nodes, *([] if stepper.pending is None else [stepper.pending])]
+        node = data.draw(st.sampled_from(nodes))
         verdict = data.draw(st.sampled_from(Verdict))
         if verdict is Verdict.SPLIT and node.stop - node.start == 1:
             with pytest.raises(OptionError, match="all its durations are equal"):
-                walk.overridden(node.path, verdict)
+                stepper.override(node.path, verdict)
             continue
-        place = walk.position
-        walk = walk_of(counts, name, walk.overridden(node.path, verdict))
-        walk.resume(place)
-        again = {each.path: each for each in (*walk.nodes, *([] if walk.pending is None else [walk.pending]))}
-        assert again[node.path].verdict is verdict
-        assert again[node.path].overridden
-    walk.finish()
-    strata, target = walk.design.strata, ALL[name][2]
+        position = stepper.position
+        stepper = make_stepper(counts, name, stepper.override(node.path, verdict))
+        stepper.resume(position)
+        by_path = {
+            node.path: node
+            for node in (*stepper.nodes, *([] if stepper.pending is None else [stepper.pending]))
+        }
+        assert by_path[node.path].verdict is verdict
+        assert by_path[node.path].overridden
+    stepper.finish()
+    strata, target = stepper.design.strata, ALL[name][2]
     if name != "allegro":
         limit = target.epsilon
         assert (group_bounds(strata, target.confidence) <= limit * (1 + 1e-9)).all()
@@ -204,30 +207,32 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
 def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     split, keep = Verdict.SPLIT, Verdict.KEEP
     before = {"a": {"": split, "L": split, "LR": keep, "R": keep}, "b": {"": keep}}
-    given = json.dumps(before)
+    text = json.dumps(before)
     assert with_decision(before, "a", "L", keep) == {"a": {"": split, "R": keep, "L": keep}, "b": {"": keep}}
     assert list(with_decision(before, "a", "L", keep)) == ["b", "a"]
     assert list(with_decision(before, "a", "L", split)["a"]) == ["", "LR", "R", "L"]
     assert with_decision(before, "a", "", keep) == {"a": {"": keep}, "b": {"": keep}}
     assert with_decision(before, "b", "LL", split)["b"] == {"": split, "LL": split}
     assert with_decision({}, "c", "", keep) == {"c": {"": keep}}
-    assert json.dumps(before) == given, "what is given is left alone"
+    assert json.dumps(before) == text, "what is given is left alone"
 
 
 def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
-    walk = walk_of(three_groups, "root")
+    stepper = make_stepper(three_groups, "root")
     sizes = [len(nodes) for nodes in trees_of(three_groups, "root")]
-    assert not walk.previous_group()
-    walk.finish_group()
-    assert (walk.group, walk.steps_done, walk.pending) == (0, sizes[0], None)
-    assert walk.next_group()
-    assert walk.back()
-    assert (walk.group, walk.steps_done) == (0, sizes[0])
-    walk.enter(2, 1)
-    assert walk.previous_group()
-    assert walk.next_group()
-    assert (walk.group, walk.steps_done) == (2, 0), "before the first decision, whatever was taken earlier"
-    walk.enter(2, 10_000)
-    assert (walk.steps_done, walk.pending) == (sizes[2], None)
-    walk.finish()
-    assert (walk.group, walk.at_end, walk.next_group(), walk.step()) == (3, True, False, False)
+    assert not stepper.previous_group()
+    stepper.finish_group()
+    assert (stepper.group, stepper.steps_done, stepper.pending) == (0, sizes[0], None)
+    assert stepper.next_group()
+    assert stepper.back()
+    assert (stepper.group, stepper.steps_done) == (0, sizes[0])
+    stepper.enter(2, 1)
+    assert stepper.previous_group()
+    assert stepper.next_group()
+    assert (stepper.group, stepper.steps_done) == (2, 0), (
+        "before the first decision, whatever was taken earlier"
+    )
+    stepper.enter(2, 10_000)
+    assert (stepper.steps_done, stepper.pending) == (sizes[2], None)
+    stepper.finish()
+    assert (stepper.group, stepper.at_end, stepper.next_group(), stepper.step()) == (3, True, False, False)
