@@ -79,6 +79,16 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return shown if len(names) <= most else f"{shown}, ... ({len(names):,} in all)"
 
 
+def joined_by_and(words: Iterable[object]) -> str:
+    """Return words as in a sentence.
+
+    >>> joined_by_and([8]), joined_by_and([8, 16, 32])
+    ('8', '8, 16 and 32')
+    """
+    *before, last = map(str, words)
+    return f"{', '.join(before)} and {last}" if before else last
+
+
 def shortened(name: str, most: int = 96) -> str:
     """Return a name with its middle cut out where it has more than ``most`` characters.
 

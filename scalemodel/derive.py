@@ -17,7 +17,8 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from scalemodel.errors import InputError, OptionError, Place, listed
+from sampling.errors import OptionError, ProfileError
+from sampling.text import joined_by_and
 from scalemodel.inputs import parsed_toml, read_text
 
 #: The sizes the paper simulates: SMs of a monolithic GPU, and chiplets.
@@ -93,7 +94,7 @@ class Target:
     whole_resources: tuple[tuple[int, str], ...]
     #: Name and value, as the file states them, of what one SM, slice or channel has, and of the clocks.
     unchanged: tuple[tuple[str, str], ...]
-    #: Makes the scale model of a factor that divides these; InputError where the files cannot express it.
+    #: Makes the scale model of a factor that divides these; ProfileError where the files cannot express it.
     scaled: Callable[[int], ScaledModel]
 
     @property
@@ -112,7 +113,7 @@ def read_target(path: str, known_options: Iterable[str] | None = None) -> Target
     known_options : of a `gpgpusim.config`, those that the simulator at hand prints that it knows; None where
         nobody says it.
 
-    Raises InputError: the file cannot be read, or is neither kind of configuration, or not a whole one.
+    Raises ProfileError: the file cannot be read, or is neither kind of configuration, or not a whole one.
     """
     text = read_text(path, meant=_MEANT)
     if any(_OPTION_NAME.match(line.lstrip()) for line in text.splitlines()):
@@ -123,17 +124,19 @@ def read_target(path: str, known_options: Iterable[str] | None = None) -> Target
 def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     """Return the scale model of each factor, in the order given, each once.
 
-    Raises OptionError: a factor is below 1, or does not divide a resource; InputError: the target's files
+    Raises OptionError: a factor is below 1, or does not divide a resource; ProfileError: the target's files
     cannot express the scale model.
     """
-    remedy = f"give one of {listed(target.factors)}, which divide every shared resource"
+    remedy = f"give one of {joined_by_and(target.factors)}, which divide every shared resource"
     wanted = tuple(dict.fromkeys(factors))
     for factor in wanted:
         if factor < 1:
             raise OptionError(f"a factor is 1 or more, not {factor}", remedy=remedy)
         left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
-            raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=remedy)
+            raise OptionError(
+                f"a factor of {factor} does not divide {joined_by_and(left_over)}", remedy=remedy
+            )
     return tuple(map(target.scaled, wanted))
 
 
@@ -148,7 +151,7 @@ def default_factors(target: Target) -> tuple[int, ...]:
         pairs = [(each, 2 * each) for each in there if 2 * each in there and 2 * each < size]
         if not pairs:
             what = f"no two scale models a doubling apart can be derived from {size:,} {unit}"
-            raise OptionError(what, remedy=f"name two of the sizes {listed(there)}")
+            raise OptionError(what, remedy=f"name two of the sizes {joined_by_and(there)}")
         wanted = min(pairs, key=lambda pair: abs(math.log2(pair[0] / wanted[0])))
     return tuple(size // each for each in wanted)
 
@@ -209,15 +212,15 @@ class _Options(dict[str, tuple[str, int]]):
         if "-config" in self:
             raise self.error("-config", "-config reads another file", "put all options in one")
 
-    def error(self, name: str, what: str, remedy: str) -> InputError:
+    def error(self, name: str, what: str, remedy: str) -> ProfileError:
         row = self.text.count("\n", 0, self[name][1]) + 1 if name in self else None
-        return InputError(what, Place(self.path, row), remedy=remedy)
+        return ProfileError(what, path=self.path, row=row, remedy=remedy)
 
     def with_selection(self, name: str, default: str = "") -> str:
         return self[name][0] if name in self else default
 
     def whole(self, name: str, default: str = "") -> int:
-        """Return an option that is a whole number from 1; InputError where it is not, or is missing."""
+        """Return an option that is a whole number from 1; ProfileError where it is not, or is missing."""
         value = self.with_selection(name, default)
         if not _WHOLE.fullmatch(value):
             what = f"{name} is {value!r}, not a whole number from 1" if name in self else f"{name} is missing"
@@ -258,7 +261,9 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     def scaled(factor: int) -> ScaledModel:
         edits, notes = _edits(options, factor) if factor > 1 else ({}, [])
         if unknown:
-            sentence = f"the simulator that printed its options does not know {listed(unknown)}, and stops"
+            sentence = (
+                f"the simulator that printed its options does not know {joined_by_and(unknown)}, and stops"
+            )
             notes.append(Note("options-rejected", f"{sentence} there: take out what it does not know"))
         ours = text
         # The last of the file first, so that no place shifts.
@@ -357,11 +362,11 @@ def toml_target(text: str, path: str) -> Target:
     read = parsed_toml(text, path, _Target, meant=_MEANT)
     gpu, dies = read.gpu, read.gpu.chiplets or 1
     if gpu.inter_chiplet_gb_per_s and not gpu.chiplets:
-        place = Place(path, key="inter_chiplet_gb_per_s")
-        raise InputError("is of a GPU of chiplets", place, remedy="state what the target has")
+        what, key = "is of a GPU of chiplets", "inter_chiplet_gb_per_s"
+        raise ProfileError(what, path=path, key=key, remedy="state what the target has")
     if gpu.llc_mib * _MIB % 1:
         what = f"{gpu.llc_mib} is not a whole number of bytes"
-        raise InputError(what, Place(path, key="llc_mib"), remedy="state what the target has")
+        raise ProfileError(what, path=path, key="llc_mib", remedy="state what the target has")
     with_selection = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
     of_all = {
         key: dies * value for key, value in with_selection.items() if key not in ("llc_mib", "chiplets")
@@ -387,7 +392,7 @@ def toml_target(text: str, path: str) -> Target:
         wanted = _Target(msgspec.structs.replace(gpu, **new), read.per_sm)
         if parsed_toml(ours, path, _Target, meant=_MEANT) != wanted:
             what = "the values that scale cannot be replaced as they are written"
-            raise InputError(what, Place(path), remedy="write the table [gpu] with one key = value a line")
+            raise ProfileError(what, path=path, remedy="write the table [gpu] with one key = value a line")
         changes = tuple(Change(key, str(with_selection[key]), str(new[key])) for key in keys)
         return ScaledModel(factor, resources.divided(factor), changes, ours)
 

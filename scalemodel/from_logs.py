@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sampling.errors import OptionError, ProfileError
+from sampling.readers.input_file import open_input, pieces
 from scalemodel.accesses import BoolArray, FloatArray, IntArray
-from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.files import open_file
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Prediction, Region
 from scalemodel.rules import Bounds
@@ -59,11 +59,11 @@ class Printed:
 
 
 def read_printed(path: str) -> Printed:
-    """Read what a log says beside its launches, gzip or xz or neither; raise InputError if it cannot be."""
+    """Read what a log says beside its launches, gzip or xz or neither; raise ProfileError if it cannot be."""
     options: dict[str, str] = {}
     begun = ended = 0
-    with open_file(path) as file:
-        for text in file.line_pieces():
+    with open_input(path) as file:
+        for _, text in pieces(file):
             if not begun:
                 first = _BEGUN.search(text)
                 for found in _OPTION.finditer(text, 0, first.start() if first else len(text)):
@@ -105,24 +105,24 @@ class Run:
 def size_of(path: str, given: int | None, printed: Printed) -> int:
     """Return the SMs of a run.
 
-    Raises InputError: the log and the user differ, or the run was cut off; OptionError: neither says it.
+    Raises ProfileError: the log and the user differ, or the run was cut off; OptionError: neither says it.
     """
     if printed.unfinished:
         what = f"cut off: {printed.unfinished} of its launches begun and not ended"
-        raise InputError(what, Place(path), remedy="give a run that went to its end")
+        raise ProfileError(what, path=path, remedy="give a run that went to its end")
     if (size := given or printed.sms) is None:
         what = f"{path} prints no configuration, so its number of SMs is not known"
         raise OptionError(what, remedy=f"say it: SIZE={path}")
     if printed.sms not in {None, size}:
         what = f"the configuration it prints has {printed.sms} SMs, not {given}"
-        raise InputError(what, Place(path), remedy="give each run its own size, or leave the size out")
+        raise ProfileError(what, path=path, remedy="give each run its own size, or leave the size out")
     return size
 
 
 def check_runs(runs: Sequence[Run]) -> None:
     """Refuse runs that are not of one program on GPUs that differ in size alone.
 
-    Raises OptionError: two are of one size; InputError: they differ otherwise, in a launch or an option.
+    Raises OptionError: two are of one size; ProfileError: they differ otherwise, in a launch or an option.
     """
     one = runs[0]
     for place, other in enumerate(runs[1:], 1):
@@ -130,7 +130,7 @@ def check_runs(runs: Sequence[Run]) -> None:
             raise OptionError(f"two runs are of {other.size} SMs", remedy="give one run of each size")
         if wrong := _unlike(one, other):
             remedy = f"give runs of one program with one input, as {one.path}"
-            raise InputError(wrong, Place(other.path), remedy=remedy)
+            raise ProfileError(wrong, path=other.path, remedy=remedy)
         for option in _SAME:
             here, there = other.printed.options.get(option), one.printed.options.get(option)
             if here is not None and there is not None and here != there:
@@ -138,7 +138,7 @@ def check_runs(runs: Sequence[Run]) -> None:
                 if option == _CLOCKS:
                     what = f"another clock: {option} is {here}, and {there}"
                 remedy = "simulate GPUs that differ in what all SMs share alone, as scale models do"
-                raise InputError(f"{what} in {one.path}", Place(other.path), remedy=remedy)
+                raise ProfileError(f"{what} in {one.path}", path=other.path, remedy=remedy)
 
 
 def _unlike(one: Run, other: Run) -> str | None:
@@ -278,7 +278,7 @@ def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
     found = waves_of(runs, target)
     off, run = found.half_width, found.run
     if run.instructions is None:
-        raise InputError(_NO_IPC, Place(run.path))
+        raise ProfileError(_NO_IPC, path=run.path)
     ipc = run.instructions / float(found.cycles.sum())
     note = f"launch by launch from {found.smaller} and {run.size} SMs"
     if off is None:
@@ -289,12 +289,12 @@ def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
 
 
 def measurements_of_runs(name: str, runs: Sequence[Run]) -> Measurements:
-    """Return the IPC of whole runs as measurements; InputError where one's instructions are not known."""
+    """Return the IPC of whole runs as measurements; ProfileError where one's instructions are not known."""
     ipc = {}
     for run in runs:
         if run.ipc is None:
             remedy = "give a log, or a table with a column instructions"
-            raise InputError(_NO_IPC, Place(run.path), remedy=remedy)
+            raise ProfileError(_NO_IPC, path=run.path, remedy=remedy)
         ipc[run.size] = run.ipc
     return Measurements(name, ipc, {}, {})
 

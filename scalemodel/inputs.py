@@ -38,8 +38,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.files import damage_reported, open_file
+from sampling.errors import OptionError, ProfileError
+from sampling.readers.input_file import open_input
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -70,10 +70,10 @@ _MEASUREMENTS = "a CSV with columns benchmark, size and ipc, or a TOML with a ta
 def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
     """Return the whole text of a file, gzip, xz or neither, its line ends as they are; "-" is standard input.
 
-    Raises InputError: it cannot be read, is empty, damaged, too large, or not text; ``meant`` is asked for.
+    Raises ProfileError: it cannot be read, is empty, damaged, too large, or not text; ``meant`` is asked for.
     """
-    with open_file(path) as file, damage_reported(path):
-        content = file.stream.read(_MOST_BYTES + 1)
+    with open_input(path) as file, file.open() as stream:
+        content = stream.read(_MOST_BYTES + 1)
     wrong, text = None, ""
     try:
         text = content.decode("utf-8-sig")
@@ -84,15 +84,15 @@ def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
     elif wrong is None and not text.strip():
         wrong = "the file is empty"
     if wrong is not None:
-        raise InputError(wrong, Place(path), remedy=f"give {meant}")
+        raise ProfileError(wrong, path=path, remedy=f"give {meant}")
     return text
 
 
 def parsed_toml(text: str, path: str, kind: type[Document], *, meant: str) -> Document:
-    """Return the keys and values of a TOML as a record; else InputError, which asks for what is ``meant``."""
+    """Return the keys and values of a TOML as a record; else ProfileError, asking for ``meant``."""
     if len(text) > _MOST_TOML_CHARACTERS:
         what = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
-        raise InputError(what, Place(path), remedy="give measurements as a CSV, or in several files")
+        raise ProfileError(what, path=path, remedy="give measurements as a CSV, or in several files")
     try:
         return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
     except msgspec.ValidationError as error:
@@ -102,23 +102,24 @@ def parsed_toml(text: str, path: str, kind: type[Document], *, meant: str) -> Do
         last = re.escape(key.rpartition(".")[2])
         line = re.search(rf"^[ \t]*\[?[ \t]*{last}[ \t]*[=\].]", text, re.MULTILINE) if key else None
         row = None if line is None else text.count("\n", 0, line.start()) + 1
-        place = Place(path, row, key=key or None)
-        raise InputError(what.replace("`", ""), place, remedy=_CORRECT) from error
+        what = what.replace("`", "")
+        raise ProfileError(what, path=path, row=row, key=key or None, remedy=_CORRECT) from error
     except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
         found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-        place = Place(path, None if found is None else int(found[1]))
-        raise InputError(f"not a TOML: {error}", place, remedy=f"correct it, or give {meant}") from error
+        row, remedy = None if found is None else int(found[1]), f"correct it, or give {meant}"
+        raise ProfileError(f"not a TOML: {error}", path=path, row=row, remedy=remedy) from error
 
 
 class _Row(NamedTuple):
-    place: Place
+    path: str
+    row: int  #: from 1
     cells: dict[str, str]
 
-    def error(self, what: str, column: str, remedy: str) -> InputError:
-        return InputError(what, self.place._replace(column=column), remedy=remedy)
+    def error(self, what: str, column: str, remedy: str) -> ProfileError:
+        return ProfileError(what, path=self.path, row=self.row, column=column, remedy=remedy)
 
     def number(self, column: str, wrong_value: Callable[[float], str | None], remedy: str) -> float:
-        """Return the number in a cell; InputError where there is none, or one out of range."""
+        """Return the number in a cell; ProfileError where there is none, or one out of range."""
         cell = self.cells[column]
         try:
             value = float(cell)
@@ -144,7 +145,7 @@ def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[
     rows = []
     try:
         for read in reader:
-            cells, place = [cell.strip() for cell in read], Place(path, reader.line_num)
+            cells, number = [cell.strip() for cell in read], reader.line_num
             if not any(cells):
                 continue
             if not header:
@@ -152,18 +153,18 @@ def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[
                 wrong = [f"no column {name}" for name in required if name not in header]
                 wrong += [f"two columns {name}" for name in header if name and header.count(name) > 1]
                 if wrong:
-                    raise InputError(wrong[0], place, remedy=remedy)
+                    raise ProfileError(wrong[0], path=path, row=number, remedy=remedy)
             elif len(cells) != len(header):
                 fix = "leave the cell of what was not measured empty, and write numbers with a decimal point"
                 what = f"{len(cells)} cells where the header has {len(header)}"
-                raise InputError(what, place, remedy=fix)
+                raise ProfileError(what, path=path, row=number, remedy=fix)
             else:
-                rows.append(_Row(place, dict(zip(header, cells, strict=True))))
+                rows.append(_Row(path, number, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
-        place = Place(path, reader.line_num)
-        raise InputError(f"not a CSV ({error})", place, remedy="check the quotes there") from error
+        what, row = f"not a CSV ({error})", reader.line_num
+        raise ProfileError(what, path=path, row=row, remedy="check the quotes there") from error
     if not rows:
-        raise InputError("no row of measurements", Place(path), remedy="give a row for each size")
+        raise ProfileError("no row of measurements", path=path, remedy="give a row for each size")
     return header, rows
 
 
@@ -210,7 +211,7 @@ def _benchmarks(
 def _measured(
     name: str, rows: Sequence[_Row], scaling: Scaling | None, mpki_unit: MpkiUnit | None
 ) -> Measurements:
-    """Return what the rows of a benchmark say; InputError where one is wrong, or other than those before."""
+    """Return what the rows of a benchmark say; ProfileError: one is wrong, or other than those before."""
     values: dict[str, dict[int, float]] = {column: {} for column in WRONG_VALUE}
     said: dict[str, StrEnum] = {}
     correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
@@ -280,7 +281,7 @@ def read_questions(
     scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
     tell : is told what is left out of a CSV: columns, and benchmarks with an IPC at fewer than two sizes.
 
-    Raises InputError: the file cannot be read, or a value in it is wrong, or no benchmark has an IPC at two
+    Raises ProfileError: the file cannot be read, or a value in it is wrong, or no benchmark has an IPC at two
     sizes; OptionError: the benchmark is not in the CSV.
     """
     text = read_text(path)
@@ -305,13 +306,13 @@ def read_questions(
     elif len(models) < 2:
         wrong = "ipc", f"an IPC at {'one size alone' if models else 'no size'} shows no trend"
     if wrong is not None:
-        raise InputError(wrong[1], Place(path, key=wrong[0]), remedy="correct it there")
+        raise ProfileError(wrong[1], path=path, key=wrong[0], remedy="correct it there")
     f_mem = {} if asked.f_mem is None else {models[-1]: asked.f_mem}
     peak, unit, kind = asked.peak_ipc_per_sm, mpki_unit or asked.mpki_unit, scaling or asked.scaling
     try:
         measurements = Measurements(asked.name, asked.ipc, asked.mpki, f_mem, peak, unit, kind)
     except OptionError as error:
-        raise InputError(error.message, Place(path), remedy=error.remedy or _CORRECT) from error
+        raise ProfileError(error.message, path=path, remedy=error.remedy or _CORRECT) from error
     targets = tuple(asked.targets) or measured_above(measurements, models)
     return (ScaleQuestion(measurements, models, targets),)
 
@@ -341,7 +342,7 @@ class CurvePoints(NamedTuple):
 def read_curve_points(path: str) -> CurvePoints:
     """Return the points of a CSV, gzip or not; "-" is standard input.
 
-    Raises InputError: it cannot be read, lacks a column, or a row is wrong.
+    Raises ProfileError: it cannot be read, lacks a column, or a row is wrong.
     """
     _, rows = _table(read_text(path), path, ("size", "mpki"), GIVE_CURVE)
     points, bounds = [], []

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.errors import OptionError
 from scalemodel.accesses import AddressArray, AddressTrace, BoolArray, FloatArray, IntArray
-from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
 
 Int32Array = NDArray[np.int32]

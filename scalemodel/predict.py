@@ -22,8 +22,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from scalemodel.cliff import CurveReading, CurveStep, read_curve
-from scalemodel.errors import Finding, OptionError
+from sampling.errors import OptionError
+from scalemodel.cliff import CurveReading, CurveStep, Finding, read_curve
 from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
 from scalemodel.rules import (
     CLIFF_BETWEEN_MODELS,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scalemodel.errors import AnalysisError, Finding, OptionError
+from sampling.errors import AnalysisError, OptionError
+from scalemodel.cliff import Finding
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import DEFAULT_CONFIDENCE, RULES

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scalemodel.errors import OptionError
+from sampling.errors import OptionError
 from tests.cli.conftest import JSON, Kernelpoint, Run, results
 from tests.sampling.readers.test_simulator_log import BANNER, block
 from tui import cli

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel.errors import OptionError
+from sampling.errors import OptionError
 from scalemodel.inputs import ScaleQuestion
 from scalemodel.measurements import MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import predict

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, OptionError
 from scalemodel.from_logs import Limit, Run, predict_by_waves
 from scalemodel.measurements import Measurements, Scaling, measurements_of
 from scalemodel.validate import Validation, validate

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sampling.errors import OptionError, ProfileError
 from sampling.text import counted
-from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs import read_questions
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
@@ -77,7 +77,7 @@ def run_predict(options: scale.ScalePredictOptions) -> None:
         return
     try:
         pairs = predictions_of(options, partial(note, quiet=options.quiet))
-    except InputError:
+    except ProfileError:
         from tui.scale.runs import is_run
 
         for path in filter(is_run, options.files):
@@ -152,7 +152,7 @@ def _measured(
         questions = read_questions(
             options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
         )
-    except InputError:
+    except ProfileError:
         from scalemodel.from_logs import measurements_of_runs, programs_of
         from tui.scale.runs import is_run, logs_in, read_run
 

@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sampling.errors import OptionError, ProfileError
+from sampling.text import joined_by_and
 from scalemodel import inputs
-from scalemodel.errors import InputError, OptionError, listed
 from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, Region, predict
@@ -40,7 +41,7 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
 
     `tell`: is told what of a file is left out.
 
-    Raises InputError: a file cannot be read, or a value in it is wrong; OptionError: there is nothing to
+    Raises ProfileError: a file cannot be read, or a value in it is wrong; OptionError: there is nothing to
     predict from, or options contradict each other or a file.
     """
     _check(options)
@@ -121,9 +122,12 @@ def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
     try:
         curve = inputs.read_curve_points(path)
-    except InputError as error:
-        error.remedy = _GIVE_CURVE if error.remedy == inputs.GIVE_CURVE else error.remedy
-        raise
+    except ProfileError as error:
+        if error.remedy != inputs.GIVE_CURVE:
+            raise
+        raise ProfileError(
+            error.reason, path=path, row=error.row, column=error.column, remedy=_GIVE_CURVE
+        ) from error
     if None not in {curve.unit, unit} and curve.unit is not unit:
         raise OptionError(f"--mpki-unit {unit}, but {path} counts per {curve.unit} instruction")
     return curve
@@ -291,7 +295,7 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
         found = [row for row in rows if row.bounds is kind]
         where = f" of {len(found)} of the {len(rows)} predictions"
         if len(pairs) == 1:
-            sizes = listed(dict.fromkeys(each.target for each in found))
+            sizes = joined_by_and(dict.fromkeys(each.target for each in found))
             where = f" at {sizes} {measurements.scaling.unit}"
         methods = dict.fromkeys(each.method for each in found)
         yield f"Low to high{where if len(kinds) > 1 else ''} {_interval(kind, list(methods), pairs)}"
@@ -325,7 +329,9 @@ def _interval(kind: Bounds, methods: Sequence[str], pairs: Pairs) -> str:
         )
     is_of_three = kind is Bounds.BACK_CAST
     held = {each: str(targets_held(each, confidence, of_three=is_of_three)) for each in methods}
-    counts = listed(count if len(held) == 1 else f"{count} by {method}" for method, count in held.items())
+    counts = joined_by_and(
+        count if len(held) == 1 else f"{count} by {method}" for method, count in held.items()
+    )
     meant = f"is an interval meant to hold {level} of the targets"
     if not is_of_three:
         return (

@@ -86,7 +86,7 @@ def logs_in(folder: str) -> list[str]:
 def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLaunches | None]:
     """Return the run that SIZE=FILE or FILE names; of a plan its drawn launches, with their results.
 
-    Raises OptionError: it is of neither form; InputError, ProfileError: it cannot be read, was cut off, or
+    Raises OptionError: it is of neither form; ProfileError: it cannot be read, was cut off, or
     its size is not known.
     """
     size, equals, path = text.partition("=")
@@ -168,8 +168,8 @@ class Larger(NamedTuple):
 def answer_by_waves(options: ScalePredictOptions) -> Answer:
     """Return what `scale predict` says of runs.
 
-    Raises OptionError: there are fewer than two runs below a target, or no target; InputError, ProfileError:
-    a run cannot be read, or is not of the same launches as the others.
+    Raises OptionError: there are fewer than two runs below a target, or no target; ProfileError: a
+    run cannot be read, or is not of the same launches as the others.
     """
     stray = next((name for name in _OF_RULES if getattr(options, name) not in {None, False, ()}), None)
     if stray is not None:

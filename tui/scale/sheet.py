@@ -13,9 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from sampling.errors import OptionError, SamplingError
 from sampling.text import counted
 from scalemodel import measurements as measured
-from scalemodel.errors import OptionError, ScaleModelError
 from scalemodel.inputs import ScaleQuestion, Tell, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling
 from scalemodel.predict import Outcome, predict
@@ -227,7 +227,7 @@ def read_sheets(files: Sequence[str], tell: Tell | None = None) -> tuple[ScaleSh
     files : tables, TOML, logs, SIZE=LOG or folders of logs.
     tell : is told what of a file is left out.
 
-    Raises InputError, ProfileError: a file cannot be read, or a value in it is wrong.
+    Raises ProfileError: a file cannot be read, or a value in it is wrong.
     """
     from tui.scale.runs import is_run, logs_in, read_run
 
@@ -353,7 +353,7 @@ class SheetResult(NamedTuple):
     """What the open sheet predicts, or why it predicts nothing, and the cells that are wrong."""
 
     answer: SheetAnswer | None = None
-    problem: ScaleModelError | None = None
+    problem: SamplingError | None = None
     wrong: tuple[WrongCell, ...] = ()
 
 
@@ -362,7 +362,7 @@ def result_of(tables: OpenTables) -> SheetResult:
     wrong = wrong_cells(tables.sheet)
     try:
         return SheetResult(answer_of(tables), None, wrong)
-    except ScaleModelError as error:
+    except SamplingError as error:
         return SheetResult(None, error, wrong)
 
 
