@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from sampling.text import joined_by_and
 from scalemodel.measurements import Measurements
 
@@ -26,7 +28,7 @@ _DROP_ROUNDING, _RATIO_ROUNDING = 1e-9, 1e-12
 _LEAST_LEFT = 1e-12
 
 
-class Finding(NamedTuple):
+class Finding(msgspec.Struct, frozen=True):
     """What a prediction has to say beside its numbers."""
 
     code: str

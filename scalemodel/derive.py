@@ -58,15 +58,16 @@ class SharedResources(NamedTuple):
         return SharedResources(**parts)
 
 
-class Change(NamedTuple):
-    """One value that differs from the target's: its option or key, old and new value."""
+class Change(msgspec.Struct, frozen=True):
+    """One value that differs from the target's: the file, its option or key, old and new value."""
 
+    file: str
     option: str
     old: str
     new: str
 
 
-class Note(NamedTuple):
+class Note(msgspec.Struct, frozen=True):
     """What to know of a scale model before it is simulated."""
 
     code: str
@@ -81,6 +82,33 @@ class ScaledModel(NamedTuple):
     changes: tuple[Change, ...]
     text: str
     notes: tuple[Note, ...] = ()
+
+
+class ConfigurationFile(msgspec.Struct, frozen=True):
+    """A file to write: its path below the folder of all scale models, and what is in it."""
+
+    path: str
+    content: str
+
+
+class DerivedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A scale model as a record; resources as `SharedResources` has them."""
+
+    factor: int
+    size: int
+    size_unit: str
+    sms: int
+    llc_bytes: int
+    llc_slices: int
+    memory_controllers: int
+    noc_gb_per_s: float | None
+    dram_gb_per_s: float | None
+    chiplets: int | None
+    inter_chiplet_gb_per_s: float | None
+    changes: tuple[Change, ...]
+    unchanged: dict[str, str]
+    files: tuple[ConfigurationFile, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +131,21 @@ class Target:
         divisor = math.gcd(*(count for count, _ in self.whole_resources))
         low = [factor for factor in range(1, math.isqrt(divisor) + 1) if divisor % factor == 0]
         return tuple(sorted({*low, *(divisor // factor for factor in low)}))
+
+    def record(self, model: ScaledModel) -> DerivedModel:
+        """Return one of its scale models as a record; the file of each has a folder of its own."""
+        resources = model.resources
+        place = f"{resources.size}-{resources.size_unit}/{self.name}"
+        return DerivedModel(
+            factor=model.factor,
+            size=resources.size,
+            size_unit=resources.size_unit,
+            **resources._asdict(),
+            changes=model.changes,
+            unchanged=dict(self.unchanged),
+            files=(ConfigurationFile(place, model.text),),
+            notes=model.notes,
+        )
 
 
 def read_target(path: str, known_options: Iterable[str] | None = None) -> Target:
@@ -255,8 +298,9 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         dram = buses * options.whole(_DATA_RATE) * float(clocks[4]) / 1000
     sms, llc = clusters * options.whole(_SMS_PER_CLUSTER), slices * math.prod(map(int, cache.groups()))
     resources = SharedResources(sms, llc, slices, channels, noc, dram)
+    name = _written_name(path, "gpgpusim.config")
     known = frozenset(options if known_options is None else known_options)
-    unknown = [name for name in options if name not in known]
+    unknown = [option for option in options if option not in known]
 
     def scaled(factor: int) -> ScaledModel:
         edits, notes = _edits(options, factor) if factor > 1 else ({}, [])
@@ -270,7 +314,7 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         for option, new in sorted(edits.items(), key=lambda edit: -options[edit[0]][1]):
             value, start = options[option]
             ours = f"{ours[:start]}{new}{ours[start + len(value) :]}"
-        changes = tuple(Change(option, options[option][0], new) for option, new in edits.items())
+        changes = tuple(Change(name, option, options[option][0], new) for option, new in edits.items())
         return ScaledModel(factor, resources.divided(factor), changes, ours, tuple(notes))
 
     where = "" if parts == 1 else f" in each of {parts} chiplet partitions"
@@ -279,7 +323,7 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         (channels // parts, f"memory channels{where} ({_CHANNELS})"),
     )
     unchanged = tuple((each, options[each][0]) for each in _UNCHANGED if each in options)
-    return Target(_written_name(path, "gpgpusim.config"), resources, whole, unchanged, scaled)
+    return Target(name, resources, whole, unchanged, scaled)
 
 
 def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
@@ -371,7 +415,7 @@ def toml_target(text: str, path: str) -> Target:
     of_all = {
         key: dies * value for key, value in with_selection.items() if key not in ("llc_mib", "chiplets")
     }
-    llc = dies * int(gpu.llc_mib * _MIB)
+    llc, name = dies * int(gpu.llc_mib * _MIB), _written_name(path, "target.toml")
     resources = SharedResources(llc_bytes=llc, chiplets=gpu.chiplets, **of_all)
 
     def scaled(factor: int) -> ScaledModel:
@@ -393,7 +437,7 @@ def toml_target(text: str, path: str) -> Target:
         if parsed_toml(ours, path, _Target, meant=_MEANT) != wanted:
             what = "the values that scale cannot be replaced as they are written"
             raise ProfileError(what, path=path, remedy="write the table [gpu] with one key = value a line")
-        changes = tuple(Change(key, str(with_selection[key]), str(new[key])) for key in keys)
+        changes = tuple(Change(name, key, str(with_selection[key]), str(new[key])) for key in keys)
         return ScaledModel(factor, resources.divided(factor), changes, ours)
 
     whole = [(resources.sms, "SMs"), (llc, "bytes of last-level cache")]
@@ -401,4 +445,4 @@ def toml_target(text: str, path: str) -> Target:
     whole += [(resources.memory_controllers, "memory controllers")]
     whole = whole if gpu.chiplets is None else [(gpu.chiplets, "chiplets")]
     unchanged = tuple((key, str(value)) for key, value in read.per_sm.items())
-    return Target(_written_name(path, "target.toml"), resources, tuple(whole), unchanged, scaled)
+    return Target(name, resources, tuple(whole), unchanged, scaled)

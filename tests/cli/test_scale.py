@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
+from scalemodel import runs
 from tests.cli.conftest import JSON, Kernelpoint, Run, results
 from tests.sampling.readers.test_simulator_log import BANNER, block
 from tui import cli
@@ -18,7 +19,6 @@ from tui.app.scale import ScaleScreen
 from tui.app.state import Session
 from tui.options.command_line import command_line
 from tui.output.writer import Canvas
-from tui.scale import runs as scale_runs
 from tui.scale.sheet import answer_of, farewell, made_up_tables, read_sheets, tables_of
 from tui.terminal import tty as terminal
 
@@ -542,7 +542,7 @@ def test_a_folder_of_too_many_files_is_not_searched_for_runs(
     for name in "pqrs":
         (deeper / f"{name}.log").touch()
     before = len([*folder.iterdir()])
-    monkeypatch.setattr(scale_runs, "MOST_ENTRIES", before + 1)
+    monkeypatch.setattr(runs, "MOST_ENTRIES", before + 1)
     assert kernelpoint("scale", "validate", folder).code == 0, "three levels down nothing is looked for"
     (folder / "a" / "more").touch()
     said = kernelpoint("scale", "validate", folder, "--quiet").failed(3)

@@ -13,12 +13,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from msgspec import structs
+
 from sampling.errors import OptionError, SamplingError
 from sampling.text import counted
 from scalemodel import measurements as measured
 from scalemodel.inputs import ScaleQuestion, Tell, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling
-from scalemodel.predict import Outcome, predict
+from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import DEFAULT_CONFIDENCE, DEFAULT_RULE, RULES
 from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
@@ -28,11 +30,11 @@ from tui.options.scale import ScalePredictOptions
 from tui.output.blocks import Block, lines_of
 from tui.output.writer import Canvas, canvas_text
 from tui.scale import answers
-from tui.scale.answers import ipc_text, prediction_row, predictions_of
+from tui.scale.answers import ipc_text, predictions_of
 from tui.terminal.printable import Column, wrapped
 
 if TYPE_CHECKING:
-    from scalemodel.from_logs import Run
+    from scalemodel.runs import SimulatedRun
 
 #: The columns to type in, by the names of their fields, and what is written above them.
 HEADINGS = {"size": "size", "ipc": "IPC", "mpki": "MPKI", "f_mem": "f_mem"}
@@ -117,7 +119,7 @@ class ScaleSheet:
     #: Which one of a file of several; None where it is the only one.
     benchmark: str | None = None
     #: Simulated ones, ascending; empty for numbers.
-    runs: tuple[Run, ...] = ()
+    runs: tuple[SimulatedRun, ...] = ()
 
     def with_cell(self, row: int, cell: str, text: str) -> ScaleSheet:
         """Return the sheet with another text in a cell, which is one of `CELLS`."""
@@ -229,32 +231,32 @@ def read_sheets(files: Sequence[str], tell: Tell | None = None) -> tuple[ScaleSh
 
     Raises ProfileError: a file cannot be read, or a value in it is wrong.
     """
-    from tui.scale.runs import is_run, logs_in, read_run
+    from scalemodel.runs import (
+        default_targets,
+        find_logs,
+        group_programs,
+        is_run,
+        measurements_of_runs,
+        read_run,
+    )
 
     sheets: list[ScaleSheet] = []
     logs: list[str] = []
     for file in files:
         if Path(file).is_dir() or is_run(file):
-            logs += logs_in(file) if Path(file).is_dir() else [file]
+            logs += find_logs(file) if Path(file).is_dir() else [file]
             continue
         questions = read_questions(file, tell=tell)
         for question in questions:
             name = question.measurements.name if len(questions) > 1 else None
             sheets.append(replace(sheet_of(question), file=file, benchmark=name))
     if logs:
-        from scalemodel.from_logs import measurements_of_runs, programs_of
-
-        for name, runs in programs_of([read_run(text)[0] for text in logs]).items():
+        for name, runs in group_programs([read_run(text) for text in logs]).items():
             targets = default_targets([run.size for run in runs])
             models = tuple(run.size for run in runs if run.size not in targets)
             question = ScaleQuestion(measurements_of_runs(name, runs), models, targets)
             sheets.append(replace(sheet_of(question), file=name, runs=tuple(runs)))
     return tuple(sheets)
-
-
-def default_targets(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Return what is predicted from runs where nothing is asked: the third on, else two doublings."""
-    return tuple(sizes[2:]) or (2 * sizes[-1], 4 * sizes[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +416,9 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
     if sheet.file and not sheet.runs and not tables.is_edited:
         kept = {name: getattr(asked, name) for name in ("rule", "confidence", "assume_f_mem")}
         command = replace(ScalePredictOptions(files=(sheet.file,), benchmark=sheet.benchmark), **kept)
-        pairs = [(replace(of, name=sheet.name), replace(found, name=sheet.name)) for of, found in pairs]
+        pairs = [
+            (replace(of, name=sheet.name), structs.replace(found, name=sheet.name)) for of, found in pairs
+        ]
     said = tuple(answers.words_of_predictions(pairs, asked))
     return SheetAnswer(*pairs[0], asked, command, said, partial(answers.predict_blocks, pairs))
 
@@ -426,8 +430,9 @@ def _by_commas(words: Iterable[str | int]) -> tuple[str, ...]:
 
 def _answer_of_runs(rows: Sequence[SheetRow], targets: Sequence[int], tables: OpenTables) -> SheetAnswer:
     """Return what the runs predict launch by launch at the sheet's targets."""
-    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
-    from tui.scale.runs import larger_gpus, runs_blocks
+    from scalemodel.runs import measurements_of_runs
+    from scalemodel.waves import predict_ipc, predict_larger_gpus
+    from tui.scale.runs import runs_blocks
 
     kept = {(row.size, row.ipc) for row in rows if row.ipc}
     if not kept <= {(row.size, row.ipc) for row in tables.originals[tables.place].rows}:
@@ -438,9 +443,10 @@ def _answer_of_runs(rows: Sequence[SheetRow], targets: Sequence[int], tables: Op
     measurements = measurements_of_runs(tables.sheet.name, runs)
     models = sorted(size for size in sizes if size < max(targets))[:2] if len(sizes) > 2 else None
     outcome = predict(measurements, [max(sizes, default=1) * 2], simulated=models)
-    predictions = tuple(predicted_by_waves(runs, target) for target in targets)
-    outcome = replace(outcome, predictions=predictions, cliff=None, findings=())
-    found = larger_gpus(runs, targets)
+    predictions = tuple(predict_ipc(runs, target) for target in targets)
+    predictions = tuple(each.beside(measurements.ipc.get(each.target)) for each in predictions)
+    outcome = structs.replace(outcome, predictions=predictions, cliff=None, findings=())
+    found = predict_larger_gpus(runs, targets)
     words = tuple(f"{run.size}={run.path}" for run in runs)
     asked = ScalePredictOptions(run=words, target=_by_commas(targets))
     said = tuple(runs_blocks(found, kernels=True))
@@ -477,10 +483,10 @@ def sheet_columns(sheet: ScaleSheet, result: SheetResult, width: int) -> list[Sh
     are shown, with its letter in the chart.
     """
     marked = {(each.row, each.cell) for each in result.wrong}
-    letter, found = "", dict[int, Mapping[str, Any]]()
+    letter, found = "", dict[int, Prediction]()
     if (answer := result.answer) is not None:
         for prediction in answer.outcome.predictions:
-            found.setdefault(prediction.target, prediction_row(answer.measurements, prediction))
+            found.setdefault(prediction.target, prediction)
         if len(answer.outcome.predictions) > len(found):
             letter = f"{LETTERS[0]} "
     cells: dict[str, list[str]] = {name: [] for name in (*CELLS, ROLE, *_DROPPED_FIRST)}
@@ -496,11 +502,15 @@ def sheet_columns(sheet: ScaleSheet, result: SheetResult, width: int) -> list[Sh
         role = "unused" if row.role is Role.CURVE and not row.mpki else role
         cells[ROLE].append("" if row.is_blank else role + WRONG_MARK * ((place, ROLE) in marked))
         asked = row.is_target and not row.is_blank
-        said = found.get(_size_in(row) or 0, {}) if asked else {}
-        ipc, low, high = (None if (value := said.get(key)) is None else ipc_text(value) for key in _IPCS)
+        said = found.get(_size_in(row) or 0) if asked else None
+        ipc, low, high = (
+            None if (value := getattr(said, key, None)) is None else ipc_text(value) for key in _IPCS
+        )
         cells["predicted"].append((ipc or UNKNOWN) if asked else "")
         cells["low to high"].append(f"{low} to {high}" if high else f"from {low}" if low else "")
-        cells["error"].append("" if (off := said.get("error")) is None else answers.signed_share(off))
+        cells["error"].append(
+            "" if said is None or (off := said.error) is None else answers.signed_share(off)
+        )
     columns = [SheetColumn(f"{heading} ", cells[cell]) for cell, heading in HEADINGS.items()]
     columns.append(SheetColumn(ROLE, cells[ROLE], to_right=False))
     predicted = ("predicted", "low to high", *(["error"] if any(cells["error"]) else []))
