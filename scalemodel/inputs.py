@@ -30,11 +30,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -249,6 +251,68 @@ class ScaleQuestion(NamedTuple):
     simulated: tuple[int, ...]
     targets: tuple[int, ...]
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All sizes that are measured or asked for, ascending."""
+        return tuple(sorted({*self.measurements.sizes, *self.targets}))
+
+    def with_value(self, size: int, kind: str, value: float | None) -> ScaleQuestion:
+        """Return it with another value of a kind of `WRONG_VALUE` at a size; None: it is not known.
+
+        Raises OptionError: the value is out of its range.
+        """
+        values = dict(getattr(self.measurements, kind))
+        values.pop(size, None)
+        changes: dict[str, Any] = {kind: values if value is None else {**values, size: value}}
+        return self._replace(measurements=replace(self.measurements, **changes))
+
+    def with_size(self, old: int, new: int) -> ScaleQuestion:
+        """Return it with another size in place of one; OptionError where that is there, or is no size."""
+        if wrong := wrong_size(new):
+            raise OptionError(wrong, remedy=SIZE_REMEDY)
+        if new in self.sizes and new != old:
+            raise OptionError(f"size {new} is there already", remedy="give each size once")
+        columns: dict[str, Any] = {
+            kind: {
+                new if size == old else size: value
+                for size, value in getattr(self.measurements, kind).items()
+            }
+            for kind in WRONG_VALUE
+        }
+        simulated, targets = (
+            tuple(sorted(new if size == old else size for size in sizes))
+            for sizes in (self.simulated, self.targets)
+        )
+        return ScaleQuestion(replace(self.measurements, **columns), simulated, targets)
+
+    def toml(self) -> str:
+        """Return it as a TOML; of f_mem that of the largest scale model, which alone counts."""
+        known = self.measurements
+        f_mem = known.f_mem.get(max(self.simulated, default=0))
+        lines = [
+            f"name = {_toml_text(known.name)}",
+            f'scaling = "{known.scaling}"  # {", ".join(Scaling)}',
+            f'mpki_unit = "{known.mpki_unit}"  # {", ".join(MpkiUnit)}: whose thousand instructions count',
+            _toml_number("peak_ipc_per_sm", known.peak_ipc_per_sm, "the most an SM can do in a cycle"),
+            _toml_number("f_mem", f_mem, "of the largest scale model, a fraction"),
+            f"simulated = {list(self.simulated)}  # the scale models",
+            f"targets = {list(self.targets)}  # sizes to predict",
+        ]
+        comments = {"ipc": "size = instructions per cycle", "mpki": "size = misses per thousand instructions"}
+        for kind, comment in comments.items():
+            values = sorted(getattr(known, kind).items())
+            lines += ["", f"[{kind}]  # {comment}", *(f"{size} = {value!r}" for size, value in values)]
+        return "\n".join(lines) + "\n"
+
+
+def _toml_text(text: str) -> str:
+    # JSON leaves the one control character as it is that TOML does not.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml_number(key: str, value: float | None, comment: str) -> str:
+    return f"# {key} =  # {comment}" if value is None else f"{key} = {value!r}  # {comment}"
+
 
 class _Toml(msgspec.Struct, forbid_unknown_fields=True):
     """A question as a person writes it."""
@@ -293,6 +357,16 @@ def read_questions(
             targets = tuple(size for size in found.sizes if size > pair[1])
             questions.append(ScaleQuestion(found, pair, targets))
         return tuple(questions)
+    return (parse_question(text, path, scaling=scaling, mpki_unit=mpki_unit),)
+
+
+def parse_question(
+    text: str, path: str, *, scaling: Scaling | None = None, mpki_unit: MpkiUnit | None = None
+) -> ScaleQuestion:
+    """Return the question that a TOML asks, see `read_questions`; a path for messages.
+
+    Raises ProfileError: it is no TOML of a question, or a value in it is wrong.
+    """
     asked = parsed_toml(text, path, _Toml, meant=_MEASUREMENTS)
     models = tuple(sorted(asked.simulated or asked.ipc))
     wrong = None
@@ -314,7 +388,7 @@ def read_questions(
     except OptionError as error:
         raise ProfileError(error.message, path=path, remedy=error.remedy or _CORRECT) from error
     targets = tuple(asked.targets) or measured_above(measurements, models)
-    return (ScaleQuestion(measurements, models, targets),)
+    return ScaleQuestion(measurements, models, targets)
 
 
 def measured_above(measurements: Measurements, models: Sequence[int]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
 from tui.scale import answers
 from tui.scale.answers import predict_blocks, predictions_of, rules_of
-from tui.scale.sheet import read_sheets, tables_of
+from tui.scale.questions import open_questions, questions_from
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 from tui.terminal.printable import Column, is_ascii, names, shortened, table
@@ -52,9 +52,11 @@ def run_open(options: scale.ScaleOpenOptions) -> None:
         from tui.app.state import Session
 
         # Read before the app takes the terminal, so that errors are seen.
-        sheets = read_sheets(options.files, partial(note, quiet=options.quiet))
-        tables = tables_of(sheets) if sheets else None
-        session = Session(options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=tables)
+        questions = open_questions(options.files, partial(note, quiet=options.quiet))
+        scale_questions = questions_from(questions) if questions else None
+        session = Session(
+            options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=scale_questions
+        )
         run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
         return
     why, remedy = terminal.why_no_app()
