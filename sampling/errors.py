@@ -27,7 +27,7 @@ class SamplingError(Exception):
 
 
 class ProfileError(SamplingError):
-    """An input file that is not what it has to be, or not whole; row (from 1) and column are to blame.
+    """An input file that is not what it has to be, or not whole; row (from 1), column and key are to blame.
 
     ``reason`` says what is wrong, without the place.
     """
@@ -39,10 +39,11 @@ class ProfileError(SamplingError):
         path: str | Path,
         row: int | None = None,
         column: str | None = None,
+        key: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.path, self.row, self.column, self.reason = str(path), row, column, message
-        parts = (self.path, row and f"row {row}", column and f"column {column}")
+        self.path, self.row, self.column, self.key, self.reason = str(path), row, column, key, message
+        parts = (self.path, row and f"row {row}", column and f"column {column}", key and f"key {key}")
         place = ", ".join(part for part in parts if part)
         super().__init__(joined_texts(": ", (place, message)), remedy=remedy)
 

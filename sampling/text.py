@@ -79,13 +79,14 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return shown if len(names) <= most else f"{shown}, ... ({len(names):,} in all)"
 
 
-def either(names: Sequence[str]) -> str:
-    """Return names as a choice.
+def joined(words: Iterable[object], conjunction: str = "and") -> str:
+    """Return words as in a sentence.
 
-    >>> either(["a"]), either(["a", "b", "c"])
-    ('a', 'a, b or c')
+    >>> joined([8]), joined([8, 16, 32]), joined("ab", "or")
+    ('8', '8, 16 and 32', 'a or b')
     """
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    *before, last = map(str, words)
+    return f"{', '.join(before)} {conjunction} {last}" if before else last
 
 
 def shortened(name: str, most: int = 96) -> str:

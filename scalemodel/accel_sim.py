@@ -25,9 +25,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from sampling.errors import ProfileError
+from sampling.readers.input_file import InputFile, pieces
 from scalemodel.accesses import AddressTrace
-from scalemodel.errors import InputError, Place
-from scalemodel.files import InputFile
 
 _SIGN = re.compile(rb"^(-kernel (name|id) = |-grid dim = |#BEGIN_TB|#traces format)", re.MULTILINE)
 _UNGROUPED = "group the tracer's file by thread blocks first, with Accel-Sim's post-traces-processing"
@@ -42,16 +42,16 @@ def recognises(head: bytes) -> bool:
 def read(file: InputFile, line_bytes: int) -> AddressTrace:
     """Read the accesses of a kernel.
 
-    Raises InputError: the grammar is broken, a memory instruction is not known, or the file ends early.
+    Raises ProfileError: the grammar is broken, a memory instruction is not known, or the file ends early.
     """
     kernel, row = _Kernel(file.path, line_bytes), 0
-    for piece in file.line_pieces():
+    for _, piece in pieces(file):
         for line in piece.removesuffix(b"\n").split(b"\n"):
             row += 1
             kernel.follow(line, row)
     if kernel.is_open or not row:
         what = "ends within a thread block" if row else "is empty"
-        raise InputError(what, Place(file.path), remedy=_CUT_SHORT)
+        raise ProfileError(what, path=file.path, remedy=_CUT_SHORT)
     # In turns: by the place of an instruction in its warp, then by warp.
     order = np.lexsort((np.array(kernel.warp_of), np.array(kernel.place_of)))
     line_of = np.array(kernel.line_of, dtype=np.uint64)[order]
@@ -129,9 +129,9 @@ class _Kernel:
         if not self.left:
             remedy = _UNGROUPED if self.warp < 0 else _CUT_SHORT
             what = "is an instruction outside of a warp, or more than it announces"
-            raise InputError(what, Place(self.path, row), remedy=remedy)
+            raise ProfileError(what, path=self.path, row=row, remedy=remedy)
         if threads is None:
-            instruction = _Instruction(words, Place(self.path, row))
+            instruction = _Instruction(words, self.path, row)
             threads, lines = instruction.accesses(self.header, self.line_bytes)
             self.line_of.extend(lines)
             self.place_of.extend([self.place] * len(lines))
@@ -145,21 +145,23 @@ class _Kernel:
 
     def _follow_mark(self, text: str, row: int) -> None:
         """Follow a line that is no instruction."""
-        found, place = _MARK.fullmatch(text), Place(self.path, row)
+        found = _MARK.fullmatch(text)
         if self.left:
             what = f"the warp above has {self.left:,} instructions less than it announces"
-            raise InputError(what, place, remedy=_CUT_SHORT)
+            raise ProfileError(what, path=self.path, row=row, remedy=_CUT_SHORT)
         if text in ("#BEGIN_TB", "#END_TB"):
             found = None if self.is_open == (text == "#BEGIN_TB") else found
             self.is_open = text == "#BEGIN_TB"
         if found is None:
-            raise InputError(f"{text!r} is no line of a trace, or out of place", place, remedy=_CUT_SHORT)
+            what = f"{text!r} is no line of a trace, or out of place"
+            raise ProfileError(what, path=self.path, row=row, remedy=_CUT_SHORT)
         name = (found["key"] or "").strip()
         if name in (_VERSION, _HAS_LINES, *_WINDOWS):
             try:
                 self.header[name] = int(found["header"], 16 if name in _WINDOWS else 10)
             except ValueError as error:
-                raise InputError(f"{found['header']!r} is no value of -{name}", place) from error
+                what = f"{found['header']!r} is no value of -{name}"
+                raise ProfileError(what, path=self.path, row=row) from error
         self.warp += found["warp"] is not None
         if found["insts"] is not None:
             self.left, self.place = int(found["insts"]), 0
@@ -170,7 +172,8 @@ class _Instruction:
     """The words of an instruction."""
 
     words: list[bytes]
-    place: Place
+    path: str
+    row: int  #: of the file, from 1
 
     def accesses(self, header: dict[str, int], line_bytes: int) -> tuple[int, list[int]]:
         """Return how many threads it is of, and the lines of global memory that these touch, ascending."""
@@ -237,7 +240,7 @@ class _Instruction:
             raise self._error(f"{what} is {kind}", place)
         return number
 
-    def _error(self, what: str, place: int | None = None, remedy: str | None = None) -> InputError:
+    def _error(self, what: str, place: int | None = None, remedy: str | None = None) -> ProfileError:
         if place is not None:
             what = f"{what} ({self.words[place].decode('utf-8', 'replace')!r})"
-        return InputError(what, self.place, remedy=remedy)
+        return ProfileError(what, path=self.path, row=self.row, remedy=remedy)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from scalemodel.errors import Finding, listed
+import msgspec
+
+from sampling.text import joined
 from scalemodel.measurements import Measurements
 
 _THRESHOLD = 2.0
@@ -24,6 +26,15 @@ _NEAR = (1.5, 2.5)
 _DROP_ROUNDING, _RATIO_ROUNDING = 1e-9, 1e-12
 # Fewer than this share of the misses left are none left.
 _LEAST_LEFT = 1e-12
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What a prediction has to say beside its numbers."""
+
+    code: str
+    severity: Literal["note", "warning"]
+    message: str
+    remedy: str
 
 
 class CurveStep(NamedTuple):
@@ -185,7 +196,7 @@ def _misplaced(
         )
         remedy = f"simulate two sizes from {inside.larger} {unit} on"
         if len(beyond) > 1:
-            remedy = f"name {listed(beyond)} {unit} alone as the simulated sizes"
+            remedy = f"name {joined(beyond)} {unit} alone as the simulated sizes"
         yield Finding("cliff-between-models", "warning", message, remedy)
     if above and above[0].smaller < models[-1]:
         message = (

@@ -17,7 +17,8 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from scalemodel.errors import InputError, OptionError, Place, listed
+from sampling.errors import OptionError, ProfileError
+from sampling.text import joined
 from scalemodel.inputs import parsed_toml, read_text
 
 #: The sizes the paper simulates: SMs of a monolithic GPU, and chiplets.
@@ -57,15 +58,16 @@ class SharedResources(NamedTuple):
         return SharedResources(**parts)
 
 
-class Change(NamedTuple):
-    """One value that differs from the target's: its option or key, old and new value."""
+class Change(msgspec.Struct, frozen=True):
+    """One value that differs from the target's: the file, its option or key, old and new value."""
 
+    file: str
     option: str
     old: str
     new: str
 
 
-class Note(NamedTuple):
+class Note(msgspec.Struct, frozen=True):
     """What to know of a scale model before it is simulated."""
 
     code: str
@@ -82,6 +84,33 @@ class ScaledModel(NamedTuple):
     notes: tuple[Note, ...] = ()
 
 
+class ConfigurationFile(msgspec.Struct, frozen=True):
+    """A file to write: its path below the folder of all scale models, and what is in it."""
+
+    path: str
+    content: str
+
+
+class DerivedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A scale model as a record; resources as `SharedResources` has them."""
+
+    factor: int
+    size: int
+    size_unit: str
+    sms: int
+    llc_bytes: int
+    llc_slices: int
+    memory_controllers: int
+    noc_gb_per_s: float | None
+    dram_gb_per_s: float | None
+    chiplets: int | None
+    inter_chiplet_gb_per_s: float | None
+    changes: tuple[Change, ...]
+    unchanged: dict[str, str]
+    files: tuple[ConfigurationFile, ...]
+    notes: tuple[Note, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A target configuration, whatever the file it was read from."""
@@ -93,7 +122,7 @@ class Target:
     whole_resources: tuple[tuple[int, str], ...]
     #: Name and value, as the file states them, of what one SM, slice or channel has, and of the clocks.
     unchanged: tuple[tuple[str, str], ...]
-    #: Makes the scale model of a factor that divides these; InputError where the files cannot express it.
+    #: Makes the scale model of a factor that divides these; ProfileError where the files cannot express it.
     scaled: Callable[[int], ScaledModel]
 
     @property
@@ -102,6 +131,21 @@ class Target:
         divisor = math.gcd(*(count for count, _ in self.whole_resources))
         low = [factor for factor in range(1, math.isqrt(divisor) + 1) if divisor % factor == 0]
         return tuple(sorted({*low, *(divisor // factor for factor in low)}))
+
+    def record(self, model: ScaledModel) -> DerivedModel:
+        """Return one of its scale models as a record; the file of each has a folder of its own."""
+        resources = model.resources
+        place = f"{resources.size}-{resources.size_unit}/{self.name}"
+        return DerivedModel(
+            factor=model.factor,
+            size=resources.size,
+            size_unit=resources.size_unit,
+            **resources._asdict(),
+            changes=model.changes,
+            unchanged=dict(self.unchanged),
+            files=(ConfigurationFile(place, model.text),),
+            notes=model.notes,
+        )
 
 
 def read_target(path: str, known_options: Iterable[str] | None = None) -> Target:
@@ -112,7 +156,7 @@ def read_target(path: str, known_options: Iterable[str] | None = None) -> Target
     known_options : of a `gpgpusim.config`, those that the simulator at hand prints that it knows; None where
         nobody says it.
 
-    Raises InputError: the file cannot be read, or is neither kind of configuration, or not a whole one.
+    Raises ProfileError: the file cannot be read, or is neither kind of configuration, or not a whole one.
     """
     text = read_text(path, meant=_MEANT)
     if any(_OPTION_NAME.match(line.lstrip()) for line in text.splitlines()):
@@ -123,17 +167,17 @@ def read_target(path: str, known_options: Iterable[str] | None = None) -> Target
 def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     """Return the scale model of each factor, in the order given, each once.
 
-    Raises OptionError: a factor is below 1, or does not divide a resource; InputError: the target's files
+    Raises OptionError: a factor is below 1, or does not divide a resource; ProfileError: the target's files
     cannot express the scale model.
     """
-    remedy = f"give one of {listed(target.factors)}, which divide every shared resource"
+    remedy = f"give one of {joined(target.factors)}, which divide every shared resource"
     wanted = tuple(dict.fromkeys(factors))
     for factor in wanted:
         if factor < 1:
             raise OptionError(f"a factor is 1 or more, not {factor}", remedy=remedy)
         left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
-            raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=remedy)
+            raise OptionError(f"a factor of {factor} does not divide {joined(left_over)}", remedy=remedy)
     return tuple(map(target.scaled, wanted))
 
 
@@ -148,7 +192,7 @@ def default_factors(target: Target) -> tuple[int, ...]:
         pairs = [(each, 2 * each) for each in there if 2 * each in there and 2 * each < size]
         if not pairs:
             what = f"no two scale models a doubling apart can be derived from {size:,} {unit}"
-            raise OptionError(what, remedy=f"name two of the sizes {listed(there)}")
+            raise OptionError(what, remedy=f"name two of the sizes {joined(there)}")
         wanted = min(pairs, key=lambda pair: abs(math.log2(pair[0] / wanted[0])))
     return tuple(size // each for each in wanted)
 
@@ -209,15 +253,15 @@ class _Options(dict[str, tuple[str, int]]):
         if "-config" in self:
             raise self.error("-config", "-config reads another file", "put all options in one")
 
-    def error(self, name: str, what: str, remedy: str) -> InputError:
+    def error(self, name: str, what: str, remedy: str) -> ProfileError:
         row = self.text.count("\n", 0, self[name][1]) + 1 if name in self else None
-        return InputError(what, Place(self.path, row), remedy=remedy)
+        return ProfileError(what, path=self.path, row=row, remedy=remedy)
 
     def with_selection(self, name: str, default: str = "") -> str:
         return self[name][0] if name in self else default
 
     def whole(self, name: str, default: str = "") -> int:
-        """Return an option that is a whole number from 1; InputError where it is not, or is missing."""
+        """Return an option that is a whole number from 1; ProfileError where it is not, or is missing."""
         value = self.with_selection(name, default)
         if not _WHOLE.fullmatch(value):
             what = f"{name} is {value!r}, not a whole number from 1" if name in self else f"{name} is missing"
@@ -252,20 +296,21 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         dram = buses * options.whole(_DATA_RATE) * float(clocks[4]) / 1000
     sms, llc = clusters * options.whole(_SMS_PER_CLUSTER), slices * math.prod(map(int, cache.groups()))
     resources = SharedResources(sms, llc, slices, channels, noc, dram)
+    name = _written_name(path, "gpgpusim.config")
     known = frozenset(options if known_options is None else known_options)
-    unknown = [name for name in options if name not in known]
+    unknown = [option for option in options if option not in known]
 
     def scaled(factor: int) -> ScaledModel:
         edits, notes = _edits(options, factor) if factor > 1 else ({}, [])
         if unknown:
-            sentence = f"the simulator that printed its options does not know {listed(unknown)}, and stops"
+            sentence = f"the simulator that printed its options does not know {joined(unknown)}, and stops"
             notes.append(Note("options-rejected", f"{sentence} there: take out what it does not know"))
         ours = text
         # The last of the file first, so that no place shifts.
         for option, new in sorted(edits.items(), key=lambda edit: -options[edit[0]][1]):
             value, start = options[option]
             ours = f"{ours[:start]}{new}{ours[start + len(value) :]}"
-        changes = tuple(Change(option, options[option][0], new) for option, new in edits.items())
+        changes = tuple(Change(name, option, options[option][0], new) for option, new in edits.items())
         return ScaledModel(factor, resources.divided(factor), changes, ours, tuple(notes))
 
     where = "" if parts == 1 else f" in each of {parts} chiplet partitions"
@@ -274,7 +319,7 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         (channels // parts, f"memory channels{where} ({_CHANNELS})"),
     )
     unchanged = tuple((each, options[each][0]) for each in _UNCHANGED if each in options)
-    return Target(_written_name(path, "gpgpusim.config"), resources, whole, unchanged, scaled)
+    return Target(name, resources, whole, unchanged, scaled)
 
 
 def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
@@ -357,16 +402,16 @@ def toml_target(text: str, path: str) -> Target:
     read = parsed_toml(text, path, _Target, meant=_MEANT)
     gpu, dies = read.gpu, read.gpu.chiplets or 1
     if gpu.inter_chiplet_gb_per_s and not gpu.chiplets:
-        place = Place(path, key="inter_chiplet_gb_per_s")
-        raise InputError("is of a GPU of chiplets", place, remedy="state what the target has")
+        what, key = "is of a GPU of chiplets", "inter_chiplet_gb_per_s"
+        raise ProfileError(what, path=path, key=key, remedy="state what the target has")
     if gpu.llc_mib * _MIB % 1:
         what = f"{gpu.llc_mib} is not a whole number of bytes"
-        raise InputError(what, Place(path, key="llc_mib"), remedy="state what the target has")
+        raise ProfileError(what, path=path, key="llc_mib", remedy="state what the target has")
     with_selection = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
     of_all = {
         key: dies * value for key, value in with_selection.items() if key not in ("llc_mib", "chiplets")
     }
-    llc = dies * int(gpu.llc_mib * _MIB)
+    llc, name = dies * int(gpu.llc_mib * _MIB), _written_name(path, "target.toml")
     resources = SharedResources(llc_bytes=llc, chiplets=gpu.chiplets, **of_all)
 
     def scaled(factor: int) -> ScaledModel:
@@ -387,8 +432,8 @@ def toml_target(text: str, path: str) -> Target:
         wanted = _Target(msgspec.structs.replace(gpu, **new), read.per_sm)
         if parsed_toml(ours, path, _Target, meant=_MEANT) != wanted:
             what = "the values that scale cannot be replaced as they are written"
-            raise InputError(what, Place(path), remedy="write the table [gpu] with one key = value a line")
-        changes = tuple(Change(key, str(with_selection[key]), str(new[key])) for key in keys)
+            raise ProfileError(what, path=path, remedy="write the table [gpu] with one key = value a line")
+        changes = tuple(Change(name, key, str(with_selection[key]), str(new[key])) for key in keys)
         return ScaledModel(factor, resources.divided(factor), changes, ours)
 
     whole = [(resources.sms, "SMs"), (llc, "bytes of last-level cache")]
@@ -396,4 +441,4 @@ def toml_target(text: str, path: str) -> Target:
     whole += [(resources.memory_controllers, "memory controllers")]
     whole = whole if gpu.chiplets is None else [(gpu.chiplets, "chiplets")]
     unchanged = tuple((key, str(value)) for key, value in read.per_sm.items())
-    return Target(_written_name(path, "target.toml"), resources, tuple(whole), unchanged, scaled)
+    return Target(name, resources, tuple(whole), unchanged, scaled)

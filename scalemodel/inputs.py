@@ -30,16 +30,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.files import damage_reported, open_file
+from sampling.errors import OptionError, ProfileError
+from sampling.readers.input_file import open_input
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -70,10 +72,10 @@ _MEASUREMENTS = "a CSV with columns benchmark, size and ipc, or a TOML with a ta
 def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
     """Return the whole text of a file, gzip, xz or neither, its line ends as they are; "-" is standard input.
 
-    Raises InputError: it cannot be read, is empty, damaged, too large, or not text; ``meant`` is asked for.
+    Raises ProfileError: it cannot be read, is empty, damaged, too large, or not text; ``meant`` is asked for.
     """
-    with open_file(path) as file, damage_reported(path):
-        content = file.stream.read(_MOST_BYTES + 1)
+    with open_input(path) as file, file.open() as stream:
+        content = stream.read(_MOST_BYTES + 1)
     wrong, text = None, ""
     try:
         text = content.decode("utf-8-sig")
@@ -84,15 +86,15 @@ def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
     elif wrong is None and not text.strip():
         wrong = "the file is empty"
     if wrong is not None:
-        raise InputError(wrong, Place(path), remedy=f"give {meant}")
+        raise ProfileError(wrong, path=path, remedy=f"give {meant}")
     return text
 
 
 def parsed_toml(text: str, path: str, kind: type[Document], *, meant: str) -> Document:
-    """Return the keys and values of a TOML as a record; else InputError, which asks for what is ``meant``."""
+    """Return the keys and values of a TOML as a record; else ProfileError, asking for ``meant``."""
     if len(text) > _MOST_TOML_CHARACTERS:
         what = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
-        raise InputError(what, Place(path), remedy="give measurements as a CSV, or in several files")
+        raise ProfileError(what, path=path, remedy="give measurements as a CSV, or in several files")
     try:
         return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
     except msgspec.ValidationError as error:
@@ -102,23 +104,24 @@ def parsed_toml(text: str, path: str, kind: type[Document], *, meant: str) -> Do
         last = re.escape(key.rpartition(".")[2])
         line = re.search(rf"^[ \t]*\[?[ \t]*{last}[ \t]*[=\].]", text, re.MULTILINE) if key else None
         row = None if line is None else text.count("\n", 0, line.start()) + 1
-        place = Place(path, row, key=key or None)
-        raise InputError(what.replace("`", ""), place, remedy=_CORRECT) from error
+        what = what.replace("`", "")
+        raise ProfileError(what, path=path, row=row, key=key or None, remedy=_CORRECT) from error
     except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
         found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-        place = Place(path, None if found is None else int(found[1]))
-        raise InputError(f"not a TOML: {error}", place, remedy=f"correct it, or give {meant}") from error
+        row, remedy = None if found is None else int(found[1]), f"correct it, or give {meant}"
+        raise ProfileError(f"not a TOML: {error}", path=path, row=row, remedy=remedy) from error
 
 
 class _Row(NamedTuple):
-    place: Place
+    path: str
+    row: int  #: from 1
     cells: dict[str, str]
 
-    def error(self, what: str, column: str, remedy: str) -> InputError:
-        return InputError(what, self.place._replace(column=column), remedy=remedy)
+    def error(self, what: str, column: str, remedy: str) -> ProfileError:
+        return ProfileError(what, path=self.path, row=self.row, column=column, remedy=remedy)
 
     def number(self, column: str, wrong_value: Callable[[float], str | None], remedy: str) -> float:
-        """Return the number in a cell; InputError where there is none, or one out of range."""
+        """Return the number in a cell; ProfileError where there is none, or one out of range."""
         cell = self.cells[column]
         try:
             value = float(cell)
@@ -144,7 +147,7 @@ def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[
     rows = []
     try:
         for read in reader:
-            cells, place = [cell.strip() for cell in read], Place(path, reader.line_num)
+            cells, number = [cell.strip() for cell in read], reader.line_num
             if not any(cells):
                 continue
             if not header:
@@ -152,18 +155,18 @@ def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[
                 wrong = [f"no column {name}" for name in required if name not in header]
                 wrong += [f"two columns {name}" for name in header if name and header.count(name) > 1]
                 if wrong:
-                    raise InputError(wrong[0], place, remedy=remedy)
+                    raise ProfileError(wrong[0], path=path, row=number, remedy=remedy)
             elif len(cells) != len(header):
                 fix = "leave the cell of what was not measured empty, and write numbers with a decimal point"
                 what = f"{len(cells)} cells where the header has {len(header)}"
-                raise InputError(what, place, remedy=fix)
+                raise ProfileError(what, path=path, row=number, remedy=fix)
             else:
-                rows.append(_Row(place, dict(zip(header, cells, strict=True))))
+                rows.append(_Row(path, number, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
-        place = Place(path, reader.line_num)
-        raise InputError(f"not a CSV ({error})", place, remedy="check the quotes there") from error
+        what, row = f"not a CSV ({error})", reader.line_num
+        raise ProfileError(what, path=path, row=row, remedy="check the quotes there") from error
     if not rows:
-        raise InputError("no row of measurements", Place(path), remedy="give a row for each size")
+        raise ProfileError("no row of measurements", path=path, remedy="give a row for each size")
     return header, rows
 
 
@@ -210,7 +213,7 @@ def _benchmarks(
 def _measured(
     name: str, rows: Sequence[_Row], scaling: Scaling | None, mpki_unit: MpkiUnit | None
 ) -> Measurements:
-    """Return what the rows of a benchmark say; InputError where one is wrong, or other than those before."""
+    """Return what the rows of a benchmark say; ProfileError: one is wrong, or other than those before."""
     values: dict[str, dict[int, float]] = {column: {} for column in WRONG_VALUE}
     said: dict[str, StrEnum] = {}
     correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
@@ -248,6 +251,68 @@ class ScaleQuestion(NamedTuple):
     simulated: tuple[int, ...]
     targets: tuple[int, ...]
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All sizes that are measured or asked for, ascending."""
+        return tuple(sorted({*self.measurements.sizes, *self.targets}))
+
+    def with_value(self, size: int, kind: str, value: float | None) -> ScaleQuestion:
+        """Return it with another value of a kind of `WRONG_VALUE` at a size; None: it is not known.
+
+        Raises OptionError: the value is out of its range.
+        """
+        values = dict(getattr(self.measurements, kind))
+        values.pop(size, None)
+        changes: dict[str, Any] = {kind: values if value is None else {**values, size: value}}
+        return self._replace(measurements=replace(self.measurements, **changes))
+
+    def with_size(self, old: int, new: int) -> ScaleQuestion:
+        """Return it with another size in place of one; OptionError where that is there, or is no size."""
+        if wrong := wrong_size(new):
+            raise OptionError(wrong, remedy=SIZE_REMEDY)
+        if new in self.sizes and new != old:
+            raise OptionError(f"size {new} is there already", remedy="give each size once")
+        columns: dict[str, Any] = {
+            kind: {
+                new if size == old else size: value
+                for size, value in getattr(self.measurements, kind).items()
+            }
+            for kind in WRONG_VALUE
+        }
+        simulated, targets = (
+            tuple(sorted(new if size == old else size for size in sizes))
+            for sizes in (self.simulated, self.targets)
+        )
+        return ScaleQuestion(replace(self.measurements, **columns), simulated, targets)
+
+    def toml(self) -> str:
+        """Return it as a TOML; of f_mem that of the largest scale model, which alone counts."""
+        known = self.measurements
+        f_mem = known.f_mem.get(max(self.simulated, default=0))
+        lines = [
+            f"name = {_toml_text(known.name)}",
+            f'scaling = "{known.scaling}"  # {", ".join(Scaling)}',
+            f'mpki_unit = "{known.mpki_unit}"  # {", ".join(MpkiUnit)}: whose thousand instructions count',
+            _toml_number("peak_ipc_per_sm", known.peak_ipc_per_sm, "the most an SM can do in a cycle"),
+            _toml_number("f_mem", f_mem, "of the largest scale model, a fraction"),
+            f"simulated = {list(self.simulated)}  # the scale models",
+            f"targets = {list(self.targets)}  # sizes to predict",
+        ]
+        comments = {"ipc": "size = instructions per cycle", "mpki": "size = misses per thousand instructions"}
+        for kind, comment in comments.items():
+            values = sorted(getattr(known, kind).items())
+            lines += ["", f"[{kind}]  # {comment}", *(f"{size} = {value!r}" for size, value in values)]
+        return "\n".join(lines) + "\n"
+
+
+def _toml_text(text: str) -> str:
+    # JSON leaves the one control character as it is that TOML does not.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml_number(key: str, value: float | None, comment: str) -> str:
+    return f"# {key} =  # {comment}" if value is None else f"{key} = {value!r}  # {comment}"
+
 
 class _Toml(msgspec.Struct, forbid_unknown_fields=True):
     """A question as a person writes it."""
@@ -280,7 +345,7 @@ def read_questions(
     scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
     tell : is told what is left out of a CSV: columns, and benchmarks with an IPC at fewer than two sizes.
 
-    Raises InputError: the file cannot be read, or a value in it is wrong, or no benchmark has an IPC at two
+    Raises ProfileError: the file cannot be read, or a value in it is wrong, or no benchmark has an IPC at two
     sizes; OptionError: the benchmark is not in the CSV.
     """
     text = read_text(path)
@@ -292,6 +357,16 @@ def read_questions(
             targets = tuple(size for size in found.sizes if size > pair[1])
             questions.append(ScaleQuestion(found, pair, targets))
         return tuple(questions)
+    return (parse_question(text, path, scaling=scaling, mpki_unit=mpki_unit),)
+
+
+def parse_question(
+    text: str, path: str, *, scaling: Scaling | None = None, mpki_unit: MpkiUnit | None = None
+) -> ScaleQuestion:
+    """Return the question that a TOML asks, see `read_questions`; a path for messages.
+
+    Raises ProfileError: it is no TOML of a question, or a value in it is wrong.
+    """
     asked = parsed_toml(text, path, _Toml, meant=_MEASUREMENTS)
     models = tuple(sorted(asked.simulated or asked.ipc))
     wrong = None
@@ -305,15 +380,15 @@ def read_questions(
     elif len(models) < 2:
         wrong = "ipc", f"an IPC at {'one size alone' if models else 'no size'} shows no trend"
     if wrong is not None:
-        raise InputError(wrong[1], Place(path, key=wrong[0]), remedy="correct it there")
+        raise ProfileError(wrong[1], path=path, key=wrong[0], remedy="correct it there")
     f_mem = {} if asked.f_mem is None else {models[-1]: asked.f_mem}
     peak, unit, kind = asked.peak_ipc_per_sm, mpki_unit or asked.mpki_unit, scaling or asked.scaling
     try:
         measurements = Measurements(asked.name, asked.ipc, asked.mpki, f_mem, peak, unit, kind)
     except OptionError as error:
-        raise InputError(error.message, Place(path), remedy=error.remedy or _CORRECT) from error
+        raise ProfileError(error.message, path=path, remedy=error.remedy or _CORRECT) from error
     targets = tuple(asked.targets) or measured_above(measurements, models)
-    return (ScaleQuestion(measurements, models, targets),)
+    return ScaleQuestion(measurements, models, targets)
 
 
 def measured_above(measurements: Measurements, models: Sequence[int]) -> tuple[int, ...]:
@@ -341,7 +416,7 @@ class CurvePoints(NamedTuple):
 def read_curve_points(path: str) -> CurvePoints:
     """Return the points of a CSV, gzip or not; "-" is standard input.
 
-    Raises InputError: it cannot be read, lacks a column, or a row is wrong.
+    Raises ProfileError: it cannot be read, lacks a column, or a row is wrong.
     """
     _, rows = _table(read_text(path), path, ("size", "mpki"), GIVE_CURVE)
     points, bounds = [], []

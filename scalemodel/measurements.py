@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scalemodel.errors import OptionError
+from sampling.errors import OptionError
 
 # Beyond these a number is a slip, and a double could not hold what is extrapolated from it.
 LARGEST_SIZE = 10**9

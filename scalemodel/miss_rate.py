@@ -8,16 +8,18 @@ Scale model)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from math import nextafter, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.errors import OptionError
 from scalemodel.accesses import AddressArray, AddressTrace, BoolArray, FloatArray, IntArray
-from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
 
 Int32Array = NDArray[np.int32]
@@ -41,6 +43,53 @@ class MissCounts(NamedTuple):
     low: FloatArray | None
     high: FloatArray | None
     cold: float
+
+
+class CurvePoint(msgspec.Struct, frozen=True):
+    """A cache of a curve: the size of the system it belongs to, and its misses; None where not known."""
+
+    size: int | None
+    capacity_bytes: int
+    mpki: float | None
+    low: float | None
+    high: float | None
+    miss_ratio: float
+    unit: MpkiUnit
+    method: Method
+    rate: float
+    line_bytes: int
+
+
+class CurveRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A curve, column by column; see `MissRateCurve`."""
+
+    size: tuple[int | None, ...]
+    capacity_bytes: tuple[int, ...]
+    mpki: tuple[float | None, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    miss_ratio: tuple[float, ...]
+    unit: MpkiUnit
+    method: Method
+    rate: float
+    confidence: float | None
+    accesses: int
+    cold_misses: float
+    instructions: int | None
+    line_bytes: int
+
+    @property
+    def points(self) -> list[CurvePoint]:
+        """The same, cache by cache."""
+        caches = zip(
+            self.size, self.capacity_bytes, self.mpki, self.low, self.high, self.miss_ratio, strict=True
+        )
+        return [
+            CurvePoint(
+                size, capacity, mpki, low, high, ratio, self.unit, self.method, self.rate, self.line_bytes
+            )
+            for size, capacity, mpki, low, high, ratio in caches
+        ]
 
 
 class MissRateCurve(NamedTuple):
@@ -67,6 +116,29 @@ class MissRateCurve(NamedTuple):
     def miss_ratio(self) -> FloatArray:
         """(c,) the share of the accesses that miss."""
         return self.counts.misses / self.accesses
+
+    def record(self, sizes: Sequence[int | None]) -> CurveRecord:
+        """Return the curve with the (c,) sizes of the systems that the caches belong to."""
+        unknown = [None] * len(sizes)
+        mpki, low, high = (
+            unknown if values is None else values.tolist() for values in (self.mpki, self.low, self.high)
+        )
+        return CurveRecord(
+            size=tuple(sizes),
+            capacity_bytes=tuple(self.capacity_bytes.tolist()),
+            mpki=tuple(mpki),
+            low=tuple(low),
+            high=tuple(high),
+            miss_ratio=tuple(self.miss_ratio.tolist()),
+            unit=self.unit,
+            method=self.method,
+            rate=self.rate,
+            confidence=self.confidence,
+            accesses=self.accesses,
+            cold_misses=self.counts.cold,
+            instructions=self.instructions,
+            line_bytes=self.line_bytes,
+        )
 
 
 def miss_rate_curve(

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from scalemodel.cliff import CurveReading, CurveStep, read_curve
-from scalemodel.errors import Finding, OptionError
-from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
+import msgspec
+
+from sampling.errors import OptionError
+from scalemodel.cliff import CurveReading, CurveStep, Finding, read_curve
+from scalemodel.measurements import Measurements, MpkiUnit, Scaling, wrong_f_mem, wrong_size
 from scalemodel.rules import (
     CLIFF_BETWEEN_MODELS,
     DEFAULT_CONFIDENCE,
@@ -61,7 +62,7 @@ class Region(StrEnum):
     BEYOND = "beyond the cliff"
 
 
-class Classification(NamedTuple):
+class Classification(msgspec.Struct, frozen=True):
     """How IPC goes with size, linear, sub-linear or super-linear, and the reason in words."""
 
     scaling: str
@@ -71,7 +72,7 @@ class Classification(NamedTuple):
 _BEYOND = "beyond the calibrated range"
 
 
-class Prediction(NamedTuple):
+class Prediction(msgspec.Struct, frozen=True):
     """What one rule says of one target: no IPC where there is no point, low alone where the top is open."""
 
     target: int
@@ -82,6 +83,16 @@ class Prediction(NamedTuple):
     region: Region
     note: str
     bounds: Bounds = Bounds.NONE
+    #: The IPC that was simulated there, and predicted / measured - 1.
+    measured: float | None = None
+    error: float | None = None
+
+    def beside(self, measured: float | None) -> Prediction:
+        """Return it beside the IPC that was simulated at the target, None where none was."""
+        if measured is None or self.region is Region.LARGEST:
+            return self
+        error = None if self.ipc is None else self.ipc / measured - 1
+        return msgspec.structs.replace(self, measured=measured, error=error)
 
     @property
     def is_beyond(self) -> bool:
@@ -89,18 +100,36 @@ class Prediction(NamedTuple):
         return _BEYOND in self.note
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class ScaleModel(msgspec.Struct, frozen=True):
+    """A small system that was simulated."""
+
+    size: int
+    ipc: float
+
+
+class Cliff(msgspec.Struct, frozen=True):
+    """Where the working set comes to fit, and how many times fewer misses there are; None: none are left."""
+
+    smaller: int
+    larger: int
+    mpki_smaller: float
+    mpki_larger: float
+    ratio: float | None
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename={"name": "benchmark"}):
     """All predictions for one benchmark."""
 
     name: str
-    #: Sizes of the scale models that were used, ascending.
-    models: tuple[int, ...]
+    scaling: Scaling
+    #: The scale models that were used, ascending.
+    simulated: tuple[ScaleModel, ...]
+    mpki_unit: MpkiUnit
     confidence: float
+    #: The one applied, the first above the largest model and on the way to the targets.
+    cliff: Cliff | None
     #: Target by target in the order asked, the rules in theirs.
     predictions: tuple[Prediction, ...]
-    #: The one applied, the first above the largest model and on the way to the targets.
-    cliff: CurveStep | None
     #: C [Eq. 1] of the smallest and the largest model; 1 where a cliff lies between them.
     correction: float
     #: Rule -> largest |ln(actual / predicted)| of a model from the two before, None where one has no
@@ -109,6 +138,11 @@ class Outcome:
     classification: Classification
     #: What concerns the whole.
     findings: tuple[Finding, ...]
+
+    @property
+    def models(self) -> tuple[int, ...]:
+        """The sizes of the scale models, ascending."""
+        return tuple(model.size for model in self.simulated)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -172,14 +206,17 @@ def predict(
     gain = _gain_finding(
         reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None, is_assumed=assume_f_mem
     )
+    predictions = [
+        _predicted(asked, rule, back_casts.get(rule.name), target) for target in wanted for rule in chosen
+    ]
     return Outcome(
         name=measurements.name,
-        models=models,
+        scaling=measurements.scaling,
+        simulated=tuple(ScaleModel(size, ipc) for size, ipc in points),
+        mpki_unit=measurements.mpki_unit,
         confidence=level.confidence,
-        predictions=tuple(
-            _predicted(asked, rule, back_casts.get(rule.name), target) for target in wanted for rule in chosen
-        ),
-        cliff=cliff,
+        cliff=None if cliff is None else _cliff_record(cliff),
+        predictions=tuple(each.beside(measurements.ipc.get(each.target)) for each in predictions),
         correction=1.0 if is_inside else ends.correction,
         back_cast={name: None if back == math.inf else back for name, back in back_casts.items()},
         classification=_classify(measurements, ends, reading),
@@ -211,6 +248,10 @@ def _checked(
             remedy = "give larger targets, or name the simulated sizes"
             raise OptionError(f"the target: {wrong}", remedy=remedy)
     return models
+
+
+def _cliff_record(step: CurveStep) -> Cliff:
+    return Cliff(step.smaller, step.larger, step.mpki_smaller, step.mpki_larger, step.ratio)
 
 
 def _back_cast(rule: Rule, points: Sequence[tuple[int, float]]) -> float:

@@ -25,7 +25,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from scalemodel.errors import OptionError
+from sampling.errors import OptionError
 from scalemodel.measurements import Scaling
 
 # Outside these an extrapolation is no prediction any more; within them 1/c is a number.

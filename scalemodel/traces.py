@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sampling.errors import OptionError, ProfileError
+from sampling.readers.input_file import InputFile, open_input, pieces
 from scalemodel import accel_sim
 from scalemodel.accesses import AddressArray, AddressTrace, lines_of, lines_touched
-from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.files import InputFile, open_file
 from scalemodel.measurements import TraceFormat
 
 _ADDRESS, _SIZE = "address", "size"
@@ -52,7 +52,7 @@ def read_address_trace(
     trace_format : of all files; None recognises each by its content. Binary must be named.
     line_bytes : a power of two. An access to several lines counts once for each.
 
-    Raises InputError: a file cannot be read, is of no known format, or breaks its format's grammar; no file
+    Raises ProfileError: a file cannot be read, is of no known format, or breaks its format's grammar; no file
     has an access; OptionError: there is no path, or the line size is no power of two.
     """
     if not paths:
@@ -66,14 +66,14 @@ def read_address_trace(
         if Path(path).is_dir():
             waiting = [*_traces_in(path), *waiting]
             continue
-        with open_file(path) as file:
+        with open_input(path) as file:
             if trace_format is None and file.head.startswith(_LIST_STARTS):
                 waiting = [*_traces_listed(file), *waiting]
             else:
                 parts.append(_READERS[trace_format or _recognised(file)](file, line_bytes))
     line = np.concatenate([part.line for part in parts])
     if not line.size:
-        raise InputError("has no access to memory", Place(", ".join(paths)))
+        raise ProfileError("has no access to memory", path=", ".join(paths))
     # Instructions are known where every part says them.
     threads = [part.thread_instructions for part in parts if part.thread_instructions is not None]
     warps = [part.warp_instructions for part in parts if part.warp_instructions is not None]
@@ -90,13 +90,14 @@ def _traces_in(folder: str) -> list[str]:
     found = sorted((int(match[1]), str(path)) for match, path in named if match)
     if not found:
         remedy = "give one with kernelslist.g or kernel-1.traceg in it, or the files, in order"
-        raise InputError("is a folder without traces of Accel-Sim", Place(folder), remedy=remedy)
+        raise ProfileError("is a folder without traces of Accel-Sim", path=folder, remedy=remedy)
     return [path for _, path in found]
 
 
 def _traces_listed(file: InputFile) -> list[str]:
     """Return the traces that a list of kernels names, beside it; copies to the GPU are left out."""
-    text = b"".join(file.line_pieces()).decode("utf-8", "replace")
+    with file.open() as stream:
+        text = stream.read().decode("utf-8", "replace")
     found = []
     for row, line in enumerate(text.splitlines(), 1):
         name = line.strip()
@@ -107,7 +108,7 @@ def _traces_listed(file: InputFile) -> list[str]:
         if there is None or file.path == "-":
             what = f"lists {name!r}, which is no file beside it"
             remedy = "give the list where its traces lie, grouped by Accel-Sim's post-traces-processing"
-            raise InputError(what, Place(file.path, row), remedy=remedy)
+            raise ProfileError(what, path=file.path, row=row, remedy=remedy)
         found.append(str(there))
     return found
 
@@ -117,7 +118,7 @@ def _recognised(file: InputFile) -> TraceFormat:
     head = file.head
     if head.startswith(_ZSTD_MAGIC):
         remedy = "decompress it; for a .tracez write the trace as --text"
-        raise InputError("is compressed by zstd", Place(file.path), remedy=remedy)
+        raise ProfileError("is compressed by zstd", path=file.path, remedy=remedy)
     if accel_sim.recognises(head):
         return TraceFormat.ACCEL_SIM
     if _ADDRESS in _header(head):
@@ -126,15 +127,16 @@ def _recognised(file: InputFile) -> TraceFormat:
     if _ADDRESS_LINE.fullmatch(first):
         return TraceFormat.TEXT
     what = "is not a trace in a known format" if head else "is empty"
-    raise InputError(what, Place(file.path), remedy=_REMEDY)
+    raise ProfileError(what, path=file.path, remedy=_REMEDY)
 
 
 def _of_binary(file: InputFile, line_bytes: int, width: int) -> AddressTrace:
-    content = b"".join(file.line_pieces())
+    with file.open() as stream:
+        content = stream.read()
     if len(content) % width:
         what = f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses"
         remedy = f"write little-endian unsigned {8 * width}-bit integers, nothing else"
-        raise InputError(what, Place(file.path), remedy=remedy)
+        raise ProfileError(what, path=file.path, remedy=remedy)
     address = np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
     return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
@@ -153,23 +155,23 @@ def _of_rows(file: InputFile, line_bytes: int, *, is_text: bool) -> AddressTrace
     """Read a CSV, or a text as a CSV of one column whose empty rows are left out."""
     header = [_ADDRESS] if is_text else _header(file.head)
     if _ADDRESS not in header:
-        raise InputError("no column address", Place(file.path, 1))
+        raise ProfileError("no column address", path=file.path, row=1)
     lines, row = [np.zeros(0, dtype=np.uint64)], 1
-    for piece in file.line_pieces():
+    for _, piece in pieces(file):
         text = _COMMENT.sub(b"", piece) if is_text else piece
         first = row
         if row == 1 and not is_text:
             text, first = text.partition(b"\n")[2], 2
         if text.strip() or (text and not is_text):
-            lines.append(_lines_in(text, Place(file.path, first), header, line_bytes, is_text=is_text))
+            lines.append(_touched_lines(text, file.path, first, header, line_bytes, is_text=is_text))
         row += piece.count(b"\n")
     return AddressTrace(np.concatenate(lines), line_bytes)
 
 
-def _lines_in(
-    text: bytes, first: Place, header: list[str], line_bytes: int, *, is_text: bool
+def _touched_lines(
+    text: bytes, path: str, first_row: int, header: list[str], line_bytes: int, *, is_text: bool
 ) -> AddressArray:
-    """Return the lines that rows touch, the first of them at a place; InputError where one is wrong."""
+    """Return the lines that rows touch, the first of them in a row; ProfileError where one is wrong."""
     import pyarrow as pa
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
@@ -189,7 +191,7 @@ def _lines_in(
         )
     except pa.ArrowInvalid as error:
         if (found := _ROW.search(str(error))) is None:
-            raise InputError(f"is no table ({error})", first._replace(row=None)) from error
+            raise ProfileError(f"is no table ({error})", path=path) from error
         wrong, what, column = int(found[2]) - 1, found[3], found[1] and header[int(found[1])]
     else:
         table = table.drop_null() if is_text else table
@@ -202,9 +204,8 @@ def _lines_in(
         if not is_wrong.any():
             return lines_touched(address, size, line_bytes)[0]
         wrong = int(np.argmax(is_wrong))
-    place = first._replace(row=(first.row or 1) + wrong, column=column)
     remedy = "write addresses below 2^64, decimal or hexadecimal after 0x, in a CSV bytes of 1 or more"
-    raise InputError(what, place, remedy=remedy)
+    raise ProfileError(what, path=path, row=first_row + wrong, column=column, remedy=remedy)
 
 
 _READERS: dict[TraceFormat, Callable[[InputFile, int], AddressTrace]] = {

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scalemodel.errors import AnalysisError, Finding, OptionError
+import msgspec
+
+from sampling.errors import AnalysisError, OptionError
+from scalemodel.cliff import Finding
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import DEFAULT_CONFIDENCE, RULES
 
 if TYPE_CHECKING:
-    from scalemodel.from_logs import Run
+    from scalemodel.runs import SimulatedRun
 
 
 class Check(NamedTuple):
@@ -39,7 +42,7 @@ class Check(NamedTuple):
         return (low is None or low <= self.actual) and (high is None or self.actual <= high)
 
 
-class Score(NamedTuple):
+class Score(msgspec.Struct, frozen=True):
     """One rule at one target: mean and largest of the errors, whose that is, and how many have a point."""
 
     mean: float | None
@@ -80,7 +83,7 @@ def validate(
     rules: Sequence[str] = tuple(RULES),
     confidence: float = DEFAULT_CONFIDENCE,
     assume_f_mem: bool = False,
-    runs: Mapping[str, Sequence[Run]] | None = None,
+    runs: Mapping[str, Sequence[SimulatedRun]] | None = None,
 ) -> Validation:
     """Predict every measured size above the scale models from these.
 
@@ -128,10 +131,10 @@ def validate(
         by_rules += [Check(name, benchmark.ipc[each.target], each) for each in outcome.predictions]
         if of_runs is not None:
             # Tables of sizes take no arrays.
-            from scalemodel.from_logs import predicted_by_waves
+            from scalemodel.waves import predict_ipc
 
             pair = [run for run in of_runs if run.size in outcome.models]
-            waves = [predicted_by_waves(pair, target) for target in targets]
+            waves = [predict_ipc(pair, target) for target in targets]
             by_waves += [Check(name, benchmark.ipc[each.target], each) for each in waves]
     if not by_rules:
         what = "no benchmark has an IPC above its scale models, so there is nothing to check"

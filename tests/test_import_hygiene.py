@@ -58,8 +58,8 @@ def test_no_module_of_an_engine_brings_the_screen_or_a_heavy_package(engine: str
     assert engine in modules
     found = packages_with(*modules)
     assert engine in found
-    other = {"sampling", "scalemodel"} - {engine}
-    assert unwanted(found, SCREEN | HEAVY | other) == {}
+    above = {"scalemodel"} - {engine}
+    assert unwanted(found, SCREEN | HEAVY | above) == {}
 
 
 def test_the_public_names_of_the_engine_are_imported_when_they_are_used() -> None:

@@ -9,7 +9,7 @@ these lines, lines get lost, a run may go on or have been killed: what is not kn
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
@@ -78,6 +78,10 @@ _NUMBERED_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)")
 _LOW_COPY = re.compile(rb"MemcpyHtoD,0x0*[0-9a-fA-F]{1,8},")
 _PUSH = re.compile(rb"\s*'([^']*)'.*?gridDim= ?(\([\d, ]*\))?(?:\s*blockDim ?= ?(\([\d, ]*\)))?")
 _LAUNCH = re.compile(rb"(.*) uid: ?(\d{1,18})(?!\d)")
+# An option of the configuration; what it means comes behind its value: a sentence that begins with an option
+# is none. From the first launch on nothing is configuration any more.
+_OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)[ \t]*+(?=[#\r\n]|\Z)", re.MULTILINE)
+_FIRST_LAUNCH = re.compile(rb"^[ \t]*+-kernel name = |GPGPU-Sim PTX: pushing kernel '", re.MULTILINE)
 
 
 @dataclass(slots=True, eq=False)
@@ -135,6 +139,7 @@ class PrintedRun:
     kernels: list[PrintedKernel] = field(default_factory=list)
     waiting: list[PrintedLaunch] = field(default_factory=list)  #: announced, and not ended
     has_ended: bool = False  #: whether the simulator says so
+    options: dict[str, str] = field(default_factory=dict)  #: the configuration, by names with the hyphen
 
 
 def printed_lines(
@@ -163,6 +168,37 @@ def printed_lines(
             counted_to = start + 1
             yield row, key, value
         row += text.count(b"\n", counted_to)
+
+
+def printed_configuration(pieces: Iterable[bytes]) -> dict[str, str]:
+    """Return the options that are printed before the first launch, by their names with the hyphen."""
+    options: dict[str, str] = {}
+    for _ in _noting_options(pieces, options):
+        pass
+    return options
+
+
+def _noting_options(pieces: Iterable[bytes], options: dict[str, str]) -> Iterator[bytes]:
+    """Yield the pieces, and note the options of the configuration in them; the first of each name counts."""
+    has_begun = False
+    for text in pieces:
+        if not has_begun:
+            launch = _FIRST_LAUNCH.search(text)
+            has_begun = launch is not None
+            for option in _OPTION.finditer(text, 0, launch.start() if launch else len(text)):
+                options.setdefault(option[1].decode(), option[2].decode("utf-8", "replace"))
+        yield text
+
+
+def read_run(path: str, pieces: Iterable[bytes], counters: Sequence[bytes] = ()) -> PrintedRun:
+    """Return what an output says, in pieces of whole lines, of its configuration and its launches.
+
+    Raises ProfileError: see `printed_run`.
+    """
+    options: dict[str, str] = {}
+    run = printed_run(path, printed_lines(_noting_options(pieces, options), counters), counters)
+    run.options = options
+    return run
 
 
 # Row and text of each line of a block and of what stands behind it, by its key.
@@ -411,6 +447,7 @@ class LoggedLaunches(NamedTuple):
     cycles: IntArray
     instructions: IntArray
     unfinished: int  #: how many launches had not ended
+    options: Mapping[str, str]  #: the configuration, by names with the hyphen
 
 
 def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunches:
@@ -418,7 +455,7 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
 
     Raises ProfileError: there is none; kernels ran at once, a limit ended one, or one count is of several.
     """
-    run = printed_run(file.path, printed_lines(text for _, text in pieces(file, progress)))
+    run = read_run(file.path, (text for _, text in pieces(file, progress)))
     whole = [each for each in run.kernels if each.why_cut != STILL_RUNNING and each.cycles is not None]
     for kernel in whole:
         message = kernel.why_cut and f"not every launch is known whole: {kernel.why_cut}"
@@ -438,6 +475,7 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
         cycles=np.array([kernel.cycles for kernel in whole], dtype=np.int64),
         instructions=np.array([kernel.instructions for kernel in whole], dtype=np.int64),
         unfinished=len(run.waiting) + len(run.kernels) - len(whole) - bool(run.waiting),
+        options=run.options,
     )
 
 

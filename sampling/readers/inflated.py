@@ -49,6 +49,8 @@ def _refuse_endless(inflated_bytes: int, packed: IO[bytes], path: str | Path, ki
 
 
 class _Inflated(io.RawIOBase):
+    damage = None
+
     def __init__(self, packed: IO[bytes], path: str | Path, kind: str) -> None:
         super().__init__()
         self._packed, self._path, self._kind, self._bytes = packed, path, kind, 0

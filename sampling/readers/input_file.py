@@ -1,9 +1,10 @@
-"""An input as readers use it: its first bytes, a stream, or a file on disk, decompressed if it is gzip."""
+"""An input as readers use it: its first bytes, a stream, or a file on disk; gzip and xz are decompressed."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from select import select
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
 
     from sampling.readers.columns import ColumnMap
 
+Compression = Literal["gzip", "xz"]
+
 HEAD_BYTES = 1 << 16
 SQLITE = b"SQLite format 3\0"
 # The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
 PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
+# How compressed data begin
+_MAGICS: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "xz": b"\xfd7zXZ\x00"}
 # What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
 _STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 # A program that is to write to a pipe has opened it by then.
@@ -67,7 +71,7 @@ class InputFile:
     path: str  #: as the user gave it ("-" for standard input); for messages
     location: Path  #: where its bytes lie
     head: bytes  #: its first 64 KiB, decompressed; empty for a folder
-    compressed: bool  #: whether the bytes on disk are gzip
+    compression: Compression | None = None  #: of the bytes on disk
     lasting: bool = True  #: whether the location still exists after reading; the copy of a pipe does not
     #: the temporary file with a pipe's bytes, which exists as long as this object
     copy: object = field(default=None, repr=False, compare=False)
@@ -78,6 +82,11 @@ class InputFile:
     is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def compressed(self) -> bool:
+        """Whether the bytes on disk are not those that are read."""
+        return self.compression is not None
 
     @property
     def is_directory(self) -> bool:
@@ -93,7 +102,11 @@ class InputFile:
         """
         with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
             packed = cast("IO[bytes]", raw)
-            yield inflated(packed, self.path, "gzip", whole=self.partial) if self.compressed else packed
+            if self.compression is None:
+                yield packed
+            else:
+                is_whole = self.partial and self.compression == "gzip"
+                yield inflated(packed, self.path, self.compression, whole=is_whole)
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -115,12 +128,13 @@ class InputFile:
 
     @contextmanager
     def damage_reported(self) -> Iterator[None]:
-        """Turn what gzip and the file system raise into this engine's error."""
+        """Turn what gzip, xz and the file system raise into this engine's error."""
         try:
             yield
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            what = f"the gzip data is cut short or damaged ({error})"
-            remedy = WHOLE if self.is_profile and not is_binary(self) else COPY_AGAIN
+        except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
+            what = f"the {self.compression or 'gzip'} data is cut short or damaged ({error})"
+            can_be_partial = self.is_profile and self.compression != "xz" and not is_binary(self)
+            remedy = WHOLE if can_be_partial else COPY_AGAIN
             raise ProfileError(what, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
@@ -163,7 +177,6 @@ def open_input(path: str, options: ReadOptions = _PLAIN) -> Iterator[InputFile]:
         path,
         location,
         b"",
-        compressed=False,
         columns=options.columns,
         partial=options.partial,
         keep_overlong=options.keep_overlong,
@@ -231,17 +244,17 @@ def _temporary_copy(stream: IO[bytes], first: bytes = b"") -> IO[bytes]:
 
 
 def _with_head(file: InputFile) -> InputFile:
-    with file.damage_reported():
-        with file.location.open("rb") as stream:
-            head = stream.read(HEAD_BYTES)
-        if not head.startswith(_GZIP_MAGIC):
-            return replace(file, head=head)
-    # What there is of damaged data is enough to recognise a format.
-    with replace(file, compressed=True, partial=True).open() as stream:
+    with file.damage_reported(), file.location.open("rb") as stream:
+        head = stream.read(HEAD_BYTES)
+    compression = next((kind for kind, magic in _MAGICS.items() if head.startswith(magic)), None)
+    if compression is None:
+        return replace(file, head=head)
+    # What there is of damaged gzip data is enough to recognise a format.
+    with replace(file, compression=compression, partial=True).open() as stream:
         head = stream.read(HEAD_BYTES)
         if not head and (damage := stream.raw.damage) is not None:  # type: ignore[attr-defined]
             raise zlib.error(damage)
-    return replace(file, head=head, compressed=True)
+    return replace(file, head=head, compression=compression)
 
 
 def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:

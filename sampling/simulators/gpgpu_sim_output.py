@@ -22,7 +22,7 @@ import numpy as np
 
 from sampling.errors import OptionError, ProfileError
 from sampling.projection import IntervalLog, KernelFacts
-from sampling.readers.gpgpu_sim_output import PrintedKernel, PrintedRun, printed_lines, printed_run
+from sampling.readers.gpgpu_sim_output import PrintedKernel, PrintedRun, printed_lines, printed_run, read_run
 from sampling.readers.input_file import InputFile
 from sampling.simulators.export import LOADS_FROM
 from sampling.simulators.measured_run import (
@@ -84,7 +84,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
             message = f"{name} is a ratio, a mean or a maximum, which launches do not add up to"
             raise OptionError(message, remedy="ask for the counts that it is made of")
     asked = [name.encode() for name in counters]
-    run = printed_run(file.path, printed_lines(LinesSoFar(file), asked), asked)
+    run = read_run(file.path, LinesSoFar(file), asked)
     if not run.kernels:
         remedy = "give what the simulator printed on its standard output"
         raise ProfileError("no launch is printed there", path=file.path, remedy=remedy)
@@ -126,6 +126,8 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         kernels=tuple(kernels),
         missing=missing,
         filled=frozenset(filled),
+        options=run.options,
+        unfinished=len(run.waiting),
     )
 
 

@@ -62,6 +62,8 @@ class MeasuredRun:
     filled: frozenset[int] = frozenset()  #: the places of launches before which L2 was filled
     #: (n,) how each launch found the caches, where the file says so itself; else empty
     told: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)  #: the configuration, where it is printed
+    unfinished: int = 0  #: launches that were announced and had not ended
 
 
 def is_state(text: str) -> bool:

@@ -23,7 +23,7 @@ from sampling.simulators.simulator import (
     RunRules,
     Simulator,
 )
-from sampling.text import Wording, either, nearest
+from sampling.text import Wording, joined, nearest
 
 #: The record of each in this folder: its module and its name there
 _SIMULATORS = {
@@ -132,7 +132,7 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     readers = {each.name: each.results for each in simulators() if each.results is not None}
     titles = [_load_simulator(name).title for name, reader in readers.items() if not reader.is_table]
     tables = " nor ".join(reader.form for reader in readers.values() if reader.is_table)
-    wrong = f"neither what {either(titles)} print, nor {tables}"
+    wrong = f"neither what {joined(titles, 'or')} print, nor {tables}"
     remedy = "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
     reader = choose_reader(file, readers, source, what="results", wrong=wrong, remedy=remedy)
     return reader.read(file, metrics)

@@ -82,7 +82,7 @@ def named(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def sheet(tmp_path: Path) -> str:
+def table(tmp_path: Path) -> str:
     """A table of sizes of such a benchmark, in such a file."""
     path = tmp_path / FILE.replace(".parquet", ".csv")
     path.write_text(SHEET, encoding="utf-8")
@@ -178,10 +178,10 @@ async def test_no_view_shows_what_a_profile_stores_of_the_user(tmp_path: Path) -
         assert SECRET not in view_of(app).pane_text().text
 
 
-async def test_a_benchmark_is_copied_as_it_is_printed(sheet: str, tmp_path: Path) -> None:
-    from tui.scale.sheet import read_sheets, tables_of
+async def test_a_benchmark_is_copied_as_it_is_printed(table: str, tmp_path: Path) -> None:
+    from tui.scale.questions import open_questions, questions_from
 
-    scale = tables_of(read_sheets([sheet]))
+    scale = questions_from(open_questions([table]))
     async with opened(None, view="Scale model", scale=scale, ascii_only=True) as (app, pilot):
         await wait_for(pilot, lambda: r"b\x1b]52;c;" in screen_text(app), "the title names it")
         check_rows(app)

@@ -29,5 +29,5 @@ async def test_no_color_wins_and_what_is_marked_is_still_seen_in_every_view(
             await wait_for(pilot, lambda: is_reversed(words), f"{words} is marked")  # noqa: B023
             assert colours(app) == set()
         await pilot.press("ctrl+p")
-        await wait_for(pilot, lambda: "add a size below" in screen_text(app), "the palette")
+        await wait_for(pilot, lambda: "read a CSV or TOML" in screen_text(app), "the palette")
         assert colours(app) == set()

@@ -1,19 +1,18 @@
-"""View 5 under a pilot: typing in its table, its panes, its files, and what it copies.
+"""View 5 under a pilot: a number changed in its table, the editor, its panes, its files, and what it copies.
 
-What it shows of a table is tested without an app, in `tests/scale/test_scale_sheet.py`.
+What it shows of a question is tested without an app, in `tests/scale/test_scale_questions.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.widgets import Input
 
-from scalemodel.measurements import MpkiUnit, Scaling
 from tests.app.driving import SIZES, App, Running, drawn, opened, printed, resized, screen_text, wait_for
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
@@ -22,7 +21,7 @@ from tui.app.scale import CellInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.app.view import HelpScreen
 from tui.app.widgets import Chart
 from tui.options.files import sample_scale_question
-from tui.scale.sheet import OpenTables, Role, SheetRow, made_up_tables
+from tui.scale.questions import OpenQuestions, made_up_questions
 
 
 @asynccontextmanager
@@ -36,36 +35,30 @@ async def scale(
         yield app, pilot
 
 
-def tables(app: App) -> OpenTables:
-    return app.session.scale or made_up_tables()
+def questions(app: App) -> OpenQuestions:
+    return app.session.scale or made_up_questions()
+
+
+def ipc(app: App) -> dict[int, float]:
+    return dict(questions(app).shown.measurements.ipc)
 
 
 def table(app: App) -> ScaleTable:
     return app.screen.query_one(ScaleTable)
 
 
-def place(app: App) -> tuple[int, int]:
-    """The row and the column of the cursor."""
-    return table(app).cursor, table(app).column
-
-
 def chart(app: App) -> Chart:
     return app.screen.query_one(Chart)
-
-
-def rows(app: App) -> list[tuple[str, str, str, str]]:
-    return [(row.size, row.ipc, row.mpki, row.f_mem) for row in tables(app).sheet.rows]
-
-
-async def settled(app: App, pilot: Running, row: int, cell: int, text: str) -> None:
-    """Wait until a cell holds a text and no field is open."""
-    await wait_for(pilot, lambda: rows(app)[row][cell] == text, f"row {row} has {text}: {rows(app)}")
-    await wait_for(pilot, lambda: not isinstance(app.focused, CellInput), "no field is open")
 
 
 async def shows(app: App, pilot: Running, text: str, description: str = "") -> None:
     """Wait until a text is on the screen."""
     await wait_for(pilot, lambda: text in screen_text(app), description or text)
+
+
+async def focused(app: App, pilot: Running) -> None:
+    """Wait until the table has the focus, and no cell is typed in."""
+    await wait_for(pilot, lambda: app.focused is table(app), "back in the table")
 
 
 # -- panes and sizes --------------------------------------------------------------------------------------
@@ -75,9 +68,9 @@ async def test_every_size_shows_what_it_has_room_for() -> None:
     async with scale() as (app, pilot):
         for size in SIZES:
             await resized(app, pilot, *size)
-            await shows(app, pilot, "[N] empty, [o] open")
+            await shows(app, pilot, "[E] edit, [o] open")
             text = screen_text(app)
-            for part in ("[5] Made-up numbers, no real GPU", "  16   199", "simulated", "784.2"):
+            for part in ("[5] Made-up numbers, no real GPU", "  16  199", "simulated", "784.2"):
                 assert part in text
             assert "cliff 64 to 128 SMs" in text
             assert "[f] In words: super-linear" in text
@@ -87,10 +80,6 @@ async def test_every_size_shows_what_it_has_room_for() -> None:
                 assert "371.1 to 422.6" in text
                 assert "the working set comes to fit" in text
                 assert "░" in text
-        await pilot.press("1")
-        assert isinstance(app.screen, ScaleScreen)
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: app.focused is table(app), "the digit began a cell, which is left")
         await wide_panes_stand_side_by_side(app, pilot)
         await tab_goes_through_panes_that_have_no_room(app, pilot)
 
@@ -118,12 +107,12 @@ async def tab_goes_through_panes_that_have_no_room(app: App, pilot: Running) -> 
     assert "■ simulated" not in screen_text(app)
     await pilot.press("tab")
     await shows(app, pilot, "■ simulated", "the chart with its legend")
-    assert "  16   199" not in screen_text(app)
+    assert "  16  199" not in screen_text(app)
     await pilot.press("tab")
     await shows(app, pilot, "Rule additive", "the words")
     assert max(map(len, screen_text(app).splitlines())) <= 60
     await pilot.press("tab")
-    await shows(app, pilot, "  16   199", "the table again")
+    await shows(app, pilot, "  16  199", "the table again")
     await pilot.press("f")
     await shows(app, pilot, "Rule additive", "f goes to the words")
     await pilot.press("shift+tab")
@@ -146,34 +135,27 @@ async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_actio
         await shows(app, pilot, "[i] 95 %", "another level")
 
 
-# -- typing -----------------------------------------------------------------------------------------------
+# -- a number is changed ----------------------------------------------------------------------------------
 
 
-async def test_cells_are_typed_in() -> None:
+async def test_a_number_is_changed_where_the_cursor_is() -> None:
     async with scale() as (app, pilot):
-        await escape_leaves_a_cell_as_it_was_and_every_key_is_text(app, pilot)
-        await the_cursor_stays_in_the_table(app, pilot)
-        await a_digit_begins_a_cell_and_enter_takes_it(app, pilot)
-        await shift_tab_and_the_arrows_take_a_cell_too(app, pilot)
-        await tab_in_the_last_cell_takes_it_and_types_no_more(app, pilot)
-        await tab_takes_a_cell_and_goes_on_in_the_next(app, pilot)
+        await the_cursor_stays_among_the_numbers(app, pilot)
+        await escape_leaves_a_number_as_it_was_and_every_key_is_text(app, pilot)
+        before = drawn(chart(app))
+        await pilot.press("g", "h", "h", "h", "j", "l", "enter", *"120.5", "enter")
+        await wait_for(pilot, lambda: ipc(app) == {8: 100, 16: 120.5}, "another IPC")
+        await wait_for(pilot, lambda: drawn(chart(app)) != before, "another chart")
+        await focused(app, pilot)
+        assert (table(app).cursor, table(app).column) == (1, 1)
+        # c = C = 120.5/100/2 < 1: eff / (1 + M (1/c - 1)) T.
+        await shows(app, pilot, f"{120.5 / 16 * 32 / (1 + 1 * (200 / 120.5 - 1)):.4g}", "the new prediction")
+        await shows(app, pilot, "[5] Sizes, from made-up numbers")
+        await what_is_wrong_is_said_and_the_field_stays(app, pilot)
 
 
-async def escape_leaves_a_cell_as_it_was_and_every_key_is_text(app: App, pilot: Running) -> None:
-    await pilot.press("enter", *"1q5?nD")
-    assert app.screen.query_one(Input).value == "1q5?nD"
-    await pilot.press("escape")
-    await wait_for(pilot, lambda: app.focused is table(app), "back in the table")
-    assert rows(app)[0][0] == "8"
-    assert app.session.scale is None
-    await pilot.press("enter", "enter")
-    await wait_for(pilot, lambda: app.focused is table(app), "taken unchanged")
-    assert app.session.scale is None
-
-
-async def the_cursor_stays_in_the_table(app: App, pilot: Running) -> None:
-    await pilot.press("g")
-    for keys, cursor in (
+async def the_cursor_stays_among_the_numbers(app: App, pilot: Running) -> None:
+    for keys, cell in (
         (["k", "h"], (0, 0)),
         (["down", "right", "j", "l"], (2, 2)),
         (["G", "j"], (4, 2)),
@@ -183,171 +165,104 @@ async def the_cursor_stays_in_the_table(app: App, pilot: Running) -> None:
         (["home", "left", "up"], (0, 2)),
     ):
         await pilot.press(*keys)
-        assert place(app) == cursor, keys
+        assert (table(app).cursor, table(app).column) == cell, keys
 
 
-async def a_digit_begins_a_cell_and_enter_takes_it(app: App, pilot: Running) -> None:
-    before = drawn(chart(app))
-    await pilot.press("h", "h", "j", "l", *"120.5")
-    assert rows(app)[1][1] == "199"
-    await pilot.press("enter")
-    await settled(app, pilot, 1, 1, "120.5")
-    await wait_for(pilot, lambda: drawn(chart(app)) != before, "another chart")
-    assert app.focused is table(app)
-    assert place(app) == (1, 1)
-    # c = C = 120.5/100/2 < 1: eff / (1 + M (1/c - 1)) T.
-    wanted = 120.5 / 16 * 32 / (1 + 1 * (200 / 120.5 - 1))
-    await shows(app, pilot, f"{wanted:.4g}", "the new prediction")
-    assert "sub-linear" in screen_text(app) or "super-linear" in screen_text(app)
-    assert "[5] Sizes, from made-up numbers" in screen_text(app)
+async def escape_leaves_a_number_as_it_was_and_every_key_is_text(app: App, pilot: Running) -> None:
+    await pilot.press("enter", *"1q5?nE")
+    assert app.screen.query_one(Input).value == "1q5?nE"
+    await pilot.press("escape")
+    await focused(app, pilot)
+    await pilot.press("enter", "enter")
+    await focused(app, pilot)
+    assert app.session.scale is None, "nothing was changed"
 
 
-async def shift_tab_and_the_arrows_take_a_cell_too(app: App, pilot: Running) -> None:
-    await pilot.press("g", "7", "shift+tab", "9", "down")
-    await wait_for(pilot, lambda: rows(app)[0][:2] == ("9", "7"), f"both: {rows(app)}")
-    assert place(app) == (1, 0)
-    await pilot.press("9", "up")
-    await wait_for(pilot, lambda: rows(app)[1][0] == "9", "a size")
-    assert place(app) == (0, 0)
+async def what_is_wrong_is_said_and_the_field_stays(app: App, pilot: Running) -> None:
+    await pilot.press("l", "l", "enter", *"45", "enter")
+    await shows(app, pilot, "! at size 16 f_mem is a fraction from 0 to below 1, not 45", "why it is refused")
+    assert isinstance(app.focused, CellInput), "it can be corrected"
+    assert questions(app).shown.measurements.f_mem == {16: 0.45}
+    await pilot.press("escape")
+    await shows(app, pilot, "[r] additive", "how it is asked again")
 
 
-async def tab_in_the_last_cell_takes_it_and_types_no_more(app: App, pilot: Running) -> None:
-    await pilot.press("G", "l", "l", "l", ".", "3", "tab")
-    await wait_for(pilot, lambda: rows(app)[4][3] == ".3", "taken")
-    assert app.focused is table(app)
-
-
-async def tab_takes_a_cell_and_goes_on_in_the_next(app: App, pilot: Running) -> None:
-    await pilot.press("N")
-    await wait_for(pilot, lambda: rows(app) == [("", "", "", "")] * 4, "an empty table")
-    await shows(app, pilot, "[5] Sizes, as typed")
-    await pilot.press("8", "tab", "9", "tab", "6", "tab", "tab")
-    await pilot.press("1", "6", "tab", "1", "8", "tab", "6", "tab", ".", "4", "tab")
-    await pilot.press("3", "2", "tab", "tab", "0", "enter")
-    wanted = [("8", "9", "6", ""), ("16", "18", "6", ".4"), ("32", "", "0", ""), ("", "", "", "")]
-    await wait_for(pilot, lambda: rows(app) == wanted, f"three rows: {rows(app)}")
-    await shows(app, pilot, " 60  ", "a prediction")
-    assert "cliff 16 to 32 SMs" in screen_text(app)
-    await pilot.press("u")
-    await wait_for(pilot, lambda: rows(app)[2][2] == "", "undone")
-
-
-async def test_what_is_wrong_is_marked_and_said_and_nothing_is_copied() -> None:
+async def test_a_mouse_moves_the_cursor_and_leaving_a_field_forgets_it() -> None:
     async with scale() as (app, pilot):
-        await pilot.press("j", "l", "l", "l", *"45", "enter")
-        await shows(app, pilot, " 45!", "a mark")
-        assert "row 2, size 16, f_mem: f_mem is a fraction from 0 to below 1, not 45" in screen_text(app)
-        assert "1 wrong cell" in screen_text(app)
-        for key, said in (
-            ("y", "nothing here to copy"),
-            ("w", "nothing here to write"),
-            ("Y", "no prediction"),
-        ):
-            await pilot.press(key)
-            await shows(app, pilot, said)
-        assert app.clipboard == ""
-        assert list(Path.cwd().iterdir()) == []
-        await pilot.press("g", "h", "enter", "x", "enter")
-        await shows(app, pilot, "2 wrong cells", "another one")
-        assert "row 1, size 8, MPKI: 'x' is not a number" in screen_text(app), "that of the cursor"
-        await pilot.press("j", "l")
-        await shows(app, pilot, "row 2, size 16, f_mem: f_mem", "that of the cursor")
-        await pilot.press("u", "u")
-        await shows(app, pilot, "784.2", "all is well")
+        await pilot.click(ScaleTable, offset=(7, 2))
+        assert (table(app).cursor, table(app).column) == (1, 1)
+        await pilot.press("enter", "7")
+        await pilot.click(Chart)
+        await wait_for(pilot, lambda: app.focused is chart(app), "the chart has the focus")
+        assert not app.screen.query(CellInput)
+        assert app.session.scale is None
 
 
-async def test_rows_are_added_removed_and_brought_back() -> None:
-    async with scale() as (app, pilot):
-
-        def sizes() -> list[str]:
-            return [row[0] for row in rows(app)]
-
-        await pilot.press("j", "n", *"24", "enter")
-        await wait_for(pilot, lambda: sizes() == ["8", "16", "24", "32", "64", "128"], "24")
-        await shows(app, pilot, "  24", "in the table")
-        assert place(app) == (2, 0)
-        await pilot.press("D")
-        await wait_for(pilot, lambda: len(rows(app)) == 5, "24 is gone")
-        await pilot.press("delete")
-        await wait_for(pilot, lambda: sizes() == ["8", "16", "64", "128"], "32 is gone")
-        await pilot.press("l", "l", "backspace")
-        await settled(app, pilot, 2, 2, "")
-        await pilot.press("u", "u", "u", "u", "u")
-        await wait_for(pilot, lambda: len(rows(app)) == 5, "as it was")
-        assert tables(app) == made_up_tables()
-        await pilot.press("u")
-        await shows(app, pilot, "nothing was edited", "no more")
-        for _ in range(5):
-            await pilot.press("D")
-        await shows(app, pilot, "n adds a row", "words for no row")
-        await pilot.press("D", "enter", "8", "backspace", "m")
-        assert rows(app) == []
-        await pilot.press("n")
-        await wait_for(pilot, lambda: rows(app) == [("", "", "", "")], "a blank one")
-        await pilot.press("m")
-        assert tables(app).sheet.rows == (SheetRow(),)
-
-
-async def test_what_is_asked_changes_by_a_key() -> None:
+async def test_how_it_is_predicted_changes_by_a_key() -> None:
     async with scale((120, 40)) as (app, pilot):
         for key, text in (
             ("r", "[r] published"),
             ("i", "[i] 95 %"),
             ("a", "[a] f_mem assumed"),
-            ("t", "[t] per warp"),
-            ("s", "[s] weak"),
+            ("a", "[a] f_mem as known"),
         ):
             await pilot.press(key)
             await shows(app, pilot, text)
-        assert "no cliff" in screen_text(app)
-        assert tables(app).sheet.scaling is Scaling.WEAK
-        assert tables(app).sheet.mpki_unit is MpkiUnit.WARP
-        assert (tables(app).rule, tables(app).confidence) == ("published", 0.95)
-        await pilot.press("u", "u")
-        await shows(app, pilot, "[s] strong", "edits are undone")
-        assert "[i] 95 %" in screen_text(app), "what is asked is no edit"
         await pilot.press(*"rrrrrr")
         await shows(app, pilot, "Chart: all rules, 95 %")
         assert "G logarithmic" in screen_text(app)
-        await a_peak_is_asked_for(app, pilot)
-        await m_marks_what_a_row_is(app, pilot)
+        await pilot.press("b")
+        await shows(app, pilot, "one benchmark alone", "no other")
 
 
-async def a_peak_is_asked_for(app: App, pilot: Running) -> None:
-    await pilot.press("p", *"2", "enter")
-    await shows(app, pilot, "above the peak of 2", "why there is none")
-    await pilot.press("p", "x", "enter")
-    await shows(app, pilot, "peak: 'x' is not a number")
-    await pilot.press("p", *"64", "enter")
-    await shows(app, pilot, "[p] peak 64", "a peak")
-    assert app.focused is table(app)
-    await pilot.press("p", "q", "escape")
-    await wait_for(pilot, lambda: app.focused is table(app), "left")
-    assert tables(app).sheet.peak == "64"
+# -- the editor, files, profiles, help ---------------------------------------------------------------------
 
 
-async def m_marks_what_a_row_is(app: App, pilot: Running) -> None:
-    await pilot.press("j", "j", "m")
-    await shows(app, pilot, " curve", "a point of the curve")
-    assert tables(app).sheet.rows[2].role is Role.CURVE
-    await pilot.press("m", "l", *"395", "enter", "m", "m")
-    await wait_for(pilot, lambda: tables(app).sheet.rows[2].role is Role.CURVE, "around")
-    await pilot.press("m", "m")
-    await shows(app, pilot, "measured", "a target that was simulated too")
-    assert "error" in screen_text(app).splitlines()[2]
+@pytest.fixture
+def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An editor that writes what stands in a file in place of the question, and notes what it was given."""
+    script = tmp_path / "editor.sh"
+    script.write_text(f'cp "$2" {tmp_path}/given && cp "$1" "$2"\n')
+    monkeypatch.setenv("VISUAL", f"sh {script} {tmp_path}/new.toml")
+
+    @contextmanager
+    def suspend(_: App) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(App, "suspend", suspend)
+    return tmp_path
 
 
-async def test_a_mouse_moves_the_cursor_and_leaving_a_field_takes_it() -> None:
+async def test_the_question_is_edited_as_a_toml_and_saved(editor: Path) -> None:
+    async with scale((120, 40)) as (app, pilot):
+        await pilot.press("E")
+        await shows(app, pilot, "nothing is changed", "no new text, as the editor failed")
+        (editor / "new.toml").write_text("[ipc]\n8 = 1\n")
+        await pilot.press("E")
+        await shows(
+            app, pilot, "question.toml, key ipc: an IPC at one size alone shows no trend; correct it there"
+        )
+        assert app.session.scale is None
+        assert (editor / "given").read_text() == made_up_questions().shown.question.toml()
+        (editor / "new.toml").write_text(
+            'name = "mine"\nscaling = "weak"\ntargets = [40]\n[ipc]\n8 = 1\n16 = 2\n'
+        )
+        await pilot.press("ctrl+e")
+        await shows(app, pilot, "weak scaling", "the edited question")
+        assert (editor / "given").read_text() == "[ipc]\n8 = 1\n", "it went on with what could not be read"
+        assert "no cliff" in screen_text(app)
+        assert questions(app).shown.question.targets == (40,)
+        await pilot.press("S", "enter")
+        await shows(app, pilot, "written to question.toml", "saved")
+        assert Path("question.toml").read_text() == questions(app).shown.question.toml()
+        await pilot.press("S", "enter")
+        await shows(app, pilot, "! not written: question.toml exists", "nothing is replaced unasked")
+
+
+async def test_without_a_terminal_to_leave_the_editor_is_refused_in_words() -> None:
     async with scale() as (app, pilot):
-        await pilot.click(ScaleTable, offset=(9, 2))
-        assert place(app) == (1, 1)
-        await pilot.press("7")
-        await pilot.click(Chart)
-        await settled(app, pilot, 1, 1, "7")
-        assert app.focused is chart(app)
-
-
-# -- files, profiles, help --------------------------------------------------------------------------------
+        await pilot.press("E")
+        await shows(app, pilot, "this terminal cannot be left for an editor")
 
 
 async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
@@ -362,24 +277,18 @@ async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
         field = app.screen.query_one("#file", Input)
         assert app.focused is field, "its name can be corrected"
         await pilot.press("home", "delete", "escape")
-        await wait_for(pilot, lambda: app.focused is table(app), "left")
-        assert app.session.scale is None
-        await pilot.press("b")
-        await shows(app, pilot, "one benchmark alone", "no other")
+        await focused(app, pilot)
         await pilot.press("r", "o", *"a.csv", "enter")
         await shows(app, pilot, "a.csv: made-up linear", "read")
         assert "[b] 1 of 3" in screen_text(app)
-        assert tables(app).rule == "published"
-        await pilot.press("l", "7", "enter", "b")
+        assert questions(app).rule == "published"
+        await pilot.press("l", "enter", "backspace", "enter", "b")
         await shows(app, pilot, "made-up congested", "the second")
         await pilot.press("b", "b")
         await shows(app, pilot, "made-up linear, edited", "the first, still edited")
-        assert rows(app)[0][1] == "7"
         await pilot.press("o")
         assert field.value == "a.csv"
-        await pilot.press("escape", "u", "u")
-        await shows(app, pilot, "Made-up numbers", "as before the file")
-        await pilot.press("o", *"c.csv", "enter")
+        await pilot.press("ctrl+u", *"c.csv", "enter")
         await shows(app, pilot, "c.csv: long", "read")
         await shows(app, pilot, "left out: c.csv, row 2", "what of it is left out is said")
 
@@ -392,46 +301,43 @@ async def what_is_no_file_is_said(app: App, pilot: Running) -> None:
         await shows(app, pilot, wanted)
         assert app.session.scale is None
         await pilot.press("escape")
-        await wait_for(pilot, lambda: app.focused is table(app), "left")
+        await focused(app, pilot)
 
 
-async def test_with_a_profile_digits_are_views_and_enter_edits(gpt: str) -> None:
+async def test_what_cannot_be_predicted_is_said_and_nothing_is_copied(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("benchmark,size,ipc\none,8,1\none,16,2\n")
+    async with scale() as (app, pilot):
+        await pilot.press("o", *"two.csv", "enter")
+        await shows(app, pilot, "no target is given", "why")
+        for key, said in (
+            ("y", "nothing here to copy"),
+            ("w", "nothing here to write"),
+            ("Y", "no prediction"),
+        ):
+            await pilot.press(key)
+            await shows(app, pilot, said)
+        assert app.clipboard == ""
+        assert [path.name for path in Path.cwd().iterdir()] == ["two.csv"]
+
+
+async def test_digits_are_views_and_help_tells_every_key(gpt: str) -> None:
     async with scale(path=gpt) as (app, pilot):
         assert app.screen.query_one("#plan").display
-        for size in ((60, 15), (80, 24)):
-            await resized(app, pilot, *size)
-            await shows(app, pilot, "1 Group")
-            assert "0-9" not in screen_text(app)
         await pilot.press("enter", *"12", "enter")
-        await settled(app, pilot, 0, 0, "12")
-        await pilot.press("8")
-        assert not isinstance(app.focused, CellInput)
+        await wait_for(pilot, lambda: questions(app).shown.question.sizes[0] == 12, "a size")
         await pilot.press("1")
         await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the groups")
         await pilot.press("5")
         await wait_for(pilot, lambda: isinstance(app.screen, ScaleScreen), "back")
         await shows(app, pilot, "  12", "as it was left")
-
-
-async def test_without_a_profile_digits_are_typed_and_help_tells_every_key() -> None:
-    async with scale() as (app, pilot):
-        for size in ((60, 15), (80, 24)):
-            await resized(app, pilot, *size)
-            await shows(app, pilot, "0-9 Type", "that they are")
-            await pilot.press("7")
-            assert app.screen.query_one(Input).value == "7"
-            await wait_for(pilot, lambda: "0-9 Type" not in screen_text(app), "they are text now, as all is")
-            await pilot.press("8", "escape")
-            await shows(app, pilot, "0-9 Type", "again")
-        await resized(app, pilot, 80, 60)
+    async with scale((80, 60)) as (app, pilot):
         assert screen_text(app).splitlines()[0].strip() == "5 Scale model"
-        await pilot.press("?")
+        await pilot.press("1", "?")
         await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
         await shows(app, pilot, "Help: Scale model", "help is drawn")
         for action in actions_of(*ScaleScreen.SCOPES):
             assert f"{action.display:<9} {action.description}" in screen_text(app)
         assert "  views     5 Scale model\n" in screen_text(app), "no view is offered that needs a profile"
-        assert "0-9 .     type in the cell, where no profile is open" in screen_text(app)
 
 
 def test_the_program_opens_it_without_a_profile_and_leaves_quietly() -> None:
@@ -456,15 +362,12 @@ async def copied(app: App, pilot: Running) -> tuple[str, str]:
     return text, app.clipboard
 
 
-@pytest.mark.parametrize(("size", "ascii_only", "panes"), [((60, 15), True, 3)])
-async def test_the_copied_command_prints_what_is_copied(
-    size: tuple[int, int], ascii_only: bool, panes: int, tmp_path: Path
-) -> None:
-    async with scale(size, ascii_only=ascii_only) as (app, pilot):
-        for pane in range(panes):
+async def test_the_copied_command_prints_what_is_copied(tmp_path: Path) -> None:
+    async with scale((60, 15), ascii_only=True) as (app, pilot):
+        for pane in range(3):
             text, command = await copied(app, pilot)
             assert ("--width" in command) == (pane == 1)
             assert text.startswith("made-up cliff: strong scaling")
             assert str(sample_scale_question()) in command
-            assert printed(command + (" --ascii" if ascii_only else ""), size[0], tmp_path) == text
+            assert printed(command + " --ascii", 60, tmp_path) == text
             await pilot.press("tab")

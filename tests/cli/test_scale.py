@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scalemodel.errors import OptionError
+from scalemodel import runs
 from tests.cli.conftest import JSON, Kernelpoint, Run, results
 from tests.sampling.readers.test_simulator_log import BANNER, block
 from tui import cli
@@ -18,8 +18,7 @@ from tui.app.scale import ScaleScreen
 from tui.app.state import Session
 from tui.options.command_line import command_line
 from tui.output.writer import Canvas
-from tui.scale import runs as scale_runs
-from tui.scale.sheet import answer_of, farewell, made_up_tables, read_sheets, tables_of
+from tui.scale.questions import answer_question, farewell, made_up_questions, open_questions, questions_from
 from tui.terminal import tty as terminal
 
 # dct of the paper: the numbers of its artifact.
@@ -332,7 +331,7 @@ def test_in_a_terminal_the_app_opens_without_a_profile(
     assert read.ascii_only
     assert read.options.color.value == "never"
     assert read.scale is not None
-    assert [sheet.name for sheet in read.scale.sheets][1:] == ["made-up congested", "made-up cliff"]
+    assert [each.benchmark for each in read.scale.questions][1:] == ["made-up congested", "made-up cliff"]
 
 
 def test_in_a_terminal_what_cannot_be_read_is_said_before_the_app(
@@ -542,7 +541,7 @@ def test_a_folder_of_too_many_files_is_not_searched_for_runs(
     for name in "pqrs":
         (deeper / f"{name}.log").touch()
     before = len([*folder.iterdir()])
-    monkeypatch.setattr(scale_runs, "MOST_ENTRIES", before + 1)
+    monkeypatch.setattr(runs, "MOST_ENTRIES", before + 1)
     assert kernelpoint("scale", "validate", folder).code == 0, "three levels down nothing is looked for"
     (folder / "a" / "more").touch()
     said = kernelpoint("scale", "validate", folder, "--quiet").failed(3)
@@ -550,21 +549,24 @@ def test_a_folder_of_too_many_files_is_not_searched_for_runs(
 
 
 def test_view_5_holds_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
-    tables = tables_of(read_sheets([str(printed[8]), str(printed[16])]))
-    answer = answer_of(tables)
+    questions = questions_from(open_questions([str(printed[8]), str(printed[16])]))
+    answer = answer_question(questions)
     measurements, outcome = answer.measurements, answer.outcome
-    assert [row.size for row in tables.sheet.rows] == ["8", "16", "32", "64"]
+    assert questions.shown.question.sizes == (8, 16, 32, 64)
     assert [each.method for each in outcome.predictions] == ["waves"] * 2
     assert outcome.predictions[0].ipc == pytest.approx(257_000 / 640)
     assert measurements.simulated_sizes == (8, 16)
     assert answer.command.run == (f"8={printed[8]}", f"16={printed[16]}")
     line = shlex.split(command_line("scale predict", answer.command))
     shown = kernelpoint(*line[1:], "--width", "80").out
-    assert shown == answer.text(answer.asked, Canvas(80, color=False)) + "\n"
-    assert farewell(tables) == f"64 SMs: IPC {257_000 / 440:.4g} by waves\n{shlex.join(line)}"
-    by_rule = tables.with_next_rule()
-    assert answer_of(by_rule).outcome.predictions[0].method == "additive"
-    edited = tables.edited(tables.sheet.with_cell(0, "ipc", "1"))
-    with pytest.raises(OptionError, match="the runs as they were read alone"):
-        answer_of(edited)
-    assert replace(made_up_tables(), chosen_rule=tables.chosen_rule).rule == "additive"
+    assert shown == answer.text(answer.command, Canvas(80, color=False)) + "\n"
+    assert farewell(questions) == f"64 SMs: IPC {257_000 / 440:.4g} by waves\n{shlex.join(line)}"
+    by_rule = questions.with_next_rule()
+    assert answer_question(by_rule).outcome.predictions[0].method == "additive"
+    nearer = questions.with_shown(questions.shown.with_cell(64, "size", "48"))
+    assert [each.target for each in answer_question(nearer).outcome.predictions] == [32, 48]
+    # Other numbers are of no run.
+    edited = questions.with_shown(questions.shown.with_cell(8, "ipc", "1"))
+    assert edited.rule == "additive"
+    assert answer_question(edited).command.ipc[0].startswith("8=1,16=")
+    assert replace(made_up_questions(), chosen_rule=questions.chosen_rule).rule == "additive"

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.errors import OptionError, ProfileError
 from scalemodel.derive import (
     ScaledModel,
     SharedResources,
@@ -24,7 +25,6 @@ from scalemodel.derive import (
     read_target,
     toml_target,
 )
-from scalemodel.errors import InputError, OptionError
 
 MIB = 2**20
 
@@ -183,11 +183,11 @@ WRONG = [
 def test_wrong_files(tmp_path: Path, text: str, row: int | None, message: str) -> None:
     path = tmp_path / "target.toml"
     path.write_text(text)
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(ProfileError) as raised:
         read_target(str(path))
     assert str(raised.value).startswith(str(path))
     assert message in str(raised.value)
-    assert raised.value.place.row == row
+    assert raised.value.row == row
     assert raised.value.remedy
 
 
@@ -200,7 +200,7 @@ def test_wrong_files(tmp_path: Path, text: str, row: int | None, message: str) -
 )
 def test_a_file_whose_values_cannot_be_replaced_is_refused(text: str) -> None:
     assert model(text, 1).text == text
-    with pytest.raises(InputError, match="cannot be replaced as they are written; write the table"):
+    with pytest.raises(ProfileError, match="cannot be replaced as they are written; write the table"):
         model(text, 2)
 
 
@@ -300,7 +300,7 @@ def test_a_mapping_of_single_channel_bits_cannot_be_scaled() -> None:
         r"dramid@8;.*", "00000000.00000000.00000000.00000000.RRRRRRRR.RRRRRBBB.BCCCDDDD.DCCSSSSS", VOLTA
     )
     assert config_model(text, 1).text == text
-    with pytest.raises(InputError, match=r"row 23: -gpgpu_mem_addr_mapping names .*; write it as dramid@"):
+    with pytest.raises(ProfileError, match=r"row 23: -gpgpu_mem_addr_mapping names .*; write it as dramid@"):
         config_model(text, 2)
 
 
@@ -371,10 +371,10 @@ def test_wrong_configurations(tmp_path: Path, old: str, new: str, below: int | N
     row = None if below is None else VOLTA.count("\n", 0, VOLTA.index(old)) + 1 + below
     path = tmp_path / "gpgpusim.config"
     path.write_text(VOLTA.replace(old, new))
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(ProfileError) as raised:
         read_target(str(path))
     assert raised.value.message.startswith(f"{path}" + (f", row {row}" if row else "") + f": {message}")
-    assert raised.value.place.row == row
+    assert raised.value.row == row
     assert raised.value.remedy
 
 

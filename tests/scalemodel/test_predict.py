@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.errors import OptionError
 from scalemodel.cliff import CurveReading, curve_steps, read_curve
-from scalemodel.errors import OptionError
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import RULES, ModelPair, additive, published

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel import files
+from sampling.errors import OptionError, ProfileError
+from sampling.readers import inflated, input_file
 from scalemodel.accesses import AddressTrace
-from scalemodel.errors import InputError, OptionError
 from scalemodel.traces import TraceFormat, read_address_trace
 
 LINE = 128
@@ -33,8 +33,8 @@ def lines_in(folder: Path, content: str | bytes, **options: object) -> list[int]
     return found
 
 
-def refusal(folder: Path, content: str | bytes, **options: object) -> InputError:
-    with pytest.raises(InputError) as refused:
+def refusal(folder: Path, content: str | bytes, **options: object) -> ProfileError:
+    with pytest.raises(ProfileError) as refused:
         lines_in(folder, content, **options)
     return refused.value
 
@@ -62,7 +62,7 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 )
 def test_text_that_is_no_address_is_refused_with_its_row(tmp_path: Path, content: str, row: int) -> None:
     error = refusal(tmp_path, content)
-    assert (error.place.row, error.remedy is not None) == (row, True)
+    assert (error.row, error.remedy is not None) == (row, True)
 
 
 # -------------------------------------------------------------------------------------------------- binary
@@ -100,7 +100,7 @@ def test_csv_that_is_wrong_is_refused_with_its_place(
     tmp_path: Path, content: str, row: int, column: str | None
 ) -> None:
     error = refusal(tmp_path, content)
-    assert (error.place.row, error.place.column) == (row, column)
+    assert (error.row, error.column) == (row, column)
 
 
 # ----------------------------------------------------------------------------------------------- Accel-Sim
@@ -243,9 +243,9 @@ def test_any_kernel_is_read_as_it_was_written(
     content = kernel(*[[[str(one) for one in warp] for warp in block] for block in blocks])
     path = written(tmp_path_factory.mktemp("kernel"), content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
+        patch.setattr(input_file, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
         if not expected:
-            with pytest.raises(InputError, match="no access"):
+            with pytest.raises(ProfileError, match="no access"):
                 read_address_trace([path])
             return
         trace = read_address_trace([path])
@@ -312,10 +312,10 @@ def test_what_breaks_the_grammar_is_refused_with_its_row(
 ) -> None:
     content = changed(old, new)
     error = refusal(tmp_path, content)
-    assert error.place.row is not None
+    assert error.row is not None
     assert message in error.message
     if new.startswith(LOAD[:5]) and new != LOAD:
-        assert error.place.row == row_of(content, new)
+        assert error.row == row_of(content, new)
 
 
 # --------------------------------------------------------------------------------------- files of all kinds
@@ -336,7 +336,7 @@ def test_a_compressed_file_that_inflates_without_end_is_refused(
 ) -> None:
     content = b"0x80\n" + b"\n" * (24 << 20)
     assert lines_in(tmp_path, compress(content)) == [1], "less than what harms anybody"
-    monkeypatch.setattr(files, "_HARMLESS_BYTES", 1 << 20)
+    monkeypatch.setattr(inflated, "HARMLESS_BYTES", 1 << 20)
     assert "inflates without end" in refusal(tmp_path, compress(content)).message
     regular = "".join(f"{number}\n" for number in range(300_000))
     assert len(lines_in(tmp_path, compress(regular.encode()))) == 300_000
@@ -363,7 +363,7 @@ def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
         (tmp_path / "none", "no such file or folder; check the path"),
         (tmp_path, "is a folder without traces"),
     ):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(ProfileError, match=message):
             read_address_trace([str(path)])
     with pytest.raises(OptionError, match="no trace"):
         read_address_trace([])

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel.errors import AnalysisError, OptionError
-from scalemodel.from_logs import Limit, Run, predict_by_waves
+from sampling.errors import AnalysisError, OptionError
 from scalemodel.measurements import Measurements, Scaling, measurements_of
+from scalemodel.runs import SimulatedRun
 from scalemodel.validate import Validation, validate
+from scalemodel.waves import Limit, predict_by_waves
 
 
 def line(name: str, *ipc: float) -> Measurements:
@@ -93,7 +94,7 @@ def test_nothing_to_check() -> None:
 def one(ctas: int, small: float, large: float, target: int) -> tuple[float, str]:
     blocks, name = np.array([ctas]), np.array(["k"])
     smaller, larger = (
-        Run(size, "", np.array([0]), name, name, blocks, np.array([cycles]))
+        SimulatedRun(size, "", np.array([0]), name, name, blocks, np.array([cycles]))
         for size, cycles in ((8, small), (16, large))
     )
     found = predict_by_waves(smaller, larger, target)

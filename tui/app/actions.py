@@ -91,23 +91,15 @@ fp decide('keep') | minus | - | Keep | keep the node in focus whole
 + moves size
 -- across(-1) | h,left | h left | Left | the cell before
 -- across(1) | l,right | l right | Right | the next cell
-f- edit | enter | enter | Edit | type in the cell; tab goes on, esc leaves
-f- begin('{key}') | 0,1,2,3,4,5,6,7,8,9,full_stop | 0-9 . | Type | type in the cell, where no profile is open
--- clear_cell | backspace | bksp | Clear | empty the cell
+f- edit | enter | enter | Edit | change the number; enter takes it, esc leaves it as it was
 [scale]
-fp new_row | n | n | Row | add a size below
--p remove_row | D,delete | D del | Remove | remove the size
--p mark | m | m | Mark | simulated, target, both, or a point of the curve
--p undo | u | u | Undo | take the last edit back
--p empty | N | N | Empty | an empty table, to type in
-fp open_file | o | o | Open | read a CSV or TOML
+fp open_file | o | o | Open | read a CSV or TOML, or the logs of two GPUs
+fp edit_text | E,ctrl+e | E ^e | Editor | all that is asked, as a TOML in your editor
+-p save | S | S | Save | save what is asked to a new TOML
 -p next('benchmark') | b | b | Benchmark | the next benchmark of the file
 -p next('rule') | r | r | Rule | the next rule, or all of them
 -p next('confidence') | i | i | Interval | intervals of 80, 90 or 95 %
--p next('f_mem') | a | a | Assume | assume f_mem where it is needed and not known, or not
--p next('scaling') | s | s | Scaling | strong or weak scaling, or of chiplets
--p next('unit') | t | t | Unit | MPKI of thread or of warp instructions
--p ask_peak | p | p | Peak | the most IPC of an SM, which bounds a cliff's gain
+-p assume | a | a | Assume | assume f_mem where it is needed and not known, or not
 [words]
 -- scroll_down | j,down | j down | Down | a line down
 -- scroll_up | k,up | k up | Up | a line up

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding
 from textual.containers import Container, VerticalScroll
 from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
+from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.parallel import Progress
-from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
 from tui.app.planning import printed_options
 from tui.app.prompt import Answer, Prompt
@@ -30,94 +34,81 @@ from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
 from tui.app.widgets import Chart, Line, Rows, titled
 from tui.charts.size_plot import prediction_chart
-from tui.options.command_line import command_line
-from tui.options.files import files_named
+from tui.options.command_line import command_line, error_text
+from tui.options.files import files_named, is_there
 from tui.options.scale import ScalePredictOptions
+from tui.output.files import write_text
 from tui.output.writer import Canvas
-from tui.scale import sheet as words
-from tui.scale.sheet import CELLS, GAP, WRONG_MARK, OpenTables, ScaleSheet, SheetResult, SheetRow
+from tui.scale import questions as scale
+from tui.scale.questions import CELLS, GAP, TEXT_NAME, OpenQuestion, OpenQuestions, ScaleAnswer
 from tui.terminal.printable import printable
 
-_CONFIDENCES = (0.8, 0.9, 0.95)
 _LONGEST_CELL = 40
-_LEAST_FIELD = 6
+_LEAST_FIELD = 8
 _CURSOR = Style(reverse=True)
 _RESTING = Style(underline=True, bold=True)
-_WRONG = Style(bold=True, color="red")
 
 
 class CellInput(Input):
-    """The cell that is being typed in: every printable key is text.
+    """The cell that is being typed in: every printable key is text."""
 
-    `done` is given the text, None to leave the cell as it was, and by how many cells and rows to go on.
-    """
+    BINDINGS = [Binding("escape", "leave", "As it was", key_display="esc")]  # noqa: RUF012
 
-    BINDINGS = [  # noqa: RUF012
-        Binding("escape", "leave", "As it was", key_display="esc"),
-        Binding("enter", "take(0, 0)", "Take", key_display="enter"),
-        Binding("tab", "take(1, 0)", "Next cell", key_display="tab"),
-        Binding("shift+tab", "take(-1, 0)", "Cell before", show=False),
-        Binding("down", "take(0, 1)", "Next row", show=False),
-        Binding("up", "take(0, -1)", "Row before", show=False),
-    ]
+    class Left(Message):
+        """The cell stays as it was."""
 
-    def __init__(self, text: str, done: Callable[[str | None, int, int], None], *, selected: bool) -> None:
-        super().__init__(text, compact=True, select_on_focus=selected, max_length=_LONGEST_CELL)
+    def __init__(self, text: str) -> None:
+        super().__init__(text, compact=True, max_length=_LONGEST_CELL)
         self.cursor_blink = False
-        self._done = done
-
-    def action_take(self, cells: int, rows: int) -> None:
-        self._done(self.value, cells, rows)
 
     def action_leave(self) -> None:
-        self._done(None, 0, 0)
+        self.post_message(self.Left())
 
 
 @dataclass
-class CellEdited(Message):
-    """A cell, one of `CELLS`, has another text."""
+class CellTyped(Message):
+    """Enter was pressed in a cell, one of `CELLS`, of a size."""
 
-    row: int
+    size: int
     cell: str
     text: str
 
 
 class ScaleTable(Rows):
-    """Rows of a sheet; the columns to type in, then as many others as there is room for.
+    """The sizes of a question; the numbers to change, then as many other columns as there is room for.
 
     Attributes
     ----------
-    column : of the cursor, one of those to type in.
-    types_digits : whether a digit starts editing; otherwise digits may open other views.
+    column : of the cursor, one of those with numbers.
     """
 
     BINDINGS = bindings(SHEET)
 
-    types_digits: reactive[bool] = reactive(False, bindings=True)
-
     def __init__(self) -> None:
         super().__init__()
         self.column = 0
-        self._sheet, self._result = ScaleSheet(), SheetResult()
-        self._columns: list[words.SheetColumn] = []
+        self._question: OpenQuestion | None = None
+        self._answer: ScaleAnswer | None = None
+        self._columns: list[scale.SizeColumn] = []
         self._field: CellInput | None = None
 
-    def show(self, sheet: ScaleSheet, result: SheetResult) -> None:
-        """Show another sheet, or other predictions."""
-        if len(sheet.rows) != len(self._sheet.rows):
-            self.leave()
-        self._sheet, self._result = sheet, result
+    def show(self, question: OpenQuestion, answer: ScaleAnswer | None) -> None:
+        """Show another question, or other predictions."""
+        self.close_field()
+        self._question, self._answer = question, answer
         self._arrange()
-        self.fill(len(sheet.rows), self.cursor, "n adds a row")
+        self.fill(len(question.question.sizes), self.cursor)
         self.refresh(layout=True)
 
     @property
-    def at(self) -> tuple[int, str]:
-        """The row of the cursor, -1 in a sheet without rows, and its column, one of `CELLS`."""
-        return self.cursor if self.row_count else -1, CELLS[self.column]
+    def cell(self) -> tuple[int, str]:
+        """The size and the column, one of `CELLS`, of the cursor."""
+        assert self._question is not None
+        return self._question.question.sizes[self.cursor], CELLS[self.column]
 
     def go(self, row: int, column: int) -> None:
         """Put the cursor on a cell, or on the nearest one."""
+        self.close_field()
         self.column = min(max(column, 0), len(CELLS) - 1)
         self._put(row)
         self.post_message(self.Moved())
@@ -127,7 +118,8 @@ class ScaleTable(Rows):
         super().on_resize()
 
     def _arrange(self) -> None:
-        self._columns = words.sheet_columns(self._sheet, self._result, self.size.width)
+        if self._question is not None:
+            self._columns = scale.size_columns(self._question, self._answer, self.size.width)
         self._place_field()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
@@ -137,17 +129,17 @@ class ScaleTable(Rows):
         return (" " * GAP).join(column.fitted(column.heading) for column in self._columns)
 
     def render_line(self, y: int) -> Strip:
-        """Headings, or one size: wrong cells are marked, and the cursor is reversed with the focus."""
+        """Headings, or one size; the cursor is reversed with the focus."""
         row = self._first + y - 1
         if y == 0 or not 0 <= row < self.row_count:
             return super().render_line(y)
         base, segments = self.rich_style, list[Segment]()
         for place, column in enumerate(self._columns):
-            text = column.cells[row]
-            style = _WRONG if text.endswith(WRONG_MARK) else Style()
+            style = Style()
             if (row, place) == (self.cursor, self.column):
-                style += _CURSOR if self.has_focus else _RESTING
-            segments += [Segment(" " * GAP * (place > 0), base), Segment(column.fitted(text), base + style)]
+                style = _CURSOR if self.has_focus else _RESTING
+            text = column.fitted(column.cells[row])
+            segments += [Segment(" " * GAP * (place > 0), base), Segment(text, base + style)]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def on_focus(self) -> None:
@@ -158,28 +150,13 @@ class ScaleTable(Rows):
     def action_across(self, cells: int) -> None:
         self.go(self.cursor, self.column + cells)
 
-    @property
-    def _text(self) -> str:
-        row, cell = self.at
-        return self._sheet.rows[row].texts[cell]
-
-    def action_edit(self, begun: str | None = None) -> None:
-        """Type in the cell, in place of its text where something is typed already."""
-        if self.row_count:
-            self._field = CellInput(begun or self._text, self._done, selected=begun is None)
+    def action_edit(self) -> None:
+        """Type in the cell."""
+        if self._question is not None:
+            self._field = CellInput(self._question.cell_text(*self.cell))
             self.mount(self._field)
             self._place_field()
             self._field.focus()
-
-    def action_begin(self, key: str) -> None:
-        self.action_edit("." if key == "full_stop" else key)
-
-    def action_clear_cell(self) -> None:
-        if self.row_count:
-            self.post_message(CellEdited(*self.at, ""))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        return action != "begin" or self.types_digits
 
     def on_click(self, event: events.Click) -> None:
         left = 0
@@ -194,16 +171,19 @@ class ScaleTable(Rows):
             return
         left = sum(column.width + GAP for column in self._columns[: self.column])
         width = max(self._columns[self.column].width, _LEAST_FIELD)
-        row = self.cursor - self._first + 1
-        self._field.styles.offset = (max(min(left, self.size.width - width), 0), row)
+        self._field.styles.offset = (
+            max(min(left, self.size.width - width), 0),
+            self.cursor - self._first + 1,
+        )
         self._field.styles.width = width
 
-    def take(self) -> None:
-        """Keep what is typed, if something is."""
-        if self._field is not None:
-            self._done(self._field.value, 0, 0)
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(CellTyped(*self.cell, event.value))
 
-    def leave(self) -> None:
+    @on(CellInput.Left)
+    def close_field(self) -> None:
         """Type no more."""
         if self._field is not None:
             field, self._field = self._field, None
@@ -211,22 +191,6 @@ class ScaleTable(Rows):
             if field.has_focus:
                 self.focus()
             field.remove()
-
-    def _done(self, text: str | None, cells: int, rows: int) -> None:
-        """Keep the text and move on; in the next cell typing continues."""
-        if self._field is None:
-            return
-        self.leave()
-        if text is None:
-            return
-        if text.strip() != self._text:
-            self.post_message(CellEdited(*self.at, text))
-        place = self.cursor * len(CELLS) + self.column + cells
-        if cells and 0 <= place < self.row_count * len(CELLS):
-            self.go(*divmod(place, len(CELLS)))
-            self.action_edit()
-        else:
-            self.go(self.cursor + rows, self.column)
 
 
 class ScaleWords(VerticalScroll):
@@ -261,13 +225,13 @@ class FilePrompt(Prompt):
         return "A CSV or TOML, or the logs of two GPUs; tab completes, esc leaves", "A CSV or TOML"
 
 
-class PeakPrompt(Prompt):
-    """Asks for the peak IPC of an SM."""
+class SavePrompt(Prompt):
+    """Asks where the question goes."""
 
-    ASKS = (Answer("peak", "Peak IPC of an SM: ", is_path=False),)
+    ASKS = (Answer("place", "Save as: "),)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
-        return ("The most instructions a cycle; empty where it is not known",)
+        return "A new TOML, as `scale predict` reads it; tab completes, esc leaves", "A new TOML"
 
 
 class ScaleScreen(ViewScreen):
@@ -280,22 +244,23 @@ class ScaleScreen(ViewScreen):
     BINDINGS = bindings(APP, SCALE, VIEW)
     AUTO_FOCUS = "ScaleTable"
     ABOUT: ClassVar[str] = (
-        "A row is a system size, in SMs or chiplets. Sizes with an IPC are simulated, the scale models; the "
-        "others are targets, to be predicted; m marks a row otherwise, as a target that was simulated too. "
+        "A row is a system size, in SMs or chiplets: simulated, the scale models, or a target, to be "
+        "predicted; measured is a target that was simulated too. enter changes a number where the cursor is; "
+        "E opens all of them, and what else is asked, as a TOML in the editor that VISUAL or EDITOR names. "
         "MPKI over the sizes is the miss-rate curve: where it falls to less than half, the working set comes "
         "to fit the cache. At such a cliff IPC gains what f_mem says, the share of cycles in which all warps "
-        "of an SM wait for memory, of the largest scale model. What is wrong is marked with an exclamation "
-        "mark. Where no profile is open, a digit begins to type in a cell; where one is, it opens a view, "
-        "and enter begins to type. o opens a table, or the logs of two GPUs apart by a blank, which "
-        "are predicted launch by launch."
+        "of an SM wait for memory, of the largest scale model. o opens a table, or the logs of two GPUs "
+        "apart by a blank, which are predicted launch by launch."
     )
 
     def __init__(self) -> None:
         super().__init__()
-        self._result = SheetResult()
+        self._answer: ScaleAnswer | SamplingError = SamplingError("nothing is asked yet")
+        #: What was written in the editor and could not be read.
+        self._draft: str | None = None
 
     def compose_panes(self) -> ComposeResult:
-        table = ScaleTable(), Line(id="scale-status"), FilePrompt(), PeakPrompt()
+        table = ScaleTable(), Line(id="scale-status"), FilePrompt(), SavePrompt()
         panes = {"table": table, "chart": (Chart(),), "words": (ScaleWords(),)}
         with Container(id="scale-panes"):
             for name, contents in panes.items():
@@ -312,23 +277,27 @@ class ScaleScreen(ViewScreen):
         self._show_titles_soon()
 
     @property
-    def tables(self) -> OpenTables:
-        """The tables; the bundled example until others are read or typed."""
-        return self.session.scale or words.made_up_tables()
+    def questions(self) -> OpenQuestions:
+        """The questions; the bundled example until others are read."""
+        return self.session.scale or scale.made_up_questions()
+
+    @property
+    def prediction(self) -> ScaleAnswer | None:
+        """What is predicted; None where nothing can be."""
+        return self._answer if isinstance(self._answer, ScaleAnswer) else None
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown: predict again, and show it in every pane."""
-        self.query_one(ScaleTable).types_digits = not session.profiles
         if shown is not None and shown.scale is session.scale:
             return
-        tables, chart = self.tables, self.query_one(Chart)
-        result = self._result = words.result_of(tables)
-        self.query_one(ScaleTable).show(tables.sheet, result)
-        if (answer := result.answer) is None:
-            chart.say(f"No prediction: {result.problem}")
+        questions, chart = self.questions, self.query_one(Chart)
+        self._answer = scale.answer(questions)
+        self.query_one(ScaleTable).show(questions.shown, self.prediction)
+        if isinstance(self._answer, SamplingError):
+            chart.say(f"No prediction: {error_text(self._answer)}")
         else:
-            chart.show(partial(prediction_chart, answer.measurements, answer.outcome))
-        self.query_one(ScaleWords).show(partial(words.result_lines, result))
+            chart.show(partial(prediction_chart, self._answer.measurements, self._answer.outcome))
+        self.query_one(ScaleWords).show(partial(scale.answer_lines, self._answer))
         self._show_titles_soon()
         self._show_status()
 
@@ -337,17 +306,18 @@ class ScaleScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        tables, result = self.tables, self._result
+        questions, prediction = self.questions, self.prediction
         table, pane = self.query_one(ScaleTable), self.query_one(ScaleWords)
         row = None if table.row_count <= table.page else table.cursor
-        self.entitle("scale-table", *words.table_title(tables, row))
-        self.entitle("scale-chart", *words.chart_title(tables, result.answer))
+        self.entitle("scale-table", *scale.table_title(questions, row))
+        self.entitle("scale-chart", *scale.chart_title(questions, prediction))
         has_more = pane.scroll_y < pane.max_scroll_y
-        self.entitle("scale-words", *words.words_title(result, has_more=has_more))
+        self.entitle("scale-words", *scale.words_title(prediction, has_more=has_more))
 
     def _show_status(self) -> None:
-        table = self.query_one(ScaleTable)
-        forms = words.status_lines(self.tables, self._result, *table.at)
+        self._say(scale.status_lines(self.questions, self._answer))
+
+    def _say(self, forms: Sequence[str]) -> None:
         self.query_one("#scale-status", Line).show(forms)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -356,71 +326,107 @@ class ScaleScreen(ViewScreen):
             each.set_class(each is pane, "-current")
         table = self.query_one(ScaleTable)
         if table not in event.widget.ancestors_with_self:
-            table.take()
+            table.close_field()
 
     @on(Rows.Moved)
-    def _say_of_cell(self) -> None:
-        self._show_status()
+    def _show_place(self) -> None:
         self._show_titles_soon()
 
-    @on(CellEdited)
-    def _edit(self, event: CellEdited) -> None:
-        self._change_sheet(self.tables.sheet.with_cell(event.row, event.cell, event.text))
+    # A number is changed where the cursor is.
 
-    def _change_sheet(self, sheet: ScaleSheet) -> None:
-        self.app.change(scale=self.tables.edited(sheet))
-
-    def action_new_row(self) -> None:
-        table = self.query_one(ScaleTable)
-        place = table.at[0] + 1
-        self._change_sheet(self.tables.sheet.spliced(place, 0, SheetRow()))
-        table.go(place, 0)
-        table.focus()
-
-    def action_remove_row(self) -> None:
-        row = self.query_one(ScaleTable).at[0]
-        if row >= 0:
-            self._change_sheet(self.tables.sheet.spliced(row, 1))
-
-    def action_mark(self) -> None:
-        sheet, row = self.tables.sheet, self.query_one(ScaleTable).at[0]
-        if row >= 0 and not sheet.rows[row].is_blank:
-            self._change_sheet(sheet.spliced(row, 1, sheet.rows[row].with_next_role()))
-
-    def action_undo(self) -> None:
-        if self.tables.before is None:
-            self.app.say("nothing was edited")
+    @on(CellTyped)
+    def _change_cell(self, event: CellTyped) -> None:
+        """Take what is typed; where that cannot be, say why, and the field stays open."""
+        try:
+            changed = self.questions.shown.with_cell(event.size, event.cell, event.text)
+        except OptionError as error:
+            self._say([f"! {error}", f"! {error.message}"])
         else:
-            self.app.change(scale=self.tables.undone())
+            self._change_question(changed)
+            self.query_one(ScaleTable).close_field()
 
-    def action_empty(self) -> None:
-        self.app.change(scale=self.tables.opened([ScaleSheet()]))
-        self.query_one(ScaleTable).go(0, 0)
-        self.query_one(ScaleTable).focus()
+    @on(CellInput.Left)
+    def _forget_refusal(self) -> None:
+        self._show_status()
+
+    def _change_question(self, question: OpenQuestion) -> None:
+        self._draft = None
+        if question != self.questions.shown:
+            self.app.change(scale=self.questions.with_shown(question))
+        else:
+            self._show_status()
+
+    def action_edit_text(self) -> None:
+        """Open the question as a TOML in the user's editor, and read it again."""
+        text = self._draft or self.questions.shown.question.toml()
+        try:
+            edited = self._edited(text)
+        except SuspendNotSupported:
+            self.app.say("this terminal cannot be left for an editor; S saves a TOML", failed=True)
+        except (OSError, subprocess.CalledProcessError, UnicodeDecodeError) as error:
+            self.app.say(f"nothing is changed: {error}; EDITOR names the editor", failed=True)
+        else:
+            self._take_text(text, edited)
+
+    def _edited(self, text: str) -> str:
+        """Return a text as the user's editor left it."""
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.TemporaryDirectory(prefix="kernelpoint-") as folder:
+            path = Path(folder) / TEXT_NAME
+            path.write_text(text, encoding="utf-8")
+            with self.app.suspend():
+                subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the user's own
+            return path.read_text(encoding="utf-8")
+
+    def _take_text(self, before: str, text: str) -> None:
+        if text == before:
+            return
+        try:
+            question = self.questions.shown.with_text(text)
+        except ProfileError as error:
+            self._draft = text
+            self.app.say(f"{error}; E goes on with it", failed=True)
+        else:
+            self._change_question(question)
+
+    def action_save(self) -> None:
+        self.query_one(SavePrompt).ask({"place": TEXT_NAME})
+
+    @on(Input.Submitted, "#place")
+    def _save(self, event: Input.Submitted) -> None:
+        prompt, path = self.query_one(SavePrompt), Path(event.value.strip())
+        try:
+            if not event.value.strip() or is_there(path):
+                raise OptionError(f"{path} exists" if event.value.strip() else "the name of a file is meant")
+            write_text(self.questions.shown.question.toml(), path)
+        except (OSError, OptionError) as error:
+            prompt.refuse(f"not written: {error}")
+        else:
+            self._close_prompts()
+            self.app.say(f"written to {path}; kernelpoint scale predict {shlex.quote(str(path))} reads it")
+
+    # What is asked, and of which file.
 
     def action_next(self, what: str) -> None:
-        tables, sheet = self.tables, self.tables.sheet
-        if what == "benchmark" and len(tables.sheets) == 1:
+        questions = self.questions
+        if what == "benchmark" and len(questions.questions) == 1:
             self.app.say("there is one benchmark alone")
             return
-        unit = words.next_of(list(MpkiUnit), sheet.mpki_unit)
         other = {
-            "benchmark": replace(tables, place=(tables.place + 1) % len(tables.sheets)),
-            "scaling": tables.edited(replace(sheet, scaling=words.next_of(list(Scaling), sheet.scaling))),
-            "unit": tables.edited(replace(sheet, mpki_unit=unit)),
-            "rule": tables.with_next_rule(),
-            "confidence": replace(tables, confidence=words.next_of(_CONFIDENCES, tables.confidence)),
-            "f_mem": replace(tables, assume_f_mem=not tables.assume_f_mem),
+            "benchmark": questions.with_next_benchmark,
+            "rule": questions.with_next_rule,
+            "confidence": questions.with_next_confidence,
         }
-        self.app.change(scale=other[what])
+        self._draft = None
+        self.app.change(scale=other[what]())
 
-    def action_ask_peak(self) -> None:
-        self.query_one(PeakPrompt).ask({"peak": self.tables.sheet.peak})
-        self.query_one("#peak", Input).action_select_all()
+    def action_assume(self) -> None:
+        self.app.change(scale=replace(self.questions, assume_f_mem=not self.questions.assume_f_mem))
 
     def action_open_file(self) -> None:
-        sheet = self.tables.sheet
-        self.query_one(FilePrompt).ask({"file": "" if self.tables.is_made_up or sheet.runs else sheet.file})
+        questions = self.questions
+        has_file = not questions.is_made_up and not questions.shown.runs
+        self.query_one(FilePrompt).ask({"file": questions.shown.file if has_file else ""})
 
     @on(Prompt.Left)
     def _close_prompts(self) -> None:
@@ -429,11 +435,6 @@ class ScaleScreen(ViewScreen):
         for prompt in self.query(Prompt):
             prompt.close()
 
-    @on(Input.Submitted, "#peak")
-    def _take_peak(self, event: Input.Submitted) -> None:
-        self._change_sheet(replace(self.tables.sheet, peak=event.value.strip()))
-        self._close_prompts()
-
     @on(Input.Submitted, "#file")
     def _read_file(self, event: Input.Submitted) -> None:
         text, prompt = event.value.strip(), self.query_one(FilePrompt)
@@ -441,42 +442,49 @@ class ScaleScreen(ViewScreen):
             prompt.refuse("the name of a CSV or TOML is meant")
         else:
 
-            def read(_: Progress) -> Iterator[tuple[Sequence[ScaleSheet], list[str]]]:
-                told: list[str] = []
-                yield words.read_sheets(files_named(text), tell=told.append), told
+            def read(_: Progress) -> Iterator[tuple[Sequence[OpenQuestion], list[str]]]:
+                notes: list[str] = []
+                yield scale.open_questions(files_named(text), tell=notes.append), notes
+
+            def refuse(error: Exception) -> None:
+                prompt.refuse(error_text(error))
 
             prompt.say([f"reading {text}"])
-            start(self, read, self._take_sheets, failed=lambda error: prompt.refuse(str(error)), group=SCALE)
+            start(self, read, self._take_questions, failed=refuse, group=SCALE)
 
-    def _take_sheets(self, read: tuple[Sequence[ScaleSheet], list[str]]) -> None:
-        self.app.change(scale=self.tables.opened(read[0]))
+    def _take_questions(self, read: tuple[Sequence[OpenQuestion], list[str]]) -> None:
+        questions, notes = read
+        self._draft = None
+        self.app.change(scale=self.questions.with_questions(questions))
         self._close_prompts()
-        if read[1]:
-            self.app.say("; ".join(read[1]))
+        if notes:
+            self.app.say("; ".join(notes))
+
+    # What is copied.
 
     def action_findings(self) -> None:
         self.query_one(ScaleWords).focus()
 
     def action_copy_command(self) -> None:
-        if self._result.answer is None:
-            self.app.say(f"no prediction: {self._result.problem}", failed=True)
+        if isinstance(self._answer, SamplingError):
+            self.app.say(f"no prediction: {error_text(self._answer)}", failed=True)
         else:
             super().action_copy_command()
 
     def own_text(self) -> PaneText:
         """What `scale predict` prints; in the chart's pane, with a chart as large as there."""
-        answer = self._result.answer
-        if answer is None:
+        prediction = self.prediction
+        if prediction is None:
             return PaneText("kernelpoint-scale", "")
         canvas = Canvas(self.app.size.width, color=False)
-        return PaneText("kernelpoint-scale", answer.text(self._sized(answer.asked), canvas) + "\n")
+        return PaneText("kernelpoint-scale", prediction.text(self._sized(prediction.command), canvas) + "\n")
 
     def command(self) -> str:
         """`scale predict` of the file, or of the numbers themselves if they were edited."""
-        given, answer = printed_options(self.session), self._result.answer
-        asked = ScalePredictOptions() if answer is None else answer.command
-        kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
-        return command_line("scale predict", self._sized(kept))
+        given, prediction = printed_options(self.session), self.prediction
+        asked = ScalePredictOptions() if prediction is None else prediction.command
+        asked = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
+        return command_line("scale predict", self._sized(asked))
 
     def _sized(self, options: ScalePredictOptions) -> ScalePredictOptions:
         """Return the options; for the chart's pane, with the chart's size."""

@@ -115,9 +115,8 @@ def start(
                     node.call_later(told, take, found)
         except Exception as error:
             from sampling.errors import SamplingError
-            from scalemodel.errors import ScaleModelError
 
-            if isinstance(error, SamplingError | ScaleModelError | OSError):
+            if isinstance(error, SamplingError | OSError):
                 node.call_later(told, failed or app.say_failure, error)
             else:
                 app.call_later(app.fail, error)

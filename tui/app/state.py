@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
     from tui.engine.plan_files import OpenedPlan
-    from tui.scale.sheet import OpenTables
+    from tui.scale.questions import OpenQuestions
 
 
 class Undoable(NamedTuple):
@@ -59,8 +59,8 @@ class Session:
     #: Whether durations are shown on a logarithmic axis; whether all glyphs are ASCII.
     log: bool = False
     ascii_only: bool = False
-    #: The tables of view 5; None until one is read or edited.
-    scale: OpenTables | None = None
+    #: The questions of view 5; None until one is read or edited.
+    scale: OpenQuestions | None = None
     #: What view 7 compares with the open workload, as typed; None until something is.
     before: str | None = None
     #: The plan file that was opened, and in what the plan shown is not that of the file, in a line each.

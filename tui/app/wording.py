@@ -13,7 +13,7 @@ from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import PLAN_NAME, command_line
 from tui.output.blocks import Phrase, Tone, Words, toned, words
-from tui.scale import sheet as scale_sheet
+from tui.scale import questions as scale_questions
 from tui.text.plan import hours_forms, offered, option_label, value_text, verdict
 from tui.text.profile import part_of_study
 
@@ -95,7 +95,7 @@ def farewell(session: Session) -> str | None:
     file of the split decisions where they were saved; a file is not written unasked.
     """
     if session.study is None:
-        return None if session.scale is None else scale_sheet.farewell(session.scale)
+        return None if session.scale is None else scale_questions.farewell(session.scale)
     study = session.study
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     speedup += hours_forms(session.hours)[0]

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
+from sampling.errors import OptionError, ProfileError
 from sampling.text import counted
-from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs import read_questions
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
@@ -23,10 +25,10 @@ from tui.options.plan import SampleOptions
 from tui.options.scale import capacities_of, sizes_of
 from tui.output.blocks import Block
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, Answer, Canvas, emit, named, write_stdout
+from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
 from tui.scale import answers
-from tui.scale.answers import outcome_object, predict_blocks, prediction_row, predictions_of, rules_of
-from tui.scale.sheet import default_targets, read_sheets, tables_of
+from tui.scale.answers import predict_blocks, predictions_of, rules_of
+from tui.scale.questions import open_questions, questions_from
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 from tui.terminal.printable import Column, is_ascii, names, shortened, table
@@ -35,8 +37,8 @@ from tui.terminal.printable import Column, is_ascii, names, shortened, table
 
 if TYPE_CHECKING:
     from scalemodel.derive import ScaledModel, SharedResources, Target
-    from scalemodel.from_logs import Run
     from scalemodel.miss_rate import MissRateCurve
+    from scalemodel.runs import SimulatedRun
 
 
 def run_open(options: scale.ScaleOpenOptions) -> None:
@@ -50,16 +52,18 @@ def run_open(options: scale.ScaleOpenOptions) -> None:
         from tui.app.state import Session
 
         # Read before the app takes the terminal, so that errors are seen.
-        sheets = read_sheets(options.files, partial(note, quiet=options.quiet))
-        tables = tables_of(sheets) if sheets else None
-        session = Session(options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=tables)
+        questions = open_questions(options.files, partial(note, quiet=options.quiet))
+        scale_questions = questions_from(questions) if questions else None
+        session = Session(
+            options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=scale_questions
+        )
         run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
         return
     why, remedy = terminal.why_no_app()
     if not options.files:
         raise OptionError(f"{why}, and no file to predict from", remedy=f"give one, or {remedy}")
     asked = options_of(scale.ScalePredictOptions, options)
-    from tui.scale.runs import is_run, read_runs
+    from scalemodel.runs import default_targets, is_run, read_runs
 
     if all(map(is_run, options.files)):
         targets = default_targets([run.size for run in read_runs(options.files)])
@@ -77,8 +81,8 @@ def run_predict(options: scale.ScalePredictOptions) -> None:
         return
     try:
         pairs = predictions_of(options, partial(note, quiet=options.quiet))
-    except InputError:
-        from tui.scale.runs import is_run
+    except ProfileError:
+        from scalemodel.runs import is_run
 
         for path in filter(is_run, options.files):
             raise OptionError(
@@ -86,16 +90,13 @@ def run_predict(options: scale.ScalePredictOptions) -> None:
                 remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
             ) from None
         raise
-    objects = [outcome_object(*pair) for pair in pairs]
-    rows = [
-        {"benchmark": outcome.name, **prediction_row(measurements, each)}
-        for measurements, outcome in pairs
-        for each in outcome.predictions
-    ]
+    results = [to_builtins(outcome) for _, outcome in pairs]
     answer = Answer(
         "scale predict",
-        objects[0] if len(objects) == 1 else objects,
-        rows=rows,
+        results[0] if len(results) == 1 else results,
+        rows=[
+            {"benchmark": result["benchmark"], **row} for result in results for row in result["predictions"]
+        ],
         blocks=lambda canvas: predict_blocks(pairs, options, canvas),
         warnings=tuple(dict.fromkeys(each.code for _, outcome in pairs for each in outcome.warnings)),
     )
@@ -118,12 +119,7 @@ def run_validate(options: scale.ScaleValidateOptions) -> None:
         assume_f_mem=options.assume_f_mem,
         runs=runs,
     )
-    results: dict[str, dict[str, Any]] = {
-        method: {
-            str(target): score._asdict() | {"without": list(score.without)} for target, score in each.items()
-        }
-        for method, each in validation.scores.items()
-    }
+    results = to_builtins(validation.scores, str_keys=True)
     scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
     findings = [each for findings in validation.findings.values() for each in findings]
     answer = Answer(
@@ -142,7 +138,7 @@ def run_validate(options: scale.ScaleValidateOptions) -> None:
 
 def _measured(
     options: scale.ScaleValidateOptions,
-) -> tuple[Sequence[Measurements], Mapping[str, Sequence[Run]] | None]:
+) -> tuple[Sequence[Measurements], Mapping[str, Sequence[SimulatedRun]] | None]:
     """Return the benchmarks of a table, or of the runs of each program and these runs.
 
     Raises OptionError: a table is given beside another or beside logs, or an option of tables beside logs.
@@ -152,11 +148,10 @@ def _measured(
         questions = read_questions(
             options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
         )
-    except InputError:
-        from scalemodel.from_logs import measurements_of_runs, programs_of
-        from tui.scale.runs import is_run, logs_in, read_run
+    except ProfileError:
+        from scalemodel.runs import find_logs, group_programs, is_run, measurements_of_runs, read_run
 
-        folders = [logs_in(text) if Path(text).is_dir() else [text] for text in options.files]
+        folders = [find_logs(text) if Path(text).is_dir() else [text] for text in options.files]
         logs = [text for folder in folders for text in folder if is_run(text)]
         if not logs:
             raise
@@ -164,7 +159,7 @@ def _measured(
         if has_others or options.scaling or options.mpki_unit or options.assume_f_mem:
             what = "runs are validated without tables, MPKI and cliffs"
             raise OptionError(what, remedy="give logs alone, and no option of tables") from None
-        runs = programs_of([read_run(log)[0] for log in logs])
+        runs = group_programs([read_run(log) for log in logs])
         return [measurements_of_runs(name, of_one) for name, of_one in runs.items()], runs
     if len(options.files) > 1:
         raise OptionError("one table is validated at a time", remedy="give one, or the logs of runs")
@@ -217,16 +212,16 @@ def _validation_blocks(
 def run_derive(options: scale.ScaleDeriveOptions) -> None:
     """Read the target, divide it by each factor, write what the simulator reads."""
     from scalemodel.derive import default_factors, derive, read_target
-    from scalemodel.from_logs import read_printed
+    from scalemodel.runs import read_configuration
 
-    known = None if options.simulator_log is None else read_printed(options.simulator_log).options
+    known = None if options.simulator_log is None else read_configuration(options.simulator_log)
     if known is not None and not known:
         what = f"{options.simulator_log} prints no configuration"
         raise OptionError(what, remedy="give what GPGPU-Sim or Accel-Sim printed from its start on")
     target = read_target(options.file, known)
     models = derive(target, sizes_of("--factor", options.factor) or default_factors(target))
-    sizes = [f"{each.resources.size}-{each.resources.size_unit}" for each in models]
-    files = [(f"{size}/{target.name}", each.text) for size, each in zip(sizes, models, strict=True)]
+    records = [target.record(model) for model in models]
+    files = [(file.path, file.content) for record in records for file in record.files]
     written: list[str] = []
     if options.output is None:
         note("nothing is written without -o FOLDER", quiet=options.quiet)
@@ -239,21 +234,9 @@ def run_derive(options: scale.ScaleDeriveOptions) -> None:
         write_stdout(models[0].text)
     else:
         raise OptionError(f"there are {len(models)} files to write", remedy="name a folder with -o")
-    rows = [
-        {
-            "factor": model.factor,
-            **named(model.resources, "size", "size_unit"),
-            **model.resources._asdict(),
-            "changes": [{"file": target.name, **change._asdict()} for change in model.changes],
-            "unchanged": dict(target.unchanged),
-            "files": [{"path": place, "content": text}],
-            "notes": [each._asdict() for each in model.notes],
-        }
-        for (place, text), model in zip(files, models, strict=True)
-    ]
     answer = Answer(
         "scale derive",
-        rows,
+        to_builtins(records),
         blocks=lambda _: _models_blocks(target, models, written),
         warnings=tuple(dict.fromkeys(each.code for model in models for each in model.notes)),
     )
@@ -337,20 +320,11 @@ def run_mrc(options: scale.ScaleMrcOptions) -> None:
     if curve.instructions is None:
         lacks = f"the trace does not say how many {curve.unit} instructions it was recorded over"
         note(f"{lacks}, so there is no MPKI; give --instructions", quiet=options.quiet)
-    unknown = [None] * len(sizes)
-    lists: dict[str, Any] = {"size": sizes, "capacity_bytes": capacities}
-    for name, values in named(curve, "mpki", "low", "high", "miss_ratio").items():
-        lists[name] = unknown if values is None else values.tolist()
-    how = {"unit": curve.unit.value, "method": curve.method.value, "rate": curve.rate}
-    counts = named(curve, "confidence", "accesses") | {"cold_misses": curve.counts.cold}
-    counts |= named(curve, "instructions", "line_bytes")
+    record = curve.record(sizes)
     answer = Answer(
         "scale mrc",
-        {**lists, **how, **counts},
-        rows=[
-            {**dict(zip(lists, values, strict=True)), **how, "line_bytes": curve.line_bytes}
-            for values in zip(*lists.values(), strict=True)
-        ],
+        to_builtins(record),
+        rows=to_builtins(record.points),
         blocks=lambda canvas: _curve_blocks(curve, sizes, options.width or canvas.width, canvas),
         warnings=("instructions-unknown",) if curve.instructions is None else (),
     )
@@ -366,7 +340,7 @@ def _curve_blocks(
     values, what = (curve.miss_ratio, "miss ratio") if curve.mpki is None else (curve.mpki, "MPKI")
     columns = [] if sizes[0] is None else [Column("size", [str(size) for size in sizes])]
     columns.append(Column("capacity", [_capacity(int(each)) for each in curve.capacity_bytes]))
-    ends = {} if curve.confidence is None else named(curve, "low", "high")
+    ends = {} if curve.confidence is None else {"low": curve.low, "high": curve.high}
     for name, each in ({what: values} | ends).items():
         if each is not None:
             columns.append(Column(name, [f"{value:.4g}" for value in each]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from scalemodel.errors import OptionError
+from sampling.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
 from tui.options import field
 from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sampling.text import either
+from sampling.text import joined
 from tui.options.field import (
     HelpText,
     NumberKind,
@@ -36,7 +36,7 @@ def _with_names(text: str, has: Callable[[Simulator], object]) -> HelpText:
 
         having = [(getattr(has(each), "is_table", False), each.name) for each in simulators() if has(each)]
         names = [name for _, name in sorted(having)]
-        return text.replace("NAMES", ", ".join(names)).replace("ANY", either(names))
+        return text.replace("NAMES", ", ".join(names)).replace("ANY", joined(names, "or"))
 
     return help_text
 
@@ -55,14 +55,16 @@ def _names_that_run() -> str:
     names = names_that_run()
     told = [name for name in names if find_run_rules(name).is_told_ids]
     lists = [name for name in names if name not in told]
-    return f"{', '.join(lists)}, or {either(told)}, any that is told an id."
+    return f"{', '.join(lists)}, or {joined(told, 'or')}, any that is told an id."
 
 
 def _trace_lists() -> str:
     from sampling.simulators.registry import simulators
 
     readers = [simulator.trace_list for simulator in simulators() if simulator.trace_list is not None]
-    return f"The folder of the traces, or {either([name for reader in readers for name in reader.names])}."
+    return (
+        f"The folder of the traces, or {joined([name for reader in readers for name in reader.names], 'or')}."
+    )
 
 
 class AlignOptions(OutputOptions):

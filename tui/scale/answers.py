@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from sampling.errors import OptionError, ProfileError
+from sampling.text import joined
 from scalemodel import inputs
-from scalemodel.errors import InputError, OptionError, listed
 from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.predict import Outcome, Prediction, Region, predict
+from scalemodel.predict import Outcome, predict
 from scalemodel.rules import BENCHMARKS, DEFAULT_RULE, RULES, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.size_plot import prediction_chart
@@ -40,7 +40,7 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
 
     `tell`: is told what of a file is left out.
 
-    Raises InputError: a file cannot be read, or a value in it is wrong; OptionError: there is nothing to
+    Raises ProfileError: a file cannot be read, or a value in it is wrong; OptionError: there is nothing to
     predict from, or options contradict each other or a file.
     """
     _check(options)
@@ -121,9 +121,12 @@ def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
     try:
         curve = inputs.read_curve_points(path)
-    except InputError as error:
-        error.remedy = _GIVE_CURVE if error.remedy == inputs.GIVE_CURVE else error.remedy
-        raise
+    except ProfileError as error:
+        if error.remedy != inputs.GIVE_CURVE:
+            raise
+        raise ProfileError(
+            error.reason, path=path, row=error.row, column=error.column, remedy=_GIVE_CURVE
+        ) from error
     if None not in {curve.unit, unit} and curve.unit is not unit:
         raise OptionError(f"--mpki-unit {unit}, but {path} counts per {curve.unit} instruction")
     return curve
@@ -134,8 +137,7 @@ def _typed(options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQues
     ipc = pairs_of("--ipc", options.ipc)
     if options.run:
         # Reading logs takes what tables of sizes do not.
-        from scalemodel.from_logs import measurements_of_runs
-        from tui.scale.runs import read_runs
+        from scalemodel.runs import measurements_of_runs, read_runs
 
         ipc = sorted(measurements_of_runs("", read_runs(options.run)).ipc.items())
     unit = options.mpki_unit or (None if curve is None else curve.unit) or MpkiUnit.THREAD
@@ -171,36 +173,7 @@ def _asked(
     return measurements, simulated, targets
 
 
-# -- what a prediction says: data ---------------------------------------------------------------------------
-
-
-def prediction_row(measurements: Measurements, prediction: Prediction) -> dict[str, Any]:
-    """Return a prediction, beside what was measured; the error is predicted / measured - 1."""
-    is_model = prediction.region is Region.LARGEST
-    measured, ipc = None if is_model else measurements.ipc.get(prediction.target), prediction.ipc
-    error = ipc / measured - 1 if ipc is not None and measured is not None else None
-    return {**prediction._asdict(), "measured": measured, "error": error}
-
-
-def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, Any]:
-    """Return all that was found of a benchmark."""
-    keys, cliff = ("smaller", "larger", "mpki_smaller", "mpki_larger", "ratio"), outcome.cliff
-    return {
-        "benchmark": outcome.name,
-        "scaling": measurements.scaling.value,
-        "simulated": [{"size": size, "ipc": measurements.ipc[size]} for size in outcome.models],
-        "mpki_unit": measurements.mpki_unit.value,
-        "confidence": outcome.confidence,
-        "cliff": None if cliff is None else {key: getattr(cliff, key) for key in keys},
-        "predictions": [prediction_row(measurements, each) for each in outcome.predictions],
-        "correction": outcome.correction,
-        "back_cast": dict(outcome.back_cast),
-        "classification": outcome.classification._asdict(),
-        "findings": [finding._asdict() for finding in outcome.findings],
-    }
-
-
-# -- what a prediction says: words --------------------------------------------------------------------------
+# -- what a prediction says --------------------------------------------------------------------------
 
 
 def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Block]:
@@ -251,29 +224,31 @@ def signed_share(error: float) -> str:
 
 
 def _columns(pairs: Pairs) -> list[Column]:
-    each = [(outcome.name, measured, found) for measured, outcome in pairs for found in outcome.predictions]
-    rows = [prediction_row(measured, found) for _, measured, found in each]
+    predictions = [each for _, outcome in pairs for each in outcome.predictions]
 
-    def shown(key: str, form: Callable[[float], str] = ipc_text) -> Column:
-        cells = [UNKNOWN if row[key] is None else form(row[key]) for row in rows]
-        return Column("IPC" if key == "ipc" else key, cells)
+    def figures(key: str, form: Callable[[float], str] = ipc_text) -> Column:
+        values = (getattr(prediction, key) for prediction in predictions)
+        heading = "IPC" if key == "ipc" else key
+        return Column(heading, [UNKNOWN if value is None else form(value) for value in values])
 
     columns = [
-        Column("target", [str(row["target"]) for row in rows]),
-        Column("rule", [row["method"] for row in rows], to_right=False),
-        *map(shown, ("ipc", "low", "high")),
+        Column("target", [str(prediction.target) for prediction in predictions]),
+        Column("rule", [prediction.method for prediction in predictions], to_right=False),
+        *map(figures, ("ipc", "low", "high")),
     ]
-    if any(row["measured"] is not None for row in rows):
-        columns += [shown("measured"), shown("error", signed_share)]
+    if any(prediction.measured is not None for prediction in predictions):
+        columns += [figures("measured"), figures("error", signed_share)]
     if len(pairs) == 1:
-        return [*columns, Column("region", [row["region"] for row in rows], to_right=False)]
+        regions = [prediction.region.value for prediction in predictions]
+        return [*columns, Column("region", regions, to_right=False)]
     kinds = [
-        "beyond calibration" if found.is_beyond else found.bounds.removeprefix("interval ")
-        for *_, found in each
+        "beyond calibration" if prediction.is_beyond else prediction.bounds.removeprefix("interval ")
+        for prediction in predictions
     ]
     if len(set(kinds)) > 1:
         columns.append(Column("low to high is", kinds, to_right=False))
-    return [names("benchmark", [shortened(name, LONGEST_NAME) for name, *_ in each]), *columns]
+    benchmarks = [shortened(outcome.name, LONGEST_NAME) for _, outcome in pairs for _ in outcome.predictions]
+    return [names("benchmark", benchmarks), *columns]
 
 
 def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
@@ -291,7 +266,7 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
         found = [row for row in rows if row.bounds is kind]
         where = f" of {len(found)} of the {len(rows)} predictions"
         if len(pairs) == 1:
-            sizes = listed(dict.fromkeys(each.target for each in found))
+            sizes = joined(dict.fromkeys(each.target for each in found))
             where = f" at {sizes} {measurements.scaling.unit}"
         methods = dict.fromkeys(each.method for each in found)
         yield f"Low to high{where if len(kinds) > 1 else ''} {_interval(kind, list(methods), pairs)}"
@@ -325,7 +300,7 @@ def _interval(kind: Bounds, methods: Sequence[str], pairs: Pairs) -> str:
         )
     is_of_three = kind is Bounds.BACK_CAST
     held = {each: str(targets_held(each, confidence, of_three=is_of_three)) for each in methods}
-    counts = listed(count if len(held) == 1 else f"{count} by {method}" for method, count in held.items())
+    counts = joined(count if len(held) == 1 else f"{count} by {method}" for method, count in held.items())
     meant = f"is an interval meant to hold {level} of the targets"
     if not is_of_three:
         return (

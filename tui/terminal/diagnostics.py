@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Iterable
 from enum import IntEnum
 
-import scalemodel.errors as scale_errors
 from sampling import errors
 from tui.terminal.printable import printable
 
@@ -41,9 +40,6 @@ _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (CheckFailedError, ExitCode.EMPTY_OR_CHECK),
     (errors.OptionError, ExitCode.USAGE),
     (errors.SamplingError, ExitCode.ANALYSIS),
-    (scale_errors.InputError, ExitCode.INPUT),
-    (scale_errors.OptionError, ExitCode.USAGE),
-    (scale_errors.ScaleModelError, ExitCode.ANALYSIS),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+import lzma
 import os
 import random
 import shutil
@@ -151,11 +152,15 @@ class CancelledError(Exception):
     """Of this test."""
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    "pack", [bytes, lambda text: gzip.compress(text, 1), lambda text: lzma.compress(text, preset=0)]
+)
 @pytest.mark.parametrize("read", [LinesSoFar, lambda file: (piece for _, piece in pieces(file))])
-def test_the_bytes_are_the_same_and_the_place_is_told(tmp_path: Path, read: object, packed: bool) -> None:
+def test_the_bytes_are_the_same_and_the_place_is_told(
+    tmp_path: Path, read: object, pack: Callable[[bytes], bytes]
+) -> None:
     path = tmp_path / "log"
-    path.write_bytes(gzip.compress(TEXT, 1) if packed else TEXT)
+    path.write_bytes(pack(TEXT))
     told: list[tuple[int, int, str]] = []
     with open_input(str(path)) as file:
         content = b"".join(read(replace(file, progress=lambda *given: told.append(given))))  # type: ignore[operator]
