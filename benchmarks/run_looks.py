@@ -44,7 +44,7 @@ def drawn(profile: Profile, seed: int, target: float) -> tuple[float, float, int
     """Return the total, its half-width and the launches of one run."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
-        sampling.write_plan(sampling.make_plan(profile, epsilon=0.05, seed=seed), path)
+        sampling.write_plan(sampling.make_plan(profile, sampling.PlanRequest(seed=seed)), path)
         asked = running.RunRequest(read_plan(str(path)), Path(folder) / "run", "csv", "true {id}", target)
         with Told.begun(asked, lambda _: None) as told:
             while not told.is_met():

@@ -174,7 +174,7 @@ def judge_plan(
             alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
         elsewhere_ns = matched.durations_ns if matched else _all_durations_ns(profile, progress)
     if original is not None:
-        counts = count_durations(original, plan.options.grouping, plan.options.region, progress)
+        counts = count_durations(original, plan.grouping, plan.options.region, progress)
         if by_durations:
             design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
@@ -299,7 +299,7 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         measured_clusters(counts, *ranges.T).with_samples(
             np.array([stratum.samples for stratum in plan.strata])
         ),
-        least_samples=plan.options.min_samples or 1,
+        least_samples=plan.options.min_samples,
         groups=groups if groups.is_pool.any() else None,
     )
     return Design(plan.options.method, plan.options.target, strata, groups)

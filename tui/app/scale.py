@@ -475,7 +475,8 @@ class ScaleScreen(ViewScreen):
         """`scale predict` of the file, or of the numbers themselves if they were edited."""
         given, answer = printed_options(self.session), self._result.answer
         asked = ScalePredictOptions() if answer is None else answer.command
-        kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
+        kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet)
+        kept = kept.with_request(seed=given.request.seed)
         return command_line("scale predict", self._sized(kept))
 
     def _sized(self, options: ScalePredictOptions) -> ScalePredictOptions:

@@ -10,8 +10,7 @@ from sampling.methods.registry import split_trees_of
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine import studies
-from tui.engine.studies import chosen_kernel, open_profile, progress_of, region_of, study_as_asked
+from tui.engine.studies import chosen_kernel, open_profile, progress_of, study_as_asked
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
@@ -139,7 +138,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     from sampling.reduction.range_list import list_ranges
     from tui.text.timeline import NO_RANGES, ranges_answer
 
-    region = region_of(options)
+    region = options.request.region
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         listed = list_ranges(profile, region, progress)
@@ -155,7 +154,7 @@ def run_ranks(options: look.RanksOptions) -> None:
 
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
-        found = rank_times(profile, region_of(options), progress)
+        found = rank_times(profile, options.request.region, progress)
     emit(ranks_answer(profile, found, options), options)
 
 
@@ -164,11 +163,10 @@ def run_tree(options: look.TreeOptions) -> None:
     from sampling.plan.walk import TreeWalk
     from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
 
-    split_trees_of(options.method)
+    split_trees_of(options.request.method)
     study = study_as_asked(options.profiles, options)
-    of, counts = study.choice, study.counts
-    target = studies.target_of(options)
-    walk = TreeWalk(counts, of.method, target, settings=of.settings, overrides=of.overrides)
+    of, counts = study.request, study.counts
+    walk = TreeWalk(counts, of.method, of.target, settings=of.set, overrides=study.overrides)
     walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))
     if options.decisions is None:
         stop = whole_tree(walk)

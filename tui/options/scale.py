@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from sampling.text import NumberKind
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
 from tui.options import field
-from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
+from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import OutputOptions, Texts, WindowOptions
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
+from sampling.text import NumberKind
+from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
 from tui.options.shared import DETAILS, OutputOptions, Texts
 

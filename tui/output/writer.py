@@ -115,7 +115,7 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO, as_text: Calla
             "tool": "kernelpoint",
             "version": __version__,
             "command": answer.command,
-            "seed": options.seed,
+            "seed": options.request.seed,
             **({} if answer.selection is None else {"selection": answer.selection}),
             "warnings": list(answer.warnings),
             "results": answer.results,

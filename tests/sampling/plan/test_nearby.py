@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from scipy.stats import t
 
 from sampling.errors import BudgetError, OptionError
@@ -33,16 +34,15 @@ from sampling.plan.nearby import (
     written_budget,
 )
 from sampling.plan.plan import drawn_plan
-from sampling.plan.study import MethodChoice, Study, study, study_again
+from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
 from tests.sampling.conftest import profile_of_groups
-from tests.small_plans import LIKE_ROOT, UNPOOLED
+from tests.small_plans import LIKE_ROOT, UNPOOLED, request_of
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -108,7 +108,7 @@ LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
 
 
 def studied(table: Profile, target: Target | None = None, method: str = "joint") -> Study:
-    return study(table, Grouping(NAME), Region(), target or Target(), MethodChoice(method))
+    return study(table, request_of(method, Grouping(NAME), target=target))
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_the_noise_floor_binds() -> None:
         return int(m[reach <= epsilon][0])
 
     equal = profile_of_groups({"a": [1000] * 2000})
-    found = by_option(what_binds(studied(equal, target), target, NAME))
+    found = by_option(what_binds(studied(equal, target)))
     assert set(found) == {"noise_floor", "epsilon", "method"}
     half = found["noise_floor"]
     assert (half.before, half.after) == (0.3, 0.15)
@@ -168,7 +168,7 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     anew = {option: studied(table, *given).speedup or 0.0 for option, given in looser.items()}
     assert before.speedup is not None
     wanted = {option: speedup for option, speedup in anew.items() if speedup > 1.05 * before.speedup}
-    found = what_binds(before, target, NAME)
+    found = what_binds(before)
     assert {each.option: each.speedup for each in found} == wanted
     assert [each.speedup for each in found] == sorted(wanted.values(), reverse=True)
     assert {each.speedup_before for each in found} <= {before.speedup}
@@ -191,7 +191,7 @@ def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
     assert limit.speedup == pytest.approx(1 / 0.48, abs=0.01)
     assert made.speedup is not None
     assert made.speedup <= limit.speedup
-    assert what_binds(made, target, NAME) == ()
+    assert what_binds(made) == ()
 
 
 def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
@@ -234,10 +234,10 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
     read = studied(table, method=method)
 
     def sampled_ns(epsilon: float) -> float:
-        return study_again(read, Target(epsilon=epsilon), read.choice).design.sampled_duration_ns
+        return study_again(read, structs.replace(read.request, epsilon=epsilon)).design.sampled_duration_ns
 
     budget = Budget("x", hours(times * sampled_ns(0.999), 1e5), 1e5)
-    found = study_within(read, Target(), budget)
+    found = study_within(read, budget)
     epsilon = found.design.target.epsilon
     assert hours(found.design.sampled_duration_ns, 1e5) <= budget.hours
     assert found.design.sampled_duration_ns == sampled_ns(epsilon)
@@ -251,12 +251,11 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(two_kernels: Profile) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h."""
-    target = UNPOOLED
-    read = studied(two_kernels, target)
+    read = studied(two_kernels, UNPOOLED)
     with pytest.raises(BudgetError) as caught:
-        study_within(read, target, Budget("2.5h", 2.5, 1e6))
+        study_within(read, Budget("2.5h", 2.5, 1e6))
     assert caught.value.message == (
         "even at epsilon 0.999 a plan takes 5h of simulation, more than `budget=2.5h` at a slowdown of 1e+06"
     )
     assert caught.value.remedy == "give `budget=5h`"
-    assert study_within(read, target, Budget("5h", 5, 1e6)).design.samples == 4
+    assert study_within(read, Budget("5h", 5, 1e6)).design.samples == 4
