@@ -45,7 +45,7 @@ def simulate(profile: Profile, seed: int, target: float) -> tuple[float, float, 
     """Return the total, its half-width and the launches of one run."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
-        sampling.write_plan(sampling.make_plan(profile, epsilon=0.05, seed=seed), path)
+        sampling.write_plan(sampling.make_plan(profile, sampling.PlanRequest(seed=seed)), path)
         request = RunRequest(read_plan(str(path)), Path(folder) / "run", "csv", "true {id}", target)
         with TableLoop(request, lambda _: None).opened() as loop:
             loop.run()

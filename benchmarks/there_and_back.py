@@ -44,7 +44,7 @@ def rounds_of(
 ) -> Iterator[tuple[PlanFile, Estimate]]:
     """Yield the plan and the estimate of each round, until the total is within the target."""
     path = folder / "plan.json"
-    made = sampling.make_plan(sampling.read_profile(profile), epsilon=target, seed=seed)
+    made = sampling.make_plan(sampling.read_profile(profile), sampling.PlanRequest(epsilon=target, seed=seed))
     sampling.write_plan(made, path)
     while True:
         plan = sampling.read_plan(path)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sampling.methods.registry import method_names
     from sampling.plan.judge import PlanJudgement, judge_plan
     from sampling.plan.plan_file import PlanFile, read_plan
+    from sampling.plan.request import PlanRequest
     from sampling.profile.profile import Profile
     from sampling.reduction.ranks import rank_times
     from sampling.reduction.region import Region
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from sampling.simulators.registry import export_plan
     from sampling.simulators.results import read_result_files
 
-__all__ = ["Difference", "ExportChoices", "MadePlan", "PlanEstimate", "PlanFile", "PlanJudgement", "Profile"]
-__all__ += ["ProfilePart", "Region", "SamplingError", "difference_between", "estimate_plan", "export_plan"]
-__all__ += ["judge_plan", "make_plan", "method_names", "rank_times", "read_plan", "read_profile"]
-__all__ += ["read_result_files", "top_up", "write_plan"]
+__all__ = ["Difference", "ExportChoices", "MadePlan", "PlanEstimate", "PlanFile", "PlanJudgement"]
+__all__ += ["PlanRequest", "Profile", "ProfilePart", "Region", "SamplingError", "difference_between"]
+__all__ += ["estimate_plan", "export_plan", "judge_plan", "make_plan", "method_names", "rank_times"]
+__all__ += ["read_plan", "read_profile", "read_result_files", "top_up", "write_plan"]
 
 _NAMES = {
     "api": ("MadePlan", "make_plan", "read_profile", "write_plan"),
@@ -39,6 +40,7 @@ _NAMES = {
     "methods.registry": ("method_names",),
     "plan.judge": ("PlanJudgement", "judge_plan"),
     "plan.plan_file": ("PlanFile", "read_plan"),
+    "plan.request": ("PlanRequest",),
     "profile.profile": ("Profile",),
     "reduction.ranks": ("rank_times",),
     "reduction.region": ("Region",),

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from sampling.errors import OptionError
-from sampling.methods.registry import DEFAULT_METHOD
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
-from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.plan.plan_file import read_overrides
+from sampling.plan.request import PlanRequest
+from sampling.plan.study import Study, study
 from sampling.profile.profile import Profile
 from sampling.readers import registry
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions
-from sampling.reduction import GroupBy
-from sampling.reduction.region import Region
-from sampling.strata.target import Target
 
 
 @dataclass(frozen=True)
@@ -80,43 +76,20 @@ def read_profile(
     return registry.read_profile(names, options=options, cache=cache, scheduler=scheduler)
 
 
-def make_plan(
-    profile: Profile,
-    *,
-    method: str = DEFAULT_METHOD,
-    epsilon: float = Target.epsilon,
-    confidence: float = Target.confidence,
-    group_by: str = GroupBy.LAUNCH,
-    region: Region | None = None,
-    settings: Sequence[str] = (),
-    features: Sequence[str] = (),
-    seed: int = 0,
-) -> MadePlan:
+def make_plan(profile: Profile, request: PlanRequest | None = None) -> MadePlan:
     """Choose the launches of a profile that are to be simulated.
 
-    Raises OptionError: there is no such method, grouping or setting, or a value is out of its range.
-    EmptySelectionError: the region leaves no launch. NotApplicableError: the profile lacks what the method or
-    the region needs.
+    ``request`` is all that is asked of the plan, see `PlanRequest`; None: its defaults. Processes and devices
+    that all issue the same launches are planned as one. What a request says of how a profile is read has no
+    effect on one that is read already.
 
-    Parameters
-    ----------
-    method : one of `method_names`.
-    epsilon, confidence : the estimated total is off by more than the fraction ``epsilon`` in at most
-        1 - ``confidence`` of the plans made with different seeds.
-    group_by : what launches of one kernel group share, one of `GroupBy`. Processes and devices that all issue
-        the same launches are planned as one.
-    region : which launches count; None: all.
-    settings : options of single methods, ``METHOD.NAME=VALUE``.
-    features : files with metrics of the launches, for a method that needs them.
-    seed : of every random draw.
+    Raises OptionError: there is no such method or setting, or a filter means nothing. EmptySelectionError:
+    the filters leave no launch. NotApplicableError: the profile lacks what the method or a filter needs.
     """
-    try:
-        grouping = method_grouping(method, GroupBy(group_by), pool_devices=None)
-    except ValueError as error:
-        raise OptionError(f"{error}", remedy=f"give {', '.join(GroupBy)}") from error
-    choice = MethodChoice(method, seed, tuple(settings), feature_paths=tuple(features))
-    studied = study(profile, grouping, region or Region(), Target(epsilon, confidence), choice)
-    return MadePlan(studied, drawn_plan(studied.counts, studied.design, seed))
+    request = request or PlanRequest()
+    overrides = None if request.overrides is None else read_overrides(request.overrides).overrides
+    studied = study(profile, request, overrides)
+    return MadePlan(studied, drawn_plan(studied.counts, studied.design, request.seed))
 
 
 def write_plan(plan: MadePlan, path: str | PathLike[str]) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
+from sampling.plan.request import PlanRequest
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.strata.strata import student_t
-from sampling.strata.target import Target
 
 #: With fewer launches on a side a kernel has no interval.
 LEAST_LAUNCHES = 10
@@ -146,7 +146,7 @@ def _reach(launches: list[IntArray], relative: list[FloatArray], confidence: flo
 
     ``launches`` (k,) and ``relative`` deviations (k, BLOCKS) are those of either side.
     """
-    t = student_t(Target(confidence=confidence).confidence, BLOCKS - 1)
+    t = student_t(PlanRequest(confidence=confidence).confidence, BLOCKS - 1)
     of_launch = [
         n * (deviation**2).sum(axis=1) / (BLOCKS - 1) for n, deviation in zip(launches, relative, strict=True)
     ]

@@ -7,7 +7,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import Any
 
 _PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]*))?`")
@@ -96,6 +98,29 @@ def shortened(name: str, most: int = 96) -> str:
     'abcdef...mno'
     """
     return name if len(name) <= most else f"{name[: most // 2]}...{name[-(most // 2 - 3) :]}"
+
+
+class NumberKind(StrEnum):
+    """What a number with a point counts."""
+
+    FRACTION = "fraction"
+    PERCENT = "per cent"
+    OTHER = "other"
+
+
+def why_no_number(text: str, kind: NumberKind = NumberKind.FRACTION) -> str:
+    """Return why a text is no number; one in per cent is told what is typed instead.
+
+    >>> why_no_number("5%"), why_no_number("five")
+    ('fractions are meant, not per cent: 0.05', "'five' is no number")
+    """
+    if text.endswith("%") and kind is not NumberKind.OTHER:
+        with suppress(ValueError):
+            share = float(text[:-1])
+            if kind is NumberKind.PERCENT:
+                return f"per cent are meant without their sign: {share:g}"
+            return f"fractions are meant, not per cent: {share / 100:g}"
+    return f"{text!r} is no number"
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,15 @@ from sampling.plan.plan_file import (
     PlannedLaunch,
     PlannedProfile,
     PlannedStratum,
-    PlanOptions,
     read_plan,
 )
-from sampling.plan.study import MethodChoice, study
+from sampling.plan.request import PlanRequest
+from sampling.plan.study import study
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
-from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
+from sampling.reduction.region import Region, as_written, format_window
+from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 
 Launch = tuple[int, str, tuple[int, int, int] | None]
@@ -33,13 +33,35 @@ UNPOOLED = Target(pool=False, kernel_spread=0.0, min_samples=2)
 LIKE_ROOT = replace(UNPOOLED, group_epsilon=0.05, min_samples=1, noise_floor=0.0)
 
 
-def options_of(method: str = "root", **options: Any) -> PlanOptions:
+def request_of(
+    method: str = "joint",
+    grouping: Grouping | None = None,
+    region: Region | None = None,
+    target: Target | None = None,
+    **others: Any,
+) -> PlanRequest:
+    """What asks for a plan of these, as the engine's own types have them; by default of groups by launch."""
+    grouping, region = grouping or Grouping(), region or Region()
+    return PlanRequest(
+        method=method,
+        group_by=grouping.by,
+        pool_devices=grouping.pool_devices is True,
+        each_rank=grouping.pool_devices is False,
+        device=as_written(region.devices),
+        process=as_written(region.processes),
+        include=region.include,
+        exclude=region.exclude,
+        launches=format_window(region.launches) if region.launches else None,
+        time=format_window(region.time_ns) if region.time_ns else None,
+        range=region.named_range,
+        min_duration=region.min_duration_ns,
+        **(asdict(target or Target()) | others),
+    )
+
+
+def options_of(method: str = "root", **options: Any) -> PlanRequest:
     """What a plan of a method records, by default of a whole profile."""
-    given: dict[str, Any] = {"epsilon": 0.05, "confidence": 0.95, "set": (), "features": (), "seed": 0}
-    given |= {"group_by": GroupBy.LAUNCH, "pool_devices": False}
-    given |= dict.fromkeys(("device", "process", "include", "exclude"), ())
-    given |= dict.fromkeys(("launches", "time", "range"))
-    return PlanOptions(method=method, **(given | options))
+    return PlanRequest(method=method, **options)
 
 
 def stratum(
@@ -61,7 +83,7 @@ def stratum(
 
 def plan_of_strata(
     strata: Sequence[PlannedStratum],
-    options: PlanOptions,
+    options: PlanRequest,
     *,
     total_duration_ns: int = 1,
     sequences: Sequence[SequenceFingerprint] = (),
@@ -105,11 +127,11 @@ def plan_of_profile(
     *,
     target: Target | None = None,
     seed: int = 2,
-    **choice: Any,
+    overrides: Overrides | None = None,
+    **others: Any,
 ) -> PlanFile:
     """Make a plan of a profile, write it, and read it back."""
-    asked = MethodChoice(method, seed, **choice)
-    made = study(profile, grouping or Grouping(), region or Region(), target or Target(), asked)
+    made = study(profile, request_of(method, grouping, region, target, seed=seed, **others), overrides)
     plan = drawn_plan(made.counts, made.design, seed)
     path.write_text(plan_document(made, plan, find_planned_launches(made, plan)).text(), encoding="utf-8")
     return read_plan(str(path))

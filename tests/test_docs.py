@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sampling.plan import request
 from tui.program import run
 from tui.registry import ALIASES, COMMANDS, FIRST_WORDS, command_named
 
@@ -141,6 +142,13 @@ def commands_shown() -> list[str]:
     return [each[1] for each in found if each is not None]
 
 
+def flags_of(command: str) -> set[str]:
+    """All flags of a command, those of a plan's request among them."""
+    kind = COMMANDS[command].options
+    own = {flag for option in fields(kind) for flag in option.metadata.get("flags", ())}
+    return own.union(*map(request.flags, kind.asked))
+
+
 @pytest.mark.parametrize("line", commands_shown())
 def test_commands_of_the_pages_have_options_that_there_are(line: str) -> None:
     words = shlex.split(line)
@@ -150,19 +158,12 @@ def test_commands_of_the_pages_have_options_that_there_are(line: str) -> None:
         words = ["open", *words]
     command = command_named(words)
     assert command is not None
-    known = {
-        flag for option in fields(COMMANDS[command].options) for flag in option.metadata.get("flags", ())
-    }
+    known = flags_of(command)
     assert [word for word in words if re.match(r"--?[a-z]", word) and word not in known] == []
 
 
 def test_flags_that_pages_name_are_some_commands() -> None:
-    known = {
-        flag
-        for command in COMMANDS.values()
-        for option in fields(command.options)
-        for flag in option.metadata.get("flags", ())
-    }
+    known = set[str]().union(*map(flags_of, COMMANDS))
     for page in (*GUIDE, PROJECT / "CHANGELOG.md"):
         named_flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text()))
         assert named_flags - known - _FLAGS_OF_OTHERS == set()

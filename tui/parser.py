@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, fields
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter, Signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -12,8 +12,10 @@ import typer
 from typer.main import get_command
 
 from sampling.errors import OptionError
-from tui.options.field import NumberKind, why_no_number
+from sampling.plan import request
+from sampling.text import NumberKind, why_no_number
 from tui.options.files import check_places, input_files, reading
+from tui.options.shared import PANELS
 from tui.registry import COMMANDS, FAMILIES, Command, versions
 from tui.terminal import interruption
 
@@ -98,9 +100,11 @@ def _callback(command: Command) -> Callable[..., None]:
     def run(**values: Any) -> None:
         kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         options_type: Any = command.options
+        asked = {name: kept.pop(name) for name in options_type.asked}
         for option in fields(options_type):
-            _check_range(option, kept[option.name])
-        options = options_type(**kept)
+            if option.name in kept:
+                _check_range(option, kept[option.name])
+        options = options_type(**kept).with_request(**asked)
         with reading(input_files(options)):
             # Said before a long reading; the writer of files asks again, for each.
             check_places(options)
@@ -108,7 +112,12 @@ def _callback(command: Command) -> Callable[..., None]:
             interruption.work()
             run_it(options)
 
-    parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
+    parameters: list[Parameter] = []
+    for option in fields(command.options):
+        if option.metadata.get("request"):
+            parameters += [_asked(name, getattr(option.default, name)) for name in command.options.asked]
+        else:
+            parameters.append(_parameter(option, hints[option.name]))
     # Arguments, which have no default, come first.
     parameters.sort(key=lambda parameter: parameter.default is not Parameter.empty)
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -166,6 +175,35 @@ def _parameter(option: Field[Any], hint: Any) -> Parameter:
         )
     annotation = Annotated[kind, declared]
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _asked(name: str, unset: Any) -> Parameter:
+    """Return the parameter of an option of a plan's request; a number is read as the request reads it."""
+    about, kind, default = request.option(name), request.value_type(name), unset
+    is_number = {int, float} & {kind, *get_args(kind)} and not request.is_repeated(name)
+    metavar = about.metavar or ("N" if kind is int else "X" if is_number else None)
+    if request.is_repeated(name):
+        kind, default = list[str], list(unset)
+    declared = typer.Option(
+        *request.flags(name),
+        help=about.help,
+        metavar=metavar,
+        parser=partial(_number, name) if is_number else None,
+        case_sensitive=False,
+        rich_help_panel=PANELS[about.part],
+        show_default=default not in (None, [], False, True),
+        autocompletion=_OFFERS.get(name),
+    )
+    if about.flag:
+        # One that is switched off: what is typed is that it is not.
+        declared = typer.Option(f" /{about.flag}", help=about.help, rich_help_panel=PANELS[about.part])
+    annotation: Any = Annotated[kind, declared]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _number(name: str, text: str | float) -> Any:
+    """Return what a text means; a default is a number already."""
+    return request.parse_value(name, text) if isinstance(text, str) else text
 
 
 # What a shell offers at the cursor: methods and their options, exporters.

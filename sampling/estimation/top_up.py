@@ -176,7 +176,7 @@ def enlarged(
     """
     _refuse_picked(plan)
     profile = original_of(plan, progress)
-    counts = count_durations(profile, plan.options.grouping, plan.options.region, progress)
+    counts = count_durations(profile, plan.grouping, plan.options.region, progress)
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
     larger = drawn_plan(counts, design, plan.options.seed)

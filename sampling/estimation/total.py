@@ -27,11 +27,12 @@ from sampling.estimation.interval import (
 )
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
+from sampling.plan.request import PlanRequest
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES, starting_spreads
-from sampling.strata.target import Target, normal_quantile
+from sampling.strata.target import normal_quantile
 from sampling.text import Wording, counted
 
 #: The metric of launches that were simulated in part.
@@ -138,7 +139,9 @@ def estimate_plan(
     launch has a metric.
     """
     # At a confidence of 0 every interval would be a point, and read as an exact total.
-    confidence = plan.options.confidence if confidence is None else Target(confidence=confidence).confidence
+    if confidence is None:
+        confidence = plan.options.confidence
+    confidence = PlanRequest(confidence=confidence).confidence
     caches = caches_of(plan, results)
     results, error = with_projections(results, projection_error)
     results = warmed(results, caches.check)

@@ -20,8 +20,8 @@ from sampling.arrays import IntArray, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_columns
 from sampling.parallel import Progress
+from sampling.readers import NumberLocale
 from sampling.readers import gpgpu_sim_output as simulator_log
-from sampling.readers.cells import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Kind, first_line, header_cells, unified
 from sampling.readers.text_lines import lines_of

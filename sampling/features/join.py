@@ -18,7 +18,7 @@ from sampling.features.names import reconcile_names
 from sampling.features.reading import FeatureRows, read_features
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
-from sampling.readers.cells import NumberLocale
+from sampling.readers import NumberLocale
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
 from sampling.text import Wording, counted, joined_texts, listed, shortened
 

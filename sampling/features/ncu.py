@@ -19,7 +19,7 @@ from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, FeatureTable
 from sampling.parallel import Progress
-from sampling.readers.cells import NumberLocale
+from sampling.readers import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Layout, Rows, header_cells, parse
 from sampling.readers.text_lines import joined_lines, lines_of

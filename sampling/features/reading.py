@@ -19,7 +19,8 @@ from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.parallel import Progress
-from sampling.readers.cells import WRITTEN, NumberLocale, sizes_of
+from sampling.readers import NumberLocale
+from sampling.readers.cells import WRITTEN, sizes_of
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.not_a_profile import file_error, is_table, other_sort

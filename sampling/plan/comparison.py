@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import structs
 
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
@@ -17,14 +18,12 @@ from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, method_design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.promise import PromisedBounds
+from sampling.plan.request import PlanRequest
 from sampling.profile.profile import Profile
-from sampling.readers.cells import NumberLocale
 from sampling.record import Amount, Count, Fraction, Record
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
-from sampling.reduction.region import Region
-from sampling.strata.target import Target
 
 Mean = Literal["arithmetic", "geometric"]
 
@@ -101,16 +100,11 @@ class MethodComparison:
     """Compares methods on one profile; what they share is read once."""
 
     profile: Profile
-    region: Region
-    target: Target
+    #: What every plan is asked, of each method in turn.
+    request: PlanRequest
     _: KW_ONLY
     repeats: int
-    seed: int
-    settings: tuple[str, ...] = ()
-    #: Files with metrics of the launches, how they write their numbers, and whether one that fits none is an
-    #: error; if not it is of another profile.
-    feature_paths: tuple[str, ...] = ()
-    number_locale: NumberLocale = "C"
+    #: Whether a file of features that fits no launch is an error; if not it is of another profile.
     strict: bool = True
     progress: Progress | None = None
     #: How the feature files fitted, once a method has asked for them.
@@ -125,29 +119,34 @@ class MethodComparison:
             # Groupings differ in what a group is, not in which launches count.
             selected = next((counts.selected for counts in self._counts.values()), None)
             self._counts[grouping] = count_durations(
-                self.profile, grouping, self.region, self.progress, selected=selected
+                self.profile, grouping, self.request.region, self.progress, selected=selected
             )
         return self._counts[grouping]
 
-    def compare(self, method: str, grouping: Grouping) -> Comparison:
+    def grouping(self, method: str) -> Grouping:
+        """Return the kernel groups of a method's plan."""
+        return structs.replace(self.request, method=method).grouping
+
+    def compare(self, method: str) -> Comparison:
         """Design a method's plan, time that, and judge it by repeated draws.
 
         Raises OptionError: an unknown method or setting.
         """
+        request, grouping = self.request, self.grouping(method)
         counts = self.counts(grouping)
-        options: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
+        options: dict[str, Any] = {"settings": request.set, "progress": self.progress}
         launches = None if method_named(method).draws_at_random else self._launches(grouping)
         # Methods that split cache their trees on the reduction: each method is timed on a new copy.
         fresh = replace(counts)
         started = time.perf_counter()
         try:
             design = method_design(
-                make_design(fresh, method, self.target, self.seed, launches=launches, **options)
+                make_design(fresh, method, request.target, request.seed, launches=launches, **options)
             )
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
-        judgement = judge_design(design, self.repeats, self.seed, self.progress)
+        judgement = judge_design(design, self.repeats, request.seed, self.progress)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
         return Comparison(method, design, judgement, None, seconds, None if first == method else first)
 
@@ -159,9 +158,9 @@ class MethodComparison:
             if other_list is not None:
                 listed = replace(listed, features=other_list.features)
             else:
-                options: dict[str, Any] = {"locale": self.number_locale, "strict": self.strict}
+                options: dict[str, Any] = {"locale": self.request.number_locale, "strict": self.strict}
                 listed, self.reports = with_features(
-                    self.profile, listed, self.feature_paths, self.progress, **options
+                    self.profile, listed, self.request.features, self.progress, **options
                 )
             self._lists[grouping] = listed
         return self._lists[grouping]

@@ -252,7 +252,7 @@ def judge_plan(
     )
     design, by_rank, other_ns = None, None, match.durations_ns
     if match.original is not None:
-        counts = count_durations(match.original, plan.options.grouping, plan.options.region, progress)
+        counts = count_durations(match.original, plan.grouping, plan.options.region, progress)
         if by_durations:
             design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
@@ -414,7 +414,7 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> SampledDesign:
         measured_clusters(counts, *ranges.T).with_samples(
             np.array([stratum.samples for stratum in plan.strata])
         ),
-        least_samples=plan.options.min_samples or 1,
+        least_samples=plan.options.min_samples,
         groups=groups if groups.is_pool.any() else None,
     )
     return SampledDesign(plan.options.method, plan.options.target, strata, groups)

@@ -111,7 +111,7 @@ def find_original(plan: PlanFile, progress: Progress | None = None) -> tuple[Pro
     if missing is not None:
         return None, f"{named} is not there"
     try:
-        profile = plan.options.read(paths, progress)
+        profile = plan.read_profile(paths, progress)
     except ProfileError as error:
         return None, f"{named} cannot be read ({error})"
     return (

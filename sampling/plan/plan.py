@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET, structs, to_builtins
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.methods.method import DECLARED
-from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_ratio
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
@@ -22,14 +19,13 @@ from sampling.plan.plan_file import (
     PlannedLaunch,
     PlannedProfile,
     PlannedStratum,
-    PlanOptions,
     override_records,
 )
+from sampling.plan.request import PlanRequest
 from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
-from sampling.reduction.region import as_written, format_window
 from sampling.strata.draw import Draw
 from sampling.strata.sizes import least_sampled_ns
 
@@ -171,42 +167,28 @@ def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterat
         )
 
 
-def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = None) -> PlanOptions:
-    """Return the options that made a plan; ``as_typed`` are features, launches and time where they were."""
-    target, region, choice = plan.design.target, study.counts.region, study.choice
-    method = method_named(choice.method)
-    declared = DECLARED if draws_at_random(choice.method, choice.settings) else ()
-    looked_at = {"epsilon", "confidence", *method.target_fields, *declared}
-    typed, profile = as_typed or {}, study.profile
-    grouping = study.counts.grouping
-    return PlanOptions(
-        method=choice.method,
-        **{name: value for name, value in asdict(target).items() if name in looked_at},
-        set=choice.settings,
-        features=typed.get("features", choice.feature_paths),
-        cost=UNSET if choice.cost is None else choice.cost,
+def recorded_request(study: Study, plan: Plan) -> PlanRequest:
+    """Return what a plan was asked, with what was found out meanwhile, by which it is made again.
+
+    The kernel groups and whether they span devices, an epsilon that fits a budget, and how a script read the
+    profile. Split decisions stand in the plan file itself.
+    """
+    request, profile, grouping = study.request, study.profile, study.counts.grouping
+    return structs.replace(
+        request,
         seed=plan.seed,
+        epsilon=plan.design.target.epsilon,
         group_by=grouping.by,
         pool_devices=bool(grouping.pool_devices),
-        each_rank=True if study.counts.time_of_alike_ns and not grouping.pool_devices else UNSET,
-        device=as_written(region.devices),
-        process=as_written(region.processes),
-        include=region.include,
-        exclude=region.exclude,
-        launches=typed.get("launches") or (format_window(region.launches) if region.launches else None),
-        time=typed.get("time") or (format_window(region.time_ns) if region.time_ns else None),
-        range=region.named_range,
-        min_duration=UNSET if region.min_duration_ns is None else region.min_duration_ns,
-        columns=UNSET if profile.named_columns is None else profile.named_columns,
-        rank_regex=UNSET if profile.rank_regex is None else profile.rank_regex,
-        partial=profile.partial or UNSET,
-        keep_overlong=profile.keep_overlong or UNSET,
+        columns=request.columns or profile.named_columns,
+        rank_regex=request.rank_regex or profile.rank_regex,
+        partial=request.partial or profile.partial,
+        keep_overlong=request.keep_overlong or profile.keep_overlong,
+        overrides=None,
     )
 
 
-def plan_document(
-    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], options: PlanOptions | None = None
-) -> PlanFile:
+def plan_document(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> PlanFile:
     """Return the plan as its file holds it; ``launches`` are all of it, from `find_planned_launches`.
 
     Raises ProfileError: a file of the profile was written again since it was read.
@@ -221,8 +203,8 @@ def plan_document(
             left_out=UNSET if counts.left_out is None else counts.left_out,
             sequences=fingerprints(profile),
         ),
-        options=options or options_of(study, plan),
+        options=recorded_request(study, plan),
         findings=tuple(to_builtins(finding.record) for finding in study.findings),
         strata=tuple(planned_strata(plan, launches)),
-        overrides=override_records(study.choice.overrides or {}),
+        overrides=override_records(study.overrides),
     )

@@ -23,18 +23,18 @@ from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
+from sampling.plan.request import PlanRequest
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.names import MANGLED
 from sampling.profile.profile import Profile
-from sampling.readers.columns import column_map
-from sampling.readers.input_file import ReadOptions, decoded, is_json, open_input
+from sampling.readers.input_file import decoded, is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, shape_text
 from sampling.reduction.plan_groups import is_pool_key
-from sampling.reduction.region import Excluded, Region, is_among, parse_region
+from sampling.reduction.region import Excluded, is_among
 from sampling.splitting.tree import Overrides, Verdict
-from sampling.strata.target import MOST_LAUNCHES, Target
+from sampling.strata.target import MOST_LAUNCHES
 from sampling.text import Wording, json_rows_text, json_text, shortened
 
 if TYPE_CHECKING:
@@ -111,80 +111,6 @@ class PlannedProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     sequences: tuple[SequenceFingerprint, ...]
 
 
-class PlanOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that must be known to make a plan again; some only where it was asked for, or by some methods."""
-
-    method: str
-    epsilon: float
-    confidence: float
-    group_epsilon: float | UnsetType | None = UNSET
-    min_samples: _Count | UnsetType = UNSET
-    noise_floor: float | UnsetType = UNSET
-    kernel_spread: float | UnsetType = UNSET
-    pool: bool | UnsetType = UNSET
-    set: tuple[str, ...]
-    features: tuple[str, ...]
-    cost: str | UnsetType = UNSET
-    seed: Annotated[int, Meta(ge=0)]
-    group_by: GroupBy
-    pool_devices: bool
-    #: Whether processes and devices were kept apart although all issue the same launches.
-    each_rank: bool | UnsetType = UNSET
-    #: Numbers, and windows of them as A:B.
-    device: tuple[_Label | str, ...]
-    process: tuple[_Label | str, ...]
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    launches: str | None
-    time: str | None
-    range: str | None
-    min_duration: _Count | UnsetType = UNSET
-    columns: str | UnsetType = UNSET
-    rank_regex: str | UnsetType = UNSET
-    partial: bool | UnsetType = UNSET
-    keep_overlong: bool | UnsetType = UNSET
-
-    @property
-    def target(self) -> Target:
-        """What was asked of the plan; what is not recorded is as `Target` has it."""
-        of_some = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool")
-        given = {name: getattr(self, name) for name in of_some if getattr(self, name) is not UNSET}
-        return Target(self.epsilon, self.confidence, **given)
-
-    @property
-    def grouping(self) -> Grouping:
-        """The kernel groups."""
-        return Grouping(self.group_by, self.pool_devices)
-
-    @property
-    def region(self) -> Region:
-        """The filters."""
-        return parse_region(
-            device=tuple(map(str, self.device)),
-            process=tuple(map(str, self.process)),
-            include=self.include,
-            exclude=self.exclude,
-            launches=self.launches,
-            time=self.time,
-            named_range=self.range,
-            min_duration=None if self.min_duration is UNSET else self.min_duration,
-        )
-
-    @property
-    def read_options(self) -> ReadOptions:
-        """How the profile was read."""
-        return ReadOptions(
-            columns=None if self.columns is UNSET else column_map(self.columns),
-            rank_regex=None if self.rank_regex is UNSET else self.rank_regex,
-            partial=self.partial is True,
-            keep_overlong=self.keep_overlong is True,
-        )
-
-    def read(self, paths: Sequence[str], progress: Progress | None = None) -> Profile:
-        """Read the profile as it was read for the plan; raises as `read_profile`."""
-        return read_profile(paths, progress, self.read_options, needs_table=False)
-
-
 class Override(Struct, frozen=True):
     """A split decision of the user's."""
 
@@ -206,7 +132,8 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: Literal[1] = 1
     kind: Literal["plan"] = "plan"
     profile: PlannedProfile
-    options: PlanOptions
+    #: What the plan was asked, with what was found out about it: the kernel groups, an epsilon.
+    options: PlanRequest
     findings: tuple[dict[str, str], ...]
     strata: tuple[PlannedStratum, ...]
     overrides: tuple[Override, ...]
@@ -240,6 +167,11 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return tuple(sorted(launches, key=lambda launch: launch.id))
 
     @property
+    def grouping(self) -> Grouping:
+        """The kernel groups, of which it is known whether processes and devices are pooled."""
+        return Grouping(self.options.group_by, self.options.pool_devices)
+
+    @property
     def is_random(self) -> bool:
         """Whether its launches were drawn at random, so that intervals follow from them."""
         return draws_at_random(self.options.method, self.options.set)
@@ -255,6 +187,10 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             for name, value in fields.items()
         }
         return json_rows_text(document) + "\n"
+
+    def read_profile(self, paths: Sequence[str], progress: Progress | None = None) -> Profile:
+        """Read the profile as it was read for the plan; raises as `read_profile` of the readers."""
+        return read_profile(paths, progress, self.options.read_options, needs_table=False)
 
     def to_simulate(self) -> PlanFile:
         """Return the plan without the launches that were simulated already."""
@@ -329,11 +265,10 @@ def read_plan(path: str) -> PlanFile:
         }
     if missing := {"schema", "kind"} - document.keys():
         raise PlanFileError(f"no plan: it has no {min(missing)}", path=path, remedy=_REMEDY)
-    plan = _converted(document, PlanFile, "a plan file", path, _REMEDY)
     try:
+        plan = _converted(document, PlanFile, "a plan file", path, _REMEDY)
         # What options mean is wrong or right here, before anything else is read.
-        asked = plan.options
-        _ = method_named(asked.method), asked.target, asked.region, asked.read_options
+        _ = method_named(plan.options.method), plan.options.region, plan.options.read_options
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
     _decisions(plan.overrides, path)

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from sampling.errors import BudgetError, OptionError, OverrideError
 from sampling.methods.joint import POOL_BELOW
@@ -22,7 +23,8 @@ from sampling.methods.registry import method_named, method_names, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, speedup_ratio
 from sampling.plan.plan import Plan
-from sampling.plan.study import Study, method_grouping, study_again
+from sampling.plan.request import NONE, PlanRequest
+from sampling.plan.study import Study, study_again
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
 from sampling.reduction.grouping import Grouping
@@ -40,7 +42,6 @@ _ROUNDING = 1e-9
 
 #: A relaxation that raises the speedup by more than this fraction is told, and a draw that differs by it.
 WORTH_TELLING = 0.05
-NO_BOUND = "none"
 # The method whose plan is shown beside a plan of another one that draws at random.
 _PUBLISHED = "root"
 
@@ -159,24 +160,23 @@ class Relaxation:
     bound: float | None = None
 
 
-def measure_sensitivity(
-    studied: Study, target: Target, by: GroupBy, progress: Progress | None = None
-) -> tuple[Relaxation, ...]:
+def measure_sensitivity(studied: Study, progress: Progress | None = None) -> tuple[Relaxation, ...]:
     """Return the options that make a plan dear: those whose relaxation raises its speedup by more than 5 %.
 
-    The largest speedup first. Each is a plan of its own, of ``target`` and ``by`` as they were asked for but
-    for one step; none for a method that looks at single launches, and where a user's decision fits no node.
+    The largest speedup first. Each is a plan of its own, asked for as the plan was but for one step; none for
+    a method that looks at single launches, and where a user's decision fits no node.
     """
-    before, choice, counts = studied.speedup, studied.choice, studied.counts
-    if before is None or not method_named(choice.method).draws_at_random:
+    before, request, counts = studied.speedup, studied.request, studied.counts
+    if before is None or not method_named(request.method).draws_at_random:
         return ()
     by_cost = counts.cost is not None and counts.cost.is_objective
-    options: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
+    options: dict[str, Any] = {"settings": request.set, "overrides": studied.overrides}
     reductions, relaxations = {counts.grouping: counts}, []
-    steps = list(_steps(target, choice.method, by))
-    for index, (option, was, becomes, looser_target, method, kernels) in enumerate(steps):
+    steps = list(_steps(request))
+    for index, (option, was, becomes, looser) in enumerate(steps):
         _report(progress, index, len(steps), f"a plan with another {option}")
-        grouping = method_grouping(method, kernels, pool_devices=counts.grouping.pool_devices)
+        # Whether devices are pooled is settled by now.
+        grouping = replace(looser.grouping, pool_devices=counts.grouping.pool_devices)
         reduction = reductions.get(grouping)
         if reduction is None:
             if by_cost:
@@ -190,10 +190,11 @@ def measure_sensitivity(
                     studied.profile, grouping, counts.region, selected=counts.selected
                 )
             reductions[grouping] = reduction
-        if not by_cost and _most_speedup(reduction, looser_target, method) <= before * (1 + WORTH_TELLING):
+        target = looser.target
+        if not by_cost and _most_speedup(reduction, target, looser.method) <= before * (1 + WORTH_TELLING):
             continue
         try:
-            design = make_design(reduction, method, looser_target, choice.seed, **options)
+            design = make_design(reduction, looser.method, target, looser.seed, **options)
         except OverrideError:
             continue
         if (speedup := design.speedup) is not None and speedup > before * (1 + WORTH_TELLING):
@@ -231,31 +232,31 @@ def find_limit(design: Design) -> Limit | None:
     return Limit(launches, simulated, held_ns / total_ns, speedup)
 
 
-# An option, its value before and after, and what is then asked: the target, the method, the kernel groups.
-_Step = tuple[str, Value, Value, Target, str, GroupBy]
+def _steps(request: PlanRequest) -> Iterator[tuple[str, Value, Value, PlanRequest]]:
+    """Yield each option that the plan looks at and that is not as loose as it can be, one step looser.
 
-
-def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
-    """Yield each option that the plan looks at and that is not as loose as it can be, one step looser."""
-    spread = target.kernel_spread if target.pool else 0
+    Its name, its value before and after as they are typed, and what is asked then.
+    """
+    spread = request.kernel_spread if request.pool else 0
     looser: tuple[tuple[str, bool, Any], ...] = (
-        ("min_samples", target.min_samples > 1, 1),
-        ("group_epsilon", target.group_epsilon is not None, None),
-        ("noise_floor", target.noise_floor > 0, target.noise_floor / 2),
+        ("min_samples", request.min_samples > 1, 1),
+        ("group_epsilon", request.group_epsilon is not None, None),
+        ("noise_floor", request.noise_floor > 0, request.noise_floor / 2),
         ("kernel_spread", spread > 0, spread / 2),
-        ("pool", not target.pool, True),
-        ("epsilon", 2 * target.epsilon < 1, 2 * target.epsilon),
+        ("pool", not request.pool, True),
+        ("epsilon", 2 * request.epsilon < 1, 2 * request.epsilon),
     )
-    looked_at = (*method_named(method).target_fields, "epsilon")
-    for field, is_tight, after in looser:
-        if is_tight and field in looked_at:
-            typed = field, getattr(target, field), NO_BOUND if after is None else after
-            step = ("no_pool", True, False) if field == "pool" else typed
-            yield *step, replace(target, **{field: after}), method, by
-    if method_grouping(method, by).by is GroupBy.LAUNCH:
-        yield "group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME
-    if method != _PUBLISHED and splits_groups(method):
-        yield "method", method, _PUBLISHED, target, _PUBLISHED, by
+    looked_at = (*method_named(request.method).target_fields, "epsilon")
+    for name, is_tight, after in looser:
+        if is_tight and name in looked_at:
+            values = getattr(request, name), NONE if after is None else after
+            yield name, *values, structs.replace(request, **{name: after})
+    if request.grouping.by is GroupBy.LAUNCH:
+        by_name = structs.replace(request, group_by=GroupBy.NAME)
+        yield "group_by", request.group_by.value, GroupBy.NAME.value, by_name
+    if request.method != _PUBLISHED and splits_groups(request.method):
+        published = structs.replace(request, method=_PUBLISHED)
+        yield "method", request.method, _PUBLISHED, published
 
 
 def _most_speedup(counts: DurationCounts, target: Target, method: str) -> float:
@@ -344,17 +345,17 @@ def nth_epsilon(index: int) -> float:
     return float(f"{100 + digits}e{_LEAST_EXPONENT + decade - 2}")
 
 
-def study_within(study: Study, target: Target, budget: Budget, progress: Progress | None = None) -> Study:
+def study_within(study: Study, budget: Budget, progress: Progress | None = None) -> Study:
     """Return the study with the smallest epsilon whose expected sampled time fits the budget.
 
     Epsilons have three digits, from 0.0001 to 0.999, and are bisected: the plan at the one returned fits, and
-    that at the one below it does not. ``read`` is any study of the same launches by the same method.
+    that at the one below it does not. All but epsilon is asked as of the plan of the study ``read``.
 
     Raises BudgetError where even the plan at 0.999 does not fit, OptionError where the method picks its
     launches or decisions of the user's go with it.
     """
-    check_has_trade_off(study.choice.method)
-    if study.choice.overrides:
+    check_has_trade_off(study.request.method)
+    if study.overrides:
         message = Wording("`budget` tries many epsilons, in whose trees your decisions fit no node")
         remedy = Wording("find the epsilon without them, then give it as `epsilon`")
         raise OptionError(message, remedy=remedy)
@@ -365,7 +366,7 @@ def study_within(study: Study, target: Target, budget: Budget, progress: Progres
         nonlocal fitting
         epsilon = nth_epsilon(index)
         _report(progress, next(numbers), _MOST_TRIED, f"a plan at epsilon {epsilon:g}")
-        candidate = study_again(study, replace(target, epsilon=epsilon), study.choice)
+        candidate = study_again(study, structs.replace(study.request, epsilon=epsilon), study.overrides)
         does_fit = candidate.design.cost_ns <= most_ns
         # The loosest is looked at first, and taken for what a plan takes at least.
         fitting = candidate if does_fit or index == loosest else fitting

@@ -4,69 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
-from sampling.methods.registry import DEFAULT_METHOD, method_named
+from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design
 from sampling.plan.findings import Evidence, Finding, findings
+from sampling.plan.request import PlanRequest
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
-from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
-from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
 from sampling.reduction.timeline import device_times
 from sampling.splitting.tree import Overrides
-from sampling.strata.target import Target
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
-    from sampling.readers.cells import NumberLocale
 
 # Of more launches it is not looked, unasked, whether the profile itself counts their instructions.
 _MOST_LISTED_UNASKED = 1 << 22
 
 #: Called with how each feature file fitted, before the method may refuse what they give.
 Tell = Callable[["JoinReport"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class MethodChoice:
-    """Which method designs the plan, and what it is given."""
-
-    method: str = DEFAULT_METHOD
-    seed: int = 0
-    #: ``METHOD.NAME=VALUE``, see `method_options`.
-    settings: tuple[str, ...] = ()
-    #: The user's split decisions.
-    overrides: Overrides | None = None
-    #: Files with metrics of the launches, for a method that looks at them; and how they write their numbers.
-    feature_paths: tuple[str, ...] = ()
-    number_locale: NumberLocale = "C"
-    #: The metric that plans are made and stated by in place of time; None: time.
-    cost: str | None = None
-
-    def design(
-        self, counts: DurationCounts, launches: LaunchList | None, target: Target, progress: Progress | None
-    ) -> Design:
-        """Return the design for a reduction, with its launches where the method looks at these."""
-        given: dict[str, Any] = {"settings": self.settings, "overrides": self.overrides, "progress": progress}
-        return make_design(counts, self.method, target, self.seed, launches=launches, **given)
-
-
-def method_grouping(method: str, by: GroupBy, *, pool_devices: bool | None = False) -> Grouping:
-    """Return the grouping for a method's plan; `published` is the key of the method's own paper."""
-    if by is GroupBy.PUBLISHED:
-        by = method_named(method).published_grouping
-    return Grouping(by, pool_devices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +59,9 @@ class GroupStatistics:
 class Study(Evidence):
     """A profile looked at once, for which one method has designed a plan, and what was found."""
 
-    choice: MethodChoice
+    #: What the plan was asked, and the user's split decisions.
+    request: PlanRequest
+    overrides: Overrides = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     #: How the feature files fitted.
     reports: tuple[JoinReport, ...] = ()
@@ -154,20 +121,19 @@ class Study(Evidence):
 
 def study(
     profile: Profile,
-    grouping: Grouping,
-    region: Region,
-    target: Target,
-    choice: MethodChoice | None = None,
+    request: PlanRequest,
+    overrides: Overrides | None = None,
     progress: Progress | None = None,
     tell: Tell | None = None,
 ) -> Study:
     """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
+    Its options of how a profile is read are those of whoever read it.
+
     Raises EmptySelectionError, OptionError, NotApplicableError: see `count_durations` and `make_design`.
     """
-    choice = choice or MethodChoice()
-    counts = count_durations(profile, grouping, region, progress)
-    counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
+    counts = count_durations(profile, request.grouping, request.region, progress)
+    counts, launches, reports, unfit = _with_cost(profile, counts, request, progress, tell)
     counted = counted_parts(profile, counts)
     made = Study(
         profile=profile,
@@ -175,8 +141,9 @@ def study(
         counted=counted,
         device_times=device_times(profile, counted, progress),
         order=run_order(profile, counts, progress),
-        choice=choice,
-        design=choice.design(counts, launches, target, progress),
+        request=request,
+        overrides=overrides or {},
+        design=_design(counts, launches, request, overrides, progress),
         reports=reports,
         unfit=unfit,
     )
@@ -185,26 +152,50 @@ def study(
 
 def study_again(
     read: Study,
-    target: Target,
-    choice: MethodChoice,
+    request: PlanRequest,
+    overrides: Overrides | None = None,
     progress: Progress | None = None,
     tell: Tell | None = None,
 ) -> Study:
-    """Design another plan for launches that are read and reduced already."""
+    """Design another plan for launches that are read and reduced already.
+
+    Of the request, what says which launches count and what their groups are is that of the study ``read``.
+    """
     launches = None
-    given = (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost)
-    if given or not method_named(choice.method).draws_at_random:
+    before, wanted = ((each.features, each.number_locale, each.cost) for each in (read.request, request))
+    if wanted != before or not method_named(request.method).draws_at_random:
         counts = read.counts if read.counts.cost is None else replace(read.counts, cost=None)
-        counts, launches, reports, unfit = _with_cost(read.profile, counts, choice, progress, tell)
+        counts, launches, reports, unfit = _with_cost(read.profile, counts, request, progress, tell)
         read = replace(read, counts=counts, reports=reports, unfit=unfit)
-    made = replace(read, choice=choice, design=choice.design(read.counts, launches, target, progress))
+    design = _design(read.counts, launches, request, overrides, progress)
+    made = replace(read, request=request, overrides=overrides or {}, design=design)
     return replace(made, findings=findings(made))
+
+
+def _design(
+    counts: DurationCounts,
+    launches: LaunchList | None,
+    request: PlanRequest,
+    overrides: Overrides | None,
+    progress: Progress | None,
+) -> Design:
+    """Return the design for a reduction, with its launches where the method looks at these."""
+    return make_design(
+        counts,
+        request.method,
+        request.target,
+        request.seed,
+        settings=request.set,
+        overrides=overrides,
+        launches=launches,
+        progress=progress,
+    )
 
 
 def _with_cost(
     profile: Profile,
     counts: DurationCounts,
-    choice: MethodChoice,
+    request: PlanRequest,
     progress: Progress | None,
     tell: Tell | None,
 ) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...], str]:
@@ -213,9 +204,9 @@ def _with_cost(
     Also the launches, where they are listed for that or for the method, how the feature files fitted, and why
     they were of no use to a plan by durations, which does without them.
     """
-    picks = not method_named(choice.method).draws_at_random
+    picks = not method_named(request.method).draws_at_random
     may_know = bool(profile.metric_names) and counts.launches <= _MOST_LISTED_UNASKED
-    asked = choice.cost is not None or bool(choice.feature_paths) or may_know
+    asked = request.cost is not None or bool(request.features) or may_know
     if not picks and not (asked and counts.total_duration_ns):
         return counts, None, (), ""
     # A plan by durations alone needs none of what reads features.
@@ -223,7 +214,7 @@ def _with_cost(
     from sampling.features.metric_names import launch_cost
     from sampling.readers.input_file import check_there
 
-    paths, locale = choice.feature_paths, choice.number_locale
+    paths, locale = request.features, request.number_locale
     for path in paths:
         check_there(path)
     try:
@@ -232,9 +223,9 @@ def _with_cost(
         for report in reports:
             if tell is not None:
                 tell(report)
-        launches = replace(launches, cost=launch_cost(launches, choice.cost))
+        launches = replace(launches, cost=launch_cost(launches, request.cost))
     except ProfileError as error:
-        if choice.cost is not None or picks:
+        if request.cost is not None or picks:
             raise
         return counts, None, (), str(error)
     if launches.cost is not None and counts.total_duration_ns:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray, to_arrow, to_arrow_texts, to_numpy
+from sampling.readers import NumberLocale
 
-#: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone
-NumberLocale = Literal["C", "en_US", "de_DE"]
 #: How a grid or block is written in one cell, for messages
 WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
 #: What tools print where there is no value.

@@ -36,7 +36,8 @@ from sampling.profile.launch_table import (
     RowsLeftOut,
 )
 from sampling.profile.profile import KernelTable
-from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
+from sampling.readers import NumberLocale
+from sampling.readers.cells import NULLS, WRITTEN, float_values, masked, numbers_of, sizes_of
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import WHOLE, InputFile, pieces
 from sampling.readers.text_lines import lines_before, newlines, row_places

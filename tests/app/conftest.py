@@ -113,13 +113,15 @@ class ComparedOnce:
     def reports(self) -> Any:
         return self._comparison.reports
 
-    def compare(self, method: str, grouping: Any) -> Comparison:
+    def compare(self, method: str) -> Comparison:
         key = (*self._key, method)
         if key not in _COMPARED:
-            compared = self._comparison.compare(method, grouping)
+            compared = self._comparison.compare(method)
             if compared.design is not None:
                 # Methods before it may be of a comparison that was cancelled, unknown to this one.
-                first = _FIRST.setdefault((*self._key, grouping, plan_key(compared.design)), method)
+                first = _FIRST.setdefault(
+                    (*self._key, self._comparison.grouping(method), plan_key(compared.design)), method
+                )
                 compared = replace(compared, same_as=None if first == method else first)
             _COMPARED[key] = compared
         return _COMPARED[key]
@@ -133,7 +135,7 @@ def methods_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def comparison_of(profile: Profile, paths: Any, options: Any, progress: Progress) -> Any:
         comparison = real(profile, paths, options, progress)
         # Only profiles that stay in memory can be told apart by their identity.
-        if options.features or not any(profile is known for known in _READ.values()):
+        if options.request.features or not any(profile is known for known in _READ.values()):
             return comparison
         return ComparedOnce(comparison, (id(profile), options))
 

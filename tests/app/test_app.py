@@ -16,6 +16,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.plan.findings import Finding
+from sampling.plan.request import PlanRequest
 from sampling.plan.study import Study
 from tests.app.driving import SIZES, App, Running, drawn, opened, resized, screen_text, study_in, wait_for
 from tests.drawing import in_ascii
@@ -190,7 +191,10 @@ async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> No
 
 
 async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Path) -> None:
-    async with running(resnet, options=OpenOptions(profiles=(resnet,), epsilon=0.1)) as (app, pilot):
+    async with running(resnet, options=OpenOptions(profiles=(resnet,), request=PlanRequest(epsilon=0.1))) as (
+        app,
+        pilot,
+    ):
         await pilot.press("y", "w")
         file = tmp_path / "kernelpoint-groups.txt"
         await wait_for(pilot, file.exists, "a file of the table")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sampling.plan.request import PlanRequest
 from tests import small_recordings
 from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, view_of, wait_for
 from tui.app import split_tree
@@ -58,14 +58,14 @@ async def test_a_tree_that_lags_behind_the_session_is_copied_as_it_stands(
         screen = view_of(app)
         await wait_for(pilot, lambda: is_ready(screen), "the tree is there")
         monkeypatch.setattr(split_tree, "start", lambda *_, **__: None)
-        app.plan(replace(app.session.options, epsilon=0.002, seed=3))
+        app.plan(app.session.options.with_request(epsilon=0.002, seed=3))
         await planned(pilot, app)
         text, command = screen.pane_text().text, screen.command()
     assert "--epsilon" not in command
     assert printed(command, 80, tmp_path) == text
 
 
-FILTERED = OpenOptions(min_duration=5000, exclude=("gemm",), method="root")
+FILTERED = OpenOptions(request=PlanRequest(min_duration=5000, exclude=("gemm",), method="root"))
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,9 @@ async def test_a_folder_of_tables_says_what_is_left_out_and_is_copied_as_it_was_
         (tmp_path / f"rank{rank}.csv").write_text("Kernel Name,Dur\n" + rows)
     (tmp_path / "notes.txt").write_text("slow\n")
     columns = "name=Kernel Name,duration_ns=Dur:us"
-    async with opened(str(tmp_path), (200, 60), options=OpenOptions(columns=columns)) as (app, pilot):
+    async with opened(
+        str(tmp_path), (200, 60), options=OpenOptions(request=PlanRequest(columns=columns))
+    ) as (app, pilot):
         assert "2 profiles are read as one workload; left out:" in screen_text(app)
         command = view_of(app).command()
         app.plan(app.session.options)
@@ -120,7 +122,7 @@ async def filtered(app: App, pilot: Running, text: str) -> None:
 
 
 async def test_the_table_as_filtered_and_sorted(gpt: str, tmp_path: Path) -> None:
-    options = OpenOptions(method="root", epsilon=0.02, ascii=True)
+    options = OpenOptions(ascii=True, request=PlanRequest(method="root", epsilon=0.02))
     async with opened(gpt, ascii_only=options.ascii, options=options) as (app, pilot):
         await filtered(app, pilot, "SGEMM")
         await pilot.press("s", "s")

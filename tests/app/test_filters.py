@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
+from sampling.plan.request import PlanRequest
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
@@ -82,7 +82,7 @@ async def test_a_filter_is_applied_said_and_copied_with_the_command(two_devices:
         await pilot.press("minus")
         # 20 launches of 1,000 ns of the 90,000 ns in all.
         await says(pilot, app, "Kept: 20 of 80 launches, 22.2 % of the time")
-        assert app.session.options.device == ("1",)
+        assert app.session.request.device == ("1",)
         await typed(pilot, app, "device", "0, 1")
         await says(pilot, app, "Kept: all of 80 launches")
         await go_to(pilot, app, "exclude")
@@ -116,7 +116,7 @@ async def test_what_is_refused_is_said_at_its_row_and_the_old_plan_stays(two_dev
 
 
 async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> None:
-    given_ = OpenOptions(exclude=("soft",), epsilon=0.1)
+    given_ = OpenOptions(request=PlanRequest(exclude=("soft",), epsilon=0.1))
     async with opened(two_devices, options=given_) as (app, pilot):
         await go_to(pilot, app, "group-by")
         # The time of all launches is not known: the share is of what nobody has counted.
@@ -125,11 +125,11 @@ async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> Non
         await says(pilot, app, "in 2 kernel groups")
         await typed(pilot, app, "exclude", "")
         await says(pilot, app, "Kept: all of 80 launches, in 3 kernel groups")
-        app.plan(replace(app.session.options, epsilon=0.2))
+        app.plan(app.session.options.with_request(epsilon=0.2))
         await planned(pilot, app)
         await pilot.press("u")
         await says(pilot, app, "Kept: 60 of 80 launches, 88.9 % of the time")
-        assert app.session.options == replace(app.opened.options, epsilon=0.2)
+        assert app.session.options == app.opened.options.with_request(epsilon=0.2)
         await planned(pilot, app)
         await pilot.press("u")
         await says(pilot, app, "the filters are as they were given")
@@ -143,7 +143,7 @@ async def test_ranges_are_stepped_through(tmp_path: Path) -> None:
         assert isinstance(screen, FiltersScreen)
         await wait_for(pilot, lambda: len(screen.names) > 1, "the names")
         await pilot.press("plus")
-        await wait_for(pilot, lambda: app.session.options.range == small_recordings.RANGE, "the range")
+        await wait_for(pilot, lambda: app.session.request.range == small_recordings.RANGE, "the range")
         await planned(pilot, app)
         await says(pilot, app, "Kept: ")
 
@@ -153,7 +153,7 @@ WRONG = (
     ("device", "x", "device x: numbers are meant, or A:B for A up to, not with, B"),
     ("launches", "9:2", "launches 9:2: ids as A:B, A: or :B are meant, counted from 0, A below B"),
     ("min_duration", "5us", "min-duration: '5us' is no whole number; give nanoseconds, as 5000"),
-    ("min_duration", "0", "min-duration 0: nanoseconds from 1 on are meant"),
+    ("min_duration", "0", "min-duration is 1 or more, not 0"),
     ("features", "none.csv", "features: 'none.csv' is no file that is there"),
 )
 
@@ -175,13 +175,16 @@ def test_what_means_nothing_is_refused_before_anything_is_counted(
 
 @given(patterns=st.lists(st.text(min_size=1).map(re.escape), max_size=4))
 def test_regular_expressions_are_typed_as_they_are_shown(two_devices: str, patterns: list[str]) -> None:
-    field, options = field_of(two_devices, "exclude"), SampleOptions(exclude=tuple(patterns))
+    field, options = (
+        field_of(two_devices, "exclude"),
+        SampleOptions(request=PlanRequest(exclude=tuple(patterns))),
+    )
     assert field.taken(SampleOptions(), field.text(options)) == options
 
 
 def test_backslashes_are_the_expressions_own_and_quotes_hold_blanks_together(two_devices: str) -> None:
     taken = field_of(two_devices, "include").taken(SampleOptions(), r"\d+x\d+ 'void gemm|#'")
-    assert taken.include == (r"\d+x\d+", "void gemm|#")
+    assert taken.request.include == (r"\d+x\d+", "void gemm|#")
 
 
 @pytest.mark.parametrize(
@@ -202,13 +205,13 @@ def test_backslashes_are_the_expressions_own_and_quotes_hold_blanks_together(two
     ],
 )
 def test_steps_go_round_or_end(two_devices: str, name: str, before: object, by: int, after: object) -> None:
-    options: SampleOptions = replace(SampleOptions(), **{name: before})  # type: ignore[arg-type]
+    options = SampleOptions().with_request(**{name: before})
     stepped = field_of(two_devices, name).stepped(options, by)
-    assert (None if stepped is None else getattr(stepped, name)) == after
+    assert (None if stepped is None else getattr(stepped.request, name)) == after
 
 
 async def test_ranks_are_those_of_the_filters(two_devices: str) -> None:
-    given_ = OpenOptions(device=("1",))
+    given_ = OpenOptions(request=PlanRequest(device=("1",)))
     async with opened(two_devices, options=given_) as (app, pilot):
         await pilot.press("P")
         await says(pilot, app, "process 0 gpu1")

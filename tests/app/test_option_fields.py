@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,10 +53,10 @@ def test_steps_go_down_to_a_value_the_engine_takes(name: str) -> None:
 def test_a_fraction_between_two_steps_goes_to_the_next(value: float) -> None:
     of = field("epsilon")
     options = of.taken(SampleOptions(), repr(value))
-    assert options.epsilon == value
+    assert options.request.epsilon == value
     for by in (1, -1):
         stepped = of.stepped(options, by)
-        assert stepped is None or (stepped.epsilon - value) * by > 0
+        assert stepped is None or (stepped.request.epsilon - value) * by > 0
 
 
 def test_choices_go_round() -> None:
@@ -69,7 +67,7 @@ def test_choices_go_round() -> None:
         options = of.stepped(options, 1) or options
     assert seen == list(method_names())
     assert options == SampleOptions()
-    assert of.stepped(options, -1) == replace(options, method=method_names()[-1])
+    assert of.stepped(options, -1) == options.with_request(method=method_names()[-1])
 
 
 @pytest.mark.parametrize(
@@ -86,17 +84,17 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
     ("name", "text", "said"),
     [
         ("epsilon", "5", "epsilon is a fraction between 0 and 1, not "),
-        ("epsilon", "5%", "epsilon: '5%' is no number; give one, as 0.05"),
-        ("epsilon", " ", "epsilon: '' is no number; give one, as 0.05"),
+        ("epsilon", "5%", "epsilon 5%: fractions are meant, not per cent: 0.05"),
+        ("epsilon", " ", "epsilon  : a number is meant, as 0.05"),
         ("epsilon", "0.5e-9", "epsilon is 1e-09 or more, not "),
         ("epsilon", "nan", "epsilon is a fraction between 0 and 1, not nan"),
         ("confidence", "1", "confidence is a fraction between 0 and 1, not "),
-        ("group_epsilon", "no", "group-epsilon: 'no' is no number; give one, as 0.25, or none"),
+        ("group_epsilon", "no", "group-epsilon no: a number is meant, as 0.25, or none"),
         ("min_samples", "0", "min-samples is 1 to 2^53, not 0"),
-        ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 1"),
+        ("min_samples", "2.5", "min-samples 2.5: a whole number is meant, as 1"),
         ("seed", "-1", "seed is 0 or more, not -1"),
-        ("method", "jiont", "method: 'jiont' is not one of joint, "),
-        ("set", "root.k_max='2", 'set: "root.k_max=\'2" No closing quotation'),
+        ("method", "jiont", "method jiont is not one of joint, "),
+        ("set", "root.k_max='2", "set root.k_max='2: no closing quotation"),
         ("set", "root.kmax=3", "root has no option 'kmax'"),
     ],
 )
@@ -109,12 +107,12 @@ def test_a_wrong_text_is_said_by_the_name_of_its_field(name: str, text: str, sai
 @given(st.floats(1e-9, 1, exclude_max=True))
 def test_a_fraction_is_shown_with_all_digits_that_make_it_another(value: float) -> None:
     of = field("epsilon")
-    assert float(of.text(replace(SampleOptions(), epsilon=value))) == value
+    assert float(of.text(SampleOptions().with_request(epsilon=value))) == value
 
 
 def test_settings_are_split_as_a_shell_does() -> None:
     of = field("set")
     options = of.taken(SampleOptions(), "single-iteration.range='step 3' root.k_max=2")
-    assert options.set == ("single-iteration.range=step 3", "root.k_max=2")
+    assert options.request.set == ("single-iteration.range=step 3", "root.k_max=2")
     assert of.taken(SampleOptions(), of.text(options)) == options
     assert of.taken(options, "") == SampleOptions()

@@ -8,6 +8,7 @@ import pytest
 from textual.command import CommandList
 
 from sampling.methods.registry import method_names
+from sampling.plan.request import PlanRequest
 from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
@@ -101,7 +102,10 @@ async def test_save_from_another_view_opens_the_plan_first_and_waits_until_it_is
 
 
 async def test_epsilon_opens_the_plan_on_the_option_and_escape_goes_back(gpt: str) -> None:
-    async with opened(gpt, view="Compare", options=OpenOptions(method="random")) as (app, pilot):
+    async with opened(gpt, view="Compare", options=OpenOptions(request=PlanRequest(method="random"))) as (
+        app,
+        pilot,
+    ):
         place = app.screen
         await chosen(app, pilot, "epsilon", "Option: epsilon")
         await wait_for(pilot, lambda: view_of(app).NAME == "Plan", "view 3")
@@ -121,6 +125,6 @@ async def test_an_exporter_is_chosen_and_a_method_plans_where_one_is(gpt: str) -
         await pilot.press("escape", "escape")
         await wait_for(pilot, lambda: app.screen is place, "back")
         await chosen(app, pilot, "method random", "Method: random")
-        await wait_for(pilot, lambda: app.session.options.method == "random", "planned by it")
+        await wait_for(pilot, lambda: app.session.request.method == "random", "planned by it")
         await planned(pilot, app)
         assert app.screen is place, "without leaving the view"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
+from sampling.plan.request import PlanRequest
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import form_of, running
@@ -23,7 +24,7 @@ from tui.app.option_form import OptionForm
 from tui.options import files as places
 from tui.options.look import OpenOptions
 
-ROOT = OpenOptions(method="root")
+ROOT = OpenOptions(request=PlanRequest(method="root"))
 
 
 @pytest.fixture
@@ -126,7 +127,9 @@ async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
     monkeypatch.chdir(folder)
     named = folder / "t ab$le.csv"
     named.write_text(Path(table).read_text())
-    options = OpenOptions(method="root", epsilon=0.02, exclude=("k[0]", "no 'such"), slowdown=1e6, seed=4)
+    options = OpenOptions(
+        slowdown=1e6, request=PlanRequest(method="root", epsilon=0.02, exclude=("k[0]", "no 'such"), seed=4)
+    )
     async with running(named.name, options=options) as (app, pilot):
         await decide(pilot, app)
         await pilot.press("S")

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from sampling.plan.request import PlanRequest
+from sampling.plan.sensitivity import measure_sensitivity
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning, wording
 from tui.app.state import Session, remedy_keys
 from tui.app.view import FindingsScreen
-from tui.engine.planning import binding_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import without_tones
@@ -28,11 +29,11 @@ def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
 async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
         before = app.session
-        app.plan(replace(app.session.options, method="pks"))
+        app.plan(app.session.options.with_request(method="pks"))
         await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
         assert "pks" in str(app.session.problem)
         assert (app.session.options, app.session.study) == (before.options, before.study)
-        app.plan(replace(app.session.options, epsilon=0.1))
+        app.plan(app.session.options.with_request(epsilon=0.1))
         await planned(pilot, app)
         assert app.session.problem is None
 
@@ -54,12 +55,12 @@ async def test_a_refused_decision_leaves_nothing_to_undo(gpt: str) -> None:
         app.decide({"no such group": {"": Verdict.KEEP}}, "root")
         await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
         assert (app.session.overrides, app.session.past_overrides) == ({}, ())
-        assert app.session.options.method == "joint"
+        assert app.session.request.method == "joint"
 
 
 async def test_decisions_hold_for_the_groups_on_the_screen(gpt: str) -> None:
     """A method's published grouping may be another, and its keys with it."""
-    options = OpenOptions(group_by=GroupBy.PUBLISHED)
+    options = OpenOptions(request=PlanRequest(group_by=GroupBy.PUBLISHED))
     async with opened(gpt, options=options) as (app, pilot):
         groups = len(study_in(app).counts.groups)
         app.decide(keep_largest(app), "root")
@@ -75,7 +76,7 @@ async def test_decisions_of_a_file_can_be_taken_back(gpt: str, tmp_path: Any) ->
         await planned(pilot, app)
         await pilot.press("Y")
         file = next(tmp_path.glob("kernelpoint-overrides-*.json"))
-    async with opened(gpt, options=OpenOptions(overrides=str(file))) as (app, pilot):
+    async with opened(gpt, options=OpenOptions(request=PlanRequest(overrides=str(file)))) as (app, pilot):
         assert len(app.session.overrides) == 1
         assert app.undo_decision()
         await planned(pilot, app)
@@ -94,7 +95,7 @@ async def test_while_a_plan_is_made_the_command_is_of_the_one_shown(
             return plan_again(*given)
 
         monkeypatch.setattr(planning, "plan_again", waiting)
-        app.plan(replace(app.session.options, epsilon=0.003))
+        app.plan(app.session.options.with_request(epsilon=0.003))
         text, command = view_of(app).pane_text().text, view_of(app).command()
         go_on.set()
         await planned(pilot, app)
@@ -112,9 +113,9 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         ("random", 0.2, r"Plan: 1 of 168 launches by random, 168x, error <= [\d.]+ %, not the 20 % asked"),
         ("stem", 0.05, r"Plan: \d+ of 168 launches by stem, [\d.]+x, "),
     ):
-        options = SampleOptions(profiles=(small,), method=method, epsilon=epsilon)
+        options = SampleOptions(profiles=(small,), request=PlanRequest(method=method, epsilon=epsilon))
         study = planning.load_study(options, {}, _silent)
-        session = Session(options, study=study, binding=binding_of(options, study, _silent))
+        session = Session(options, study=study, binding=measure_sensitivity(study))
         lines = wording.plan_lines(session, study)
         assert any(re.match(said, without_tones(line)) for line in lines), [
             without_tones(line) for line in lines
@@ -149,7 +150,7 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         assert _is_page(app), "no finding has that key"
         await pilot.press("a")
         await planned(pilot, app)
-        assert app.session.options == replace(before, launches=ids)
+        assert app.session.options == before.with_request(launches=ids)
         assert study_in(app).counts.launches == 56
         await wait_for(pilot, lambda: "u takes it back" in screen_text(app), "what was done")
         await _page(app, pilot)

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import Comparison, MethodComparison
+from sampling.plan.request import PlanRequest
 from tests.app.driving import (
     SIZES,
     App,
@@ -39,7 +40,6 @@ from tui.app.compare import (
 from tui.app.state import Session
 from tui.app.widgets import Chart, Table, Words
 from tui.charts.grid import SELECTED
-from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
@@ -57,7 +57,7 @@ def table_of(app: App) -> Table[str]:
 def best_first(app: App) -> list[str]:
     """The methods in the order of the table."""
     asked, rows = view_of(app).findings.asked, view_of(app).findings.rows
-    promise = promises(rows, asked.epsilon, asked.confidence)
+    promise = promises(rows, asked.request.epsilon, asked.request.confidence)
     return [each.methods[0] for each in blocks(rows, CompareSort.BEST, promise).can_run]
 
 
@@ -93,7 +93,7 @@ class Stalling:
     reached = threading.Event()
     left = threading.Event()
 
-    def compare(self, method: str, grouping: Any) -> Comparison:
+    def compare(self, method: str) -> Comparison:
         if method == self._method and not self.gate.is_set():
             self.reached.set()
             try:
@@ -101,7 +101,7 @@ class Stalling:
                     self._progress(45, 100, "cutting kernels")
             finally:
                 self.left.set()
-        return self._comparison.compare(method, grouping)
+        return self._comparison.compare(method)
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_st
 ) -> None:
     features = tmp_path / "features.csv"
     features.write_text("no features\n")
-    options = OpenOptions(features=(str(features),))
+    options = OpenOptions(request=PlanRequest(features=(str(features),)))
     async with opened(resnet, view="Compare", options=options) as (app, pilot):
         await wait_for(pilot, lambda: "failed after 5 of 13, [r] anew" in screen_text(app), "that it failed")
         assert words_of(app).startswith(f"{features}: ")
@@ -265,7 +265,7 @@ async def test_e_says_why_each_method_that_cannot_run_cannot(resnet: str, tmp_pa
         assert table_of(app).key == CANNOT_RUN
         await pilot.press("enter")
         await pilot.pause()
-        assert app.session.options.method == "joint", "there is no method to take"
+        assert app.session.request.method == "joint", "there is no method to take"
 
 
 async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> None:
@@ -280,17 +280,17 @@ async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> Non
             await wait_for(pilot, lambda: "the plan is by joint already" in screen_text(app), "nothing to do")
             await take("root", key)
             await planned(pilot, app)
-            assert app.session.options.method == "root"
+            assert app.session.request.method == "root"
             await wait_for(pilot, lambda: "49 of 5,600 launches by root, " in screen_text(app), "its plan")
             await wait_for(pilot, lambda: "by root now, not joint; u " in screen_text(app), "what was done")
             assert "draws each, [r] again" in screen_text(app), "another method makes no comparison stale"
             await pilot.press("e")
             await take("pks", key)
             await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
-            assert app.session.options.method == "root"
+            assert app.session.request.method == "root"
             await pilot.press("e", "u")
             await wait_for(pilot, lambda: "is by joint again" in screen_text(app), "it is taken back")
-            assert app.session.options.method == "joint"
+            assert app.session.request.method == "joint"
 
 
 async def test_other_options_make_it_stale_and_r_compares_by_them(resnet: str) -> None:
@@ -311,12 +311,12 @@ async def test_other_options_make_it_stale_and_r_compares_by_them(resnet: str) -
 
 
 def changed(app: App, **changes: Any) -> SampleOptions:
-    return replace(app.session.options, **changes)
+    return app.session.options.with_request(**changes)
 
 
 async def test_the_copied_command_prints_what_is_copied(gpt: str, tmp_path: Path) -> None:
     sizes, ascii_only = [(80, 24), (60, 15)], True
-    options = OpenOptions(ascii=ascii_only, epsilon=0.03, seed=7)
+    options = OpenOptions(ascii=ascii_only, request=PlanRequest(epsilon=0.03, seed=7))
     async with opened(gpt, sizes[0], view="Compare", options=options, ascii_only=ascii_only) as (app, pilot):
         await compared(pilot, app)
         await pilot.press("s")
@@ -347,9 +347,7 @@ def known_of(profile: str, methods: tuple[str, ...]) -> tuple[Findings, Session]
     session = Session(asked, study=study)
     wanted = asked_of(session)
     comparison = compare.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
-    rows = [
-        comparison.compare(method, grouping_of(wanted, method)).record(profile, None) for method in methods
-    ]
+    rows = [comparison.compare(method).record(profile, None) for method in methods]
     return Findings(wanted, methods, rows=tuple(rows), ending="done"), session
 
 

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from sampling.difference import Difference
 from sampling.errors import OptionError
 from sampling.parallel import Progress
+from sampling.plan.request import PlanRequest
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
 from tui.app import difference
@@ -65,9 +66,13 @@ async def compared(app: App, pilot: Running) -> DifferenceScreen:
     ("options", "typed", "said"),
     [
         (OpenOptions(), "a.csv", ("a.csv", "open.csv", None)),
-        (OpenOptions(launches="0:9"), "a.csv@5:", ("a.csv@5:", "open.csv@0:9", None)),
-        (OpenOptions(range="step 2", device=("1",)), "@step 1", ("open.csv@step 1", "open.csv@step 2", None)),
-        (OpenOptions(range="step", launches="0:9"), "b", ("b", "open.csv@step", "0:9")),
+        (OpenOptions(request=PlanRequest(launches="0:9")), "a.csv@5:", ("a.csv@5:", "open.csv@0:9", None)),
+        (
+            OpenOptions(request=PlanRequest(range="step 2", device=("1",))),
+            "@step 1",
+            ("open.csv@step 1", "open.csv@step 2", None),
+        ),
+        (OpenOptions(request=PlanRequest(range="step", launches="0:9")), "b", ("b", "open.csv@step", "0:9")),
     ],
 )
 def test_what_is_asked(
@@ -76,8 +81,8 @@ def test_what_is_asked(
     (tmp_path / "open.csv").touch()
     asked = asked_of(session_of((str(tmp_path / "open.csv"),), options), typed)
     names = [name.removeprefix(f"{tmp_path}/") for name in (asked.before, asked.after)]
-    assert (*names, asked.launches) == said
-    assert (asked.device, asked.range) == (options.device, None)
+    assert (*names, asked.request.launches) == said
+    assert (asked.request.device, asked.request.range) == (options.request.device, None)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +122,7 @@ def test_shares_are_of_all_changes_without_their_signs(before: str, after: str) 
 
 async def test_its_command_prints_what_is_copied(before: str, after: str, tmp_path: Path) -> None:
     size, ascii_only = (60, 15), True
-    options = OpenOptions(ascii=ascii_only, launches="0:40", min_duration=20)
+    options = OpenOptions(ascii=ascii_only, request=PlanRequest(launches="0:40", min_duration=20))
     async with opened(
         after, size, view="Difference", ascii_only=ascii_only, options=options, before=before
     ) as (app, pilot):

@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from sampling.errors import OptionError
 from sampling.plan.judge import judge_design
+from sampling.plan.request import PlanRequest
 from sampling.simulators.registry import exporter_names
 from tests.app.driving import opened, printed, resized, screen_text, study_in, wait_for
 from tests.app.plan_driving import (
@@ -120,17 +121,17 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: 
         await go_to(pilot, app, "set")
         await pilot.press("enter", *"root.k_max=4 q1?", "escape")
         await wait_for(pilot, lambda: app.focused is form_of(app), "escape leaves the field")
-        assert app.session.options.set == ()
+        assert app.session.request.set == ()
         assert not app.screen.query(OptionInput)
         await retype(pilot, app, "set", "root.k_max=4")
-        await wait_for(pilot, lambda: app.session.options.set == ("root.k_max=4",), "the setting is taken")
+        await wait_for(pilot, lambda: app.session.request.set == ("root.k_max=4",), "the setting is taken")
         await retype(pilot, app, "epsilon", "0.0123")
         await settled(app, pilot)
         assert study_in(app).design.target.epsilon == 0.0123
         assert isinstance(app.screen, PlanScreen), "no digit changed the view"
         await pilot.press("0", *".2", "enter")
         await settled(app, pilot)
-        assert app.session.options.epsilon == 0.2, "a fraction is begun by its first digit"
+        assert app.session.request.epsilon == 0.2, "a fraction is begun by its first digit"
         await retype(pilot, app, "group_epsilon", "none")
         await settled(app, pilot)
         assert study_in(app).design.target.group_epsilon is None
@@ -140,23 +141,26 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: 
         assert app.screen.query(OptionInput), "tab does not close a field"
         app.action_focus_next()
         await wait_for(pilot, lambda: not app.screen.query(OptionInput), "another pane ends the typing")
-        assert app.session.options.group_epsilon == "none"
+        assert app.session.request.group_epsilon is None
 
 
 async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(small: str) -> None:
     """pks needs metrics that the profile has not; the next methods can be chosen all the same."""
-    async with running(small, (120, 40), options=OpenOptions(method="random")) as (app, pilot):
+    async with running(small, (120, 40), options=OpenOptions(request=PlanRequest(method="random"))) as (
+        app,
+        pilot,
+    ):
         before = study_in(app)
         await pilot.press("right")
         await wait_for(pilot, lambda: app.session.problem is not None, "the engine says no")
         await wait_for(pilot, lambda: "pks needs metrics of every launch" in screen_text(app), "in words")
         assert app.session.study is before
-        assert app.session.options.method == "random"
+        assert app.session.request.method == "random"
         assert "< pks > ?" in screen_text(app)
         await pilot.press("right")
         await wait_for(pilot, lambda: "< two-level > ?" in screen_text(app), "the next is refused too")
         await pilot.press("left", "left", "left")
-        await wait_for(pilot, lambda: app.session.options.method == "allegro", "one that applies")
+        await wait_for(pilot, lambda: app.session.request.method == "allegro", "one that applies")
         await settled(app, pilot)
         assert "?" not in "".join(line[:42] for line in screen_text(app).splitlines()[1:12])
 
@@ -217,7 +221,7 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
         await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "three points")
         await wait_for(pilot, lambda: begun == [0.07, 0.03, 0.1], "the nearest ones first")
         await pilot.press("j", "plus")
-        await wait_for(pilot, lambda: app.session.options.epsilon == 0.07, "another epsilon")
+        await wait_for(pilot, lambda: app.session.request.epsilon == 0.07, "another epsilon")
         # 0.05 and 0.07 are known already: what was computed is kept where all else is the same.
         await wait_for(pilot, lambda: begun[3:] == [0.1], "it begins anew, at what is missing")
         assert "3 of 13" in screen_text(app)
@@ -250,7 +254,7 @@ async def test_the_copied_command_prints_the_copied_text(small: str) -> None:
 
 
 async def test_the_plan_is_saved_as_sample_writes_it(small: str) -> None:
-    options = OpenOptions(epsilon=0.02, seed=5, method="root", exclude=("layer_norm",))
+    options = OpenOptions(request=PlanRequest(epsilon=0.02, seed=5, method="root", exclude=("layer_norm",)))
     line = "--epsilon 0.02 --seed 5 --method root --exclude layer_norm -o headless.json"
     printed(f"kernelpoint sample {shlex.quote(small)} {line}", 80, Path.cwd())
     async with running(small, options=options) as (app, pilot):

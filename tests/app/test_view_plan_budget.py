@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
+from sampling.plan.request import PlanRequest
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app import plan_panes as panes
@@ -21,7 +22,7 @@ from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 
 BUDGET = "1h"
-ROOT = OpenOptions(method="root")
+ROOT = OpenOptions(request=PlanRequest(method="root"))
 """Its plans are made in milliseconds."""
 
 
@@ -69,7 +70,7 @@ async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u
         assert "for the longest launch" in words_of(app)
         assert app.session.options is before, "nothing is taken unasked"
         await pilot.press("enter")
-        await wait_for(pilot, lambda: app.session.options.epsilon == expected["epsilon"], "it is taken")
+        await wait_for(pilot, lambda: app.session.request.epsilon == expected["epsilon"], "it is taken")
         await settled(app, pilot)
         assert app.focused is form_of(app)
         assert details_of(app).plan.speedup == pytest.approx(expected["speedup"])

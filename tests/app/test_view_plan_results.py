@@ -19,6 +19,7 @@ from sampling.estimation.interval import Ratio
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.plan.request import PlanRequest
 from sampling.simulators.results import SimulatedLaunches
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
@@ -204,7 +205,7 @@ async def test_what_was_read_stays_when_the_rest_is_cancelled(
 
 
 CANVAS = Canvas(80, color=False)
-SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))
+SESSION = Session(SampleOptions(profiles=("run.sqlite",), request=PlanRequest(epsilon=0.02, seed=7)))
 # Two kernels of 10 and 5 launches: 1,000 ns each of the one, 2,000 ns of the other.
 CYCLES_PER_NS = {"gemm": 3, "copy": 6}
 

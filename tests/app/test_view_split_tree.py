@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 from sampling.plan.design import Design
+from sampling.plan.request import PlanRequest
 from sampling.plan.split_stepper import SplitStepper
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
@@ -35,8 +35,8 @@ from tui.app.widgets import Chart, Line
 from tui.options.look import OpenOptions
 from tui.text.tree import TreeSnapshot
 
-ROOT = OpenOptions(method="root")
-RICH = OpenOptions(method="root", group_by=GroupBy.NAME, epsilon=0.01)
+ROOT = OpenOptions(request=PlanRequest(method="root"))
+RICH = OpenOptions(request=PlanRequest(method="root", group_by=GroupBy.NAME, epsilon=0.01))
 """Kernel groups whose trees are deep."""
 
 
@@ -98,7 +98,7 @@ def walk_like(app: App, method: str = "root") -> SplitStepper:
     """A walk of the engine's by the session's options, at its start."""
     options = app.session.options
     return SplitStepper(
-        study_in(app).counts, method, Target(options.epsilon), overrides=app.session.overrides
+        study_in(app).counts, method, Target(options.request.epsilon), overrides=app.session.overrides
     )
 
 
@@ -111,7 +111,7 @@ def branches(app: App) -> list[str]:
 
 
 async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
-    async with walking(gpt, options=replace(RICH, epsilon=0.05)) as (app, pilot):
+    async with walking(gpt, options=RICH.with_request(epsilon=0.05)) as (app, pilot):
         walk = walk_like(app)
         while True:
             stop = stop_in(app)
@@ -195,13 +195,13 @@ async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
 async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
     gpt: str, tmp_path: Path
 ) -> None:
-    async with walking(gpt, options=OpenOptions(method="random")) as (app, pilot):
+    async with walking(gpt, options=OpenOptions(request=PlanRequest(method="random"))) as (app, pilot):
         key = study_in(app).counts.groups[0].key
         await pilot.press("plus")
         await wait_for(pilot, lambda: "by root now; u goes back" in screen_text(app), "it is said")
         await settled(app, pilot)
         assert app.session.overrides == {key: {"": Verdict.SPLIT}}
-        assert app.session.options.method == study_in(app).design.method == "root"
+        assert app.session.request.method == study_in(app).design.method == "root"
         assert "[m] root, the plan's" in screen_text(app)
         await pilot.press("plus")
         await wait_for(pilot, lambda: "split by you; u takes it back" in screen_text(app), "so is this")
@@ -211,7 +211,7 @@ async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
         await wait_for(pilot, lambda: "taken back, by random again" in screen_text(app), "it is said")
         await settled(app, pilot)
         assert app.session.overrides == {}
-        assert app.session.options.method == study_in(app).design.method == "random"
+        assert app.session.request.method == study_in(app).design.method == "random"
         assert "[m] root, for study" in screen_text(app)
         assert not list(tmp_path.glob("*.json")), "no file is written that was not asked for"
 
@@ -233,7 +233,10 @@ Steps = list[tuple[list[str], tuple[int, int]]]
         ),
         (
             [(["right_curly_bracket", "right"], (80, 24))],
-            OpenOptions(method="root", ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
+            OpenOptions(
+                ascii=True,
+                request=PlanRequest(method="root", group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
+            ),
         ),
     ],
 )

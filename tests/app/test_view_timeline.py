@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.plan.request import PlanRequest
 from tests.app.driving import (
     App,
     Running,
@@ -85,7 +85,7 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         await pilot.press("space")
         await planned(pilot, app)
         screen = await settled(app, pilot)
-        assert app.session.options.range == forest.listed.paths.written(path)
+        assert app.session.request.range == forest.listed.paths.written(path)
         assert study_in(app).counts.launches == forest.listed.launches[path]
         assert tree.forest is forest, "the other ranges can still be chosen"
         assert tree.path == path
@@ -96,13 +96,13 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         found = tree.path
         assert found is not None
         window = f"{forest.listed.first[found]}:{forest.listed.last[found] + 1}"
-        assert (app.session.options.range, app.session.options.launches) == (None, window)
+        assert (app.session.request.range, app.session.request.launches) == (None, window)
         await pilot.press("plus", "escape")
-        assert app.session.options.launches == window, "first the zoom"
+        assert app.session.request.launches == window, "first the zoom"
         await pilot.press("escape")
         await planned(pilot, app)
         screen = await settled(app, pilot)
-        assert (app.session.options.range, app.session.options.launches) == (None, None)
+        assert (app.session.request.range, app.session.request.launches) == (None, None)
         assert screen.pane_text().text == whole
         await pilot.press("escape")
         assert app.session.doing is None
@@ -137,12 +137,12 @@ def shown_ids(screen: TimelineScreen) -> list[int]:
 
 
 def test_a_choice_is_gone_once_its_filter_is_another() -> None:
-    before = SampleOptions(exclude=("memset",))
-    choice = RegionChoice(3, before, replace(before, range="step"))
-    assert choice.is_in(replace(choice.after, epsilon=0.1))
-    assert not choice.is_in(replace(choice.after, range="other"))
-    assert not choice.is_in(replace(choice.after, launches="0:9"))
-    assert choice.taken_out(replace(choice.after, epsilon=0.1)) == replace(before, epsilon=0.1)
+    before = SampleOptions(request=PlanRequest(exclude=("memset",)))
+    choice = RegionChoice(3, before, before.with_request(range="step"))
+    assert choice.is_in(choice.after.with_request(epsilon=0.1))
+    assert not choice.is_in(choice.after.with_request(range="other"))
+    assert not choice.is_in(choice.after.with_request(launches="0:9"))
+    assert choice.taken_out(choice.after.with_request(epsilon=0.1)) == before.with_request(epsilon=0.1)
 
 
 @given(launches=st.integers(1, 100), keys=st.lists(st.sampled_from("+-<>"), max_size=12))
@@ -164,7 +164,7 @@ def test_another_group_has_the_launches_that_its_plan_draws(resnet: str) -> None
     """What the plan draws is looked up once for all groups of a study, and anew for another one."""
     options = SampleOptions(profiles=(resnet,))
     read = load_study(options, {}, _unheard)
-    again = plan_again(read, options, replace(options, seed=1), {}, _unheard)
+    again = plan_again(read, options.with_request(seed=1), {}, _unheard)
     first = timeline_of_group(read, 0, 0)
     assert np.array_equal(timeline_of_group(read, 1, 0, before=first).drawn_ids, first.drawn_ids)
     reseeded = timeline_of_group(again, 1, 1, before=first).drawn_ids

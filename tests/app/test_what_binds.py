@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
+from sampling.plan import request
+from sampling.plan.request import PlanRequest
 from sampling.plan.sensitivity import Relaxation, measure_sensitivity, simulation_hours
 from sampling.reduction import GroupBy
 from tests.app.driving import (
@@ -27,19 +28,17 @@ from tui.app.plan_panes import BindingList, with_value
 from tui.app.state import Steps
 from tui.app.widgets import Line
 from tui.charts.quantities import hours, ratio
-from tui.engine.studies import target_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 
-DEAR = OpenOptions(no_pool=True, min_samples=2)
+DEAR = OpenOptions(request=PlanRequest(pool=False, min_samples=2))
 """Two launches of every stratum of every kernel group."""
 
 """Nothing binds: a launch of each kernel is all there is."""
 
 
 def told_by_engine(app: App) -> tuple[Relaxation, ...]:
-    options = app.session.options
-    return measure_sensitivity(study_in(app), target_of(options), options.group_by)
+    return measure_sensitivity(study_in(app))
 
 
 def line(app: App) -> str:
@@ -80,7 +79,7 @@ async def test_view_1_says_what_binds_beside_the_findings(resnet: str) -> None:
             text = screen_text(app)
             assert ("Faster" in text) == (size[1] >= 20), "a small screen has no room for it"
             assert max(map(len, text.splitlines())) <= size[0]
-        app.plan(replace(app.session.options, epsilon=0.2))
+        app.plan(app.session.options.with_request(epsilon=0.2))
         await planned(pilot, app)
         await found(app, pilot)
         assert app.session.binding == told_by_engine(app) != binding
@@ -91,13 +90,13 @@ async def test_a_step_is_taken_in_view_3_and_taken_back(resnet: str) -> None:
         before, binding = app.session.options, told_by_engine(app)
         assert rows(app)[1].startswith("> ")
         for row, step in zip(rows(app)[1:], binding, strict=False):
-            assert row[2:].split()[0] == step.option.replace("_", "-")
+            assert row[2:].split()[0] == request.flags(step.option)[0].removeprefix("--")
             assert row.split()[-2:] == [ratio(step.speedup), ratio(step.speedup_before)]
         place = next(place for place, step in enumerate(binding) if step.option == "min_samples")
         await pilot.press(*["j"] * place, "enter")
         await wait_for(pilot, lambda: "min-samples is 1 now, not 2" in screen_text(app), "it is said")
         await settled(app, pilot)
-        assert app.session.options == replace(before, min_samples=None), "the default is not given"
+        assert app.session.options == before.with_request(min_samples=1)
         assert study_in(app).design.speedup == binding[place].speedup
         assert "min-samples      1" in screen_text(app), "the form has it"
         await found(app, pilot)
@@ -118,14 +117,14 @@ def test_steps_that_do_not_hold_any_more_are_not_taken_back() -> None:
     steps.note(options, first, "epsilon is 0.05 again")
     second = with_value(first, "group_epsilon", "none")
     steps.note(first, second, "group-epsilon is 0.25 again")
-    assert (second.epsilon, second.group_epsilon) == (0.1, "none")
-    undone = steps.undo(replace(second, group_epsilon="0.5"))
+    assert (second.request.epsilon, second.request.group_epsilon) == (0.1, None)
+    undone = steps.undo(second.with_request(group_epsilon=0.5))
     assert undone is not None
     back, words = undone
-    assert (back.epsilon, back.group_epsilon) == (0.05, "0.5"), "what was edited since stays"
+    assert (back.request.epsilon, back.request.group_epsilon) == (0.05, 0.5), "what was edited since stays"
     assert words == "epsilon is 0.05 again"
     assert steps.undo(back) is None
-    assert with_value(options, "group_by", "name") == replace(options, group_by=GroupBy.NAME)
+    assert with_value(options, "group_by", "name") == options.with_request(group_by=GroupBy.NAME)
 
 
 async def test_hours_stand_beside_every_speedup(resnet: str) -> None:

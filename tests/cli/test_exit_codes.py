@@ -18,7 +18,7 @@ READING = (
 USAGE: dict[str, tuple[str, ...]] = {
     "summary PROFILE --nonsense": ("--nonsense", "kernelpoint summary --help"),
     "summary PROFILE --format xml": ("xml", "markdown"),
-    "PROFILE --epsilon x": ("--epsilon", "kernelpoint open --help"),
+    "PROFILE --epsilon x": ("--epsilon x: a number is meant, as 0.05",),
     "PROFILE --group-by nmae": ("'short-name'", "did you mean 'name'?"),
     "--nonsense": ("--nonsense", "kernelpoint --help"),
     "summary": ("PROFILE", "kernelpoint summary --help"),

@@ -147,7 +147,7 @@ def test_a_plan_records_the_columns_and_is_judged_and_topped_up_by_them(
     words = ("sample", theirs, "--columns", QUOTED, "-e", "0.2", "--judge", "0", "-o", plan)
     assert kernelpoint(*words).code == 0
     assert json.loads(plan.read_text())["options"]["columns"] == QUOTED
-    assert "columns" not in json.loads(plan_file.read_text())["options"]
+    assert json.loads(plan_file.read_text())["options"]["columns"] is None
     assert results(kernelpoint, "judge", plan, theirs)["same_files"] is True
     other.write_text(theirs.read_text() + "\n")
     named.write_text("K,D,G\n" + own.read_text().partition("\n")[2])
@@ -178,7 +178,7 @@ def test_how_a_profile_was_read_is_in_its_plan_and_it_is_read_so_again(
     assert kernelpoint("sample", overlong, *words, "-e", "0.2", "--judge", "0", "-o", plan).code == 0
     document = json.loads(plan.read_text())
     asked = {name: document["options"].get(name) for name in ("keep_overlong", "partial")}
-    assert asked == dict.fromkeys(("keep_overlong", "partial"), True if words else None)
+    assert asked == dict.fromkeys(("keep_overlong", "partial"), bool(words))
     assert [each["severity"] for each in document["findings"] if each["code"] == "overlong"] == ["error"]
     assert document["profile"]["total_duration_ns"] == total_ns
     for command in (("judge", plan, overlong), ("open", plan), ("summary", overlong, *words)):

@@ -13,6 +13,7 @@ import pytest
 
 from sampling.errors import OptionError, PlanFileError
 from sampling.plan.plan import drawn_plan, find_planned_launches
+from sampling.plan.request import PlanRequest
 from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
 from tui.app import planning
 from tui.app.running import session_of
@@ -53,7 +54,7 @@ def test_its_options_make_the_same_plan(kernelpoint: Kernelpoint, line: str) -> 
     opened = open_plan(str(plan))
     options = options_of_plan(opened, OpenOptions())
     study = study_as_asked(opened.profiles, options)
-    drawn = find_planned_launches(study, drawn_plan(study.counts, study.design, options.seed))
+    drawn = find_planned_launches(study, drawn_plan(study.counts, study.design, options.request.seed))
     assert sorted(each.id for each in drawn) == ids_of(plan)
     assert plan_notes(opened, study) == ()
 
@@ -65,7 +66,7 @@ def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> 
     plan = made(kernelpoint, "--method root --overrides mine.json", "decided.json")
     opened = open_plan(str(plan))
     session = session_of(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0)))
-    assert session.options.overrides == "decided.json"
+    assert session.request.overrides == "decided.json"
     assert session.options.slowdown == 5.0
     assert {group: dict(of) for group, of in session.overrides.items()} == {key: {"": "keep"}}
 
@@ -116,7 +117,7 @@ def test_what_the_plan_says_cannot_be_said_beside_it(kernelpoint: Kernelpoint) -
         assert "--epsilon is said by the plan plan.json" in refused
     assert kernelpoint(plan, "run.csv", "--difference").code == 2
     with pytest.raises(OptionError, match="--range"):
-        options_of_plan(open_plan("plan.json"), OpenOptions(range="step"))
+        options_of_plan(open_plan("plan.json"), OpenOptions(request=PlanRequest(range="step")))
 
 
 def test_only_a_plan_is_taken_for_one(kernelpoint: Kernelpoint) -> None:

@@ -9,8 +9,9 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import Field, fields
+from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sampling.plan import request
 from tests.cli.conftest import JSON, Kernelpoint
 from tui.options.files import check_file, reading, why_not_written
 from tui.registry import COMMANDS
@@ -195,13 +197,18 @@ NO_FILES = {
 CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
 
 
-def text_options(command: str) -> Iterator[Field[Any]]:
+def text_options(command: str) -> Iterator[Any]:
     """The options and arguments of a command that take any text."""
     options = COMMANDS[command].options
     hints = get_type_hints(options)
     for option in fields(options):
         if hints[option.name] is str or str in get_args(hints[option.name]):
             yield option
+    for name in options.asked:
+        kind = request.value_type(name)
+        if kind is str or str in get_args(kind):
+            about = {"flags": request.flags(name), "reads": request.option(name).reads}
+            yield SimpleNamespace(name=name, metadata=about)
 
 
 INPUTS = [
@@ -212,7 +219,7 @@ INPUTS = [
 ]
 
 
-def words_naming(command: str, option: Field[Any], path: object) -> Sequence[object]:
+def words_naming(command: str, option: Any, path: object) -> Sequence[object]:
     """A command line of this command in which this option, and no other, names a file that is there."""
     words: list[object] = command.split()
     words += [
@@ -235,7 +242,7 @@ def test_every_option_of_text_is_known_to_name_a_file_or_not(command: str) -> No
 
 @pytest.mark.parametrize(("command", "option"), INPUTS, ids=lambda part: getattr(part, "name", part))
 def test_no_command_writes_over_what_it_reads(
-    kernelpoint: Kernelpoint, tmp_path: Path, command: str, option: Field[Any]
+    kernelpoint: Kernelpoint, tmp_path: Path, command: str, option: Any
 ) -> None:
     own, link, hard = (tmp_path / name for name in ("of=own", "link", "hard"))
     own.write_text("recorded once")
@@ -264,7 +271,7 @@ LATER = {
 }
 
 
-def with_files(command: str, option: Field[Any], named: object, files: dict[str, object]) -> list[object]:
+def with_files(command: str, option: Any, named: object, files: dict[str, object]) -> list[object]:
     """A command line in which this option names a file, and all other arguments name what is there."""
     words: list[object] = command.split()
     for each in fields(COMMANDS[command].options):
@@ -272,6 +279,8 @@ def with_files(command: str, option: Field[Any], named: object, files: dict[str,
             words += [named] if each.metadata.get("argument") else [each.metadata["flags"][0], named]
         elif each.metadata.get("argument") and each.metadata["required"]:
             words.append(files.get(each.name, files["profiles"]))
+    if option.name in COMMANDS[command].options.asked:
+        words += [option.metadata["flags"][0], named]
     more = {
         "run": ("--simulator", "true {list}"),
         "convert": ("-o", "x.parquet"),
@@ -299,7 +308,7 @@ def test_a_file_that_is_not_there_and_a_device_are_the_same_everywhere(
     resnet: Path,
     plan_file: Path,
     command: str,
-    option: Field[Any],
+    option: Any,
     named: str,
 ) -> None:
     files: dict[str, object] = {"profiles": resnet, "plan": plan_file, "trace": resnet, "results": resnet}

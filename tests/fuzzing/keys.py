@@ -23,6 +23,7 @@ from textual.app import App
 from textual.keys import _character_to_key
 from textual.widgets import Input
 
+from sampling.plan.request import PlanRequest
 from tests.app.driving import SIZES, opened
 from tui.app.actions import ACTIONS
 from tui.app.views import VIEWS
@@ -69,7 +70,9 @@ async def press_at_random(profile: str, seed: int, presses: int) -> None:
     rng, keys = random.Random(seed), _keys()
     pressed: list[str] = []
     try:
-        async with opened(profile, rng.choice(SIZES), options=OpenOptions(method="root")) as (app, pilot):
+        async with opened(
+            profile, rng.choice(SIZES), options=OpenOptions(request=PlanRequest(method="root"))
+        ) as (app, pilot):
             while len(pressed) < presses:
                 is_typing = isinstance(app.focused, Input)
                 burst = rng.choices(keys, k=rng.choice(_BURSTS))

@@ -24,12 +24,9 @@ from itertools import product
 from pathlib import Path
 
 from sampling.errors import SamplingError
+from sampling.plan.request import PlanRequest
 from sampling.plan.study import study
 from sampling.readers.registry import read_profile
-from sampling.reduction import GroupBy
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
-from sampling.strata.target import Target
 from tests.fuzzing.changes import changed
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -60,7 +57,7 @@ def read_whole(path: Path) -> str | None:
     """Read all that `info` looks at; return what is wrong with how that ends, None where nothing is."""
     try:
         profile = read_profile([str(path)])
-        counts = study(profile, Grouping(GroupBy.LAUNCH), Region(), Target()).counts
+        counts = study(profile, PlanRequest(each_rank=True)).counts
         profile.range_names(5)
     except SamplingError as error:
         return None if error.text.strip() and "\n" not in str(error) else f"says {str(error)!r}"

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.plan.findings import Change
+from sampling.plan.request import PlanRequest
 from sampling.reduction import GroupBy
 from tui import cli, parser
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
@@ -40,27 +41,36 @@ def parsed(line: str) -> Any:
 TEXT = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=12)
 # Of a folder that is there, like "/", every file is an input, which no output may replace.
 FILE = TEXT.filter(lambda name: not Path(name).is_dir())
-SAMPLE_OPTIONS = st.builds(
-    SampleOptions,
-    format=st.sampled_from(OutputFormat),
-    output=st.none() | TEXT,
-    quiet=st.booleans(),
-    seed=st.integers(-5, 2**40),
-    color=st.sampled_from(ColorMode),
+REQUESTS = st.builds(
+    PlanRequest,
+    seed=st.integers(0, 2**40),
     group_by=st.sampled_from(GroupBy),
     pool_devices=st.booleans(),
     device=st.lists(st.integers(0, 7).map(str), max_size=2).map(tuple),
     include=st.lists(TEXT, max_size=2).map(tuple),
     exclude=st.lists(TEXT, max_size=2).map(tuple),
     launches=st.none() | st.just("-5:9") | st.just("5:"),
+    min_duration=st.none() | st.integers(1, 2**40),
     columns=st.none() | TEXT | st.just("name=Kernel Name,duration_ns='a, b':us"),
     epsilon=st.floats(0.001, 0.9),
     confidence=st.floats(0.5, 0.999),
-    noise_floor=st.none() | st.floats(0, 1),
-    no_pool=st.booleans(),
+    group_epsilon=st.none() | st.floats(1e-9, 1, exclude_max=True),
+    min_samples=st.integers(1, 2**53),
+    noise_floor=st.floats(0, 1, exclude_max=True),
+    pool=st.booleans(),
     set=st.lists(TEXT, max_size=2).map(tuple),
-    profiles=st.lists(FILE, min_size=1, max_size=3).map(tuple),
     method=TEXT,
+    number_locale=st.sampled_from(["C", "de_DE"]),
+    cost=st.none() | TEXT,
+)
+SAMPLE_OPTIONS = st.builds(
+    SampleOptions,
+    format=st.sampled_from(OutputFormat),
+    output=st.none() | TEXT,
+    quiet=st.booleans(),
+    color=st.sampled_from(ColorMode),
+    request=REQUESTS,
+    profiles=st.lists(FILE, min_size=1, max_size=3).map(tuple),
     judge=st.integers(0, 500),
     binding=st.booleans(),
     slowdown=st.none() | st.floats(1, 1e9),
@@ -84,7 +94,10 @@ def test_the_line_is_ascii_where_that_is_asked_for(options: SampleOptions) -> No
         ("groups", GroupsOptions(profiles=("a b.sqlite", "it's"), sort=GroupSort.COV, top=3)),
         ("timeline", TimelineOptions(profiles=("-",), kernel="#3", by=TimelineBy.TIME, bins=9)),
         ("histogram", HistogramOptions(profiles=("-",), kernel="#3", log=True, width=60)),
-        ("open", OpenOptions(profiles=("-odd.csv",), no_mouse=True, include=("-x", "$HOME"))),
+        (
+            "open",
+            OpenOptions(profiles=("-odd.csv",), no_mouse=True, request=PlanRequest(include=("-x", "$HOME"))),
+        ),
     ],
 )
 def test_other_commands_too(command: str, options: Any) -> None:
@@ -95,7 +108,7 @@ def test_only_what_differs_from_the_defaults_is_written() -> None:
     options = SampleOptions(profiles=("run.sqlite",), output="plan.json")
     assert command_line("sample", options) == "kernelpoint sample run.sqlite -o plan.json"
     named = command_line("sample", options, always=("method",))
-    assert named == f"kernelpoint sample run.sqlite --method {options.method} -o plan.json"
+    assert named == f"kernelpoint sample run.sqlite --method {options.request.method} -o plan.json"
 
 
 @pytest.mark.parametrize(
@@ -119,10 +132,12 @@ def test_words_are_quoted_for_a_shell() -> None:
 
 
 def test_options_of_another_command_keep_what_both_take() -> None:
-    opened = OpenOptions(profiles=("a",), epsilon=0.1, exclude=("communication",), no_mouse=True)
+    opened = OpenOptions(
+        profiles=("a",), no_mouse=True, request=PlanRequest(epsilon=0.1, exclude=("communication",))
+    )
     sampled = options_of(SampleOptions, opened, output="plan.json")
     assert sampled == SampleOptions(
-        profiles=("a",), epsilon=0.1, exclude=("communication",), output="plan.json"
+        profiles=("a",), output="plan.json", request=PlanRequest(epsilon=0.1, exclude=("communication",))
     )
     assert "no_mouse" not in {option.name for option in fields(sampled)}
 
@@ -138,7 +153,7 @@ def test_a_shell_takes_what_cannot_be_printed(ascii_only: bool) -> None:
     assert tuple(done.stdout.decode().split("\0"))[: len(names)] == names
 
 
-OPTIONS = SampleOptions(profiles=("run.sqlite",), device=("0", "1"), exclude=("sort",))
+OPTIONS = SampleOptions(profiles=("run.sqlite",), request=PlanRequest(device=("0", "1"), exclude=("sort",)))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +175,7 @@ OPTIONS = SampleOptions(profiles=("run.sqlite",), device=("0", "1"), exclude=("s
 def test_a_change_is_what_is_typed(change: Change, typed: str, after: dict[str, object]) -> None:
     made = changed(OPTIONS, [change])
     assert change_text([change]) == typed
-    assert {name: getattr(made, name) for name in after} == after
+    assert {name: getattr(made.request, name) for name in after} == after
     words = command_line("sample", made)
     assert shlex.split(typed)[0] in shlex.split(words)
 
@@ -169,4 +184,4 @@ def test_several_changes() -> None:
     both = [Change("devices", "0"), Change("processes", "5")]
     assert change_text(both) == "--device 0 --process 5"
     made = changed(OPTIONS, both)
-    assert (made.device, made.process, made.exclude) == (("0",), ("5",), ("sort",))
+    assert (made.request.device, made.request.process, made.request.exclude) == (("0",), ("5",), ("sort",))

@@ -15,12 +15,12 @@ import pytest
 import sampling
 import tui.options.look  # noqa: F401 - its options have the flags that are meant
 from sampling.errors import OptionError, PlanFileError, ProfileError
+from sampling.plan import request
 from sampling.plan.findings import Finding
-from sampling.strata.target import Target
-from sampling.text import Wording, joined_texts
+from sampling.plan.request import PlanRequest
+from sampling.text import NumberKind, Wording, joined_texts, why_no_number
 from tests.cli.conftest import kernelpoint
 from tui.options.command_line import error_text, findings_with_flags, flags_of_parameters, with_flags
-from tui.options.field import NumberKind, why_no_number
 from tui.options.files import completed, home_expanded, last_completed
 from tui.options.look import OpenOptions, file_and_part, part_in_name, with_part
 from tui.registry import COMMANDS
@@ -29,18 +29,20 @@ HOSTILE = "`epsilon` {epsilon} `kernel=x` {0} --set"
 
 
 def test_options_are_frozen_and_given_by_their_names() -> None:
-    options = OpenOptions(profiles=("a",), seed=3)
-    assert options == OpenOptions(profiles=("a",), seed=3) != OpenOptions(profiles=("a",))
+    options = OpenOptions(profiles=("a",), request=PlanRequest(seed=3))
+    assert (
+        options == OpenOptions(profiles=("a",), request=PlanRequest(seed=3)) != OpenOptions(profiles=("a",))
+    )
     assert len({options, copy.copy(options)}) == 1
-    with pytest.raises(AttributeError, match="seed of OpenOptions is frozen"):
-        options.seed = 4  # type: ignore[misc]
+    with pytest.raises(AttributeError, match="request of OpenOptions is frozen"):
+        options.request = PlanRequest()  # type: ignore[misc]
     with pytest.raises(TypeError, match="OpenOptions has no speed"):
         OpenOptions(speed=1)  # type: ignore[call-arg]
 
 
 def test_a_caught_error_names_the_parameter_and_the_program_its_flag() -> None:
     with pytest.raises(OptionError) as caught:
-        Target(epsilon=5.0)
+        PlanRequest(epsilon=5.0)
     assert str(caught.value) == "`epsilon` is a fraction between 0 and 1, not 5; did you mean 0.05?"
     assert error_text(caught.value) == "--epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"
 
@@ -78,10 +80,10 @@ def test_a_copy_is_the_same_wording() -> None:
 
 
 def test_a_parameter_has_one_flag() -> None:
-    words: dict[str, set[str]] = {}
+    words: dict[str, set[str]] = {name: {request.flags(name)[0]} for name in request.NAMES}
     for command in COMMANDS.values():
         for option in fields(command.options):
-            if not option.metadata.get("argument") and option.metadata["parameter"] is None:
+            if option.metadata.get("flags") and option.metadata["parameter"] is None:
                 long = next(flag for flag in option.metadata["flags"] if flag.startswith("--"))
                 words.setdefault(option.name, set()).add(long)
     assert {name for name, flags in words.items() if len(flags) > 1} == set()
@@ -113,10 +115,18 @@ __all__ = ["kernelpoint"]
 
 NUMBERS = sorted(
     {
-        (command, option.metadata["flags"][0], option.metadata["kind"])
-        for command in COMMANDS
-        for option in fields(COMMANDS[command].options)
-        if float in {(hint := get_type_hints(COMMANDS[command].options)[option.name]), *get_args(hint)}
+        *(
+            (command, option.metadata["flags"][0], option.metadata["kind"])
+            for command in COMMANDS
+            for option in fields(COMMANDS[command].options)
+            if float in {(hint := get_type_hints(COMMANDS[command].options)[option.name]), *get_args(hint)}
+        ),
+        *(
+            (command, request.flags(name)[0], NumberKind.FRACTION)
+            for command in COMMANDS
+            for name in COMMANDS[command].options.asked
+            if float in {(kind := request.value_type(name)), *get_args(kind)}
+        ),
     }
 )
 SAID = {
@@ -141,7 +151,7 @@ def test_per_cent_is_told_what_to_type(
             ("sample", "--group-epsilon", "25%"),
             "--group-epsilon 25%: fractions are meant, not per cent: 0.25",
         ),
-        (("sample", "--group-epsilon", "x"), "--group-epsilon x: a fraction or none is meant"),
+        (("sample", "--group-epsilon", "x"), "--group-epsilon x: a number is meant, as 0.25, or none"),
         (("trade-off", "--epsilons", "1%,5%"), "--epsilons 1%,5%: fractions are meant, not per cent: 0.01"),
         (("trade-off", "--epsilons", "0.01,x"), "fractions by commas are meant"),
     ],
@@ -163,15 +173,15 @@ def test_the_published_stability_is_in_per_cent() -> None:
     ("given", "ending", "left"),
     [
         (OpenOptions(), "", OpenOptions()),
-        (OpenOptions(launches="0:5"), "@0:5", OpenOptions()),
-        (OpenOptions(range="step@3"), "@step@3", OpenOptions()),
+        (OpenOptions(request=PlanRequest(launches="0:5")), "@0:5", OpenOptions()),
+        (OpenOptions(request=PlanRequest(range="step@3")), "@step@3", OpenOptions()),
         (
-            OpenOptions(range="step", launches="0:5", time="0:9"),
+            OpenOptions(request=PlanRequest(range="step", launches="0:5", time="0:9")),
             "@step",
-            OpenOptions(launches="0:5", time="0:9"),
+            OpenOptions(request=PlanRequest(launches="0:5", time="0:9")),
         ),
         # As a part it would be launch ids.
-        (OpenOptions(range="0:5"), "", OpenOptions(range="0:5")),
+        (OpenOptions(request=PlanRequest(range="0:5")), "", OpenOptions(request=PlanRequest(range="0:5"))),
     ],
 )
 def test_the_part_goes_into_the_name_and_comes_out_again(
@@ -194,7 +204,7 @@ def test_a_file_that_has_the_whole_name_is_not_meant(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     for name in ("run", "run@0:5"):
         Path(name).touch()
-    given = OpenOptions(launches="0:5")
+    given = OpenOptions(request=PlanRequest(launches="0:5"))
     assert part_in_name("run", given) == ("run", given)
 
 

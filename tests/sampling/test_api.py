@@ -78,11 +78,17 @@ def test_a_plan_is_a_table_of_its_launches(gpt2: Profile, tmp_path: Path) -> Non
 
 
 def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: Path) -> None:
-    region = sampling.Region(launches=(100, 4000), exclude=("communication",))
-    made = sampling.make_plan(gpt2, method="root", group_by="short-name", region=region, seed=4)
+    request = sampling.PlanRequest(
+        method="root",
+        group_by="short-name",
+        launches="100:4000",
+        exclude=("communication",),
+        seed=4,
+    )
+    made = sampling.make_plan(gpt2, request)
     sampling.write_plan(made, tmp_path / "plan.json")
     plan = sampling.read_plan(str(tmp_path / "plan.json"))
-    assert (plan.options.grouping, plan.options.region) == (made.study.counts.grouping, region)
+    assert (plan.grouping, plan.options.region) == (made.study.counts.grouping, request.region)
     assert plan.options.target == made.plan.design.target
     assert plan.options.launches == "100:4000"
     judged = sampling.judge_plan(plan, gpt2, repeats=3)
@@ -94,9 +100,9 @@ def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: P
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda profile: sampling.make_plan(profile, group_by="kernel"), "'kernel' is not a valid GroupBy"),
-        (lambda profile: sampling.make_plan(profile, method="none"), "none"),
-        (lambda profile: sampling.make_plan(profile, epsilon=5), "epsilon.? is a fraction"),
+        (lambda _: sampling.PlanRequest(group_by="kernel"), "'kernel' is not a valid GroupBy"),
+        (lambda profile: sampling.make_plan(profile, sampling.PlanRequest(method="none")), "none"),
+        (lambda _: sampling.PlanRequest(epsilon=5), "epsilon.? is a fraction"),
         (lambda _: sampling.read_profile("none.sqlite"), "none.sqlite"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sampling.plan.overview import summarise_groups
+from sampling.plan.request import PlanRequest
 from sampling.plan.study import Study
 from tests.drawing import in_ascii
 from tui.engine.studies import study_as_asked
@@ -28,7 +29,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Study:
         for repeat in range(9)
     ]
     path.write_text("name,duration_ns\n" + "".join(rows))
-    return study_as_asked((str(path),), GroupsOptions(method="root", quiet=True))
+    return study_as_asked((str(path),), GroupsOptions(quiet=True, request=PlanRequest(method="root")))
 
 
 def shown(study: Study, width: int) -> list[str]:

@@ -35,7 +35,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def study_of(recording: str, findings: tuple[Finding, ...] = (), **filters: object) -> Study:
-    options = replace(SampleOptions(profiles=(recording,)), **filters)  # type: ignore[arg-type]
+    options = SampleOptions(profiles=(recording,)).with_request(**filters)
     return replace(load_study(options, {}, lambda *_: None), findings=findings)
 
 

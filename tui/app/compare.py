@@ -31,7 +31,6 @@ from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, fitted
 from tui.engine.planning import comparison_of
-from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, error_text, options_of, with_flags
 from tui.options.plan import CompareOptions
@@ -83,11 +82,11 @@ def compare_methods(profile: Profile, begun: Findings, progress: Progress) -> It
     Raises SamplingError or OSError, the engine's, of features or options.
     """
     known, asked = begun, begun.asked
-    check_settings(asked.set)
+    check_settings(asked.request.set)
     comparison = comparison_of(profile, asked.profiles, asked, progress)
     for method in known.methods:
         progress(0, 0, "designing")
-        compared = comparison.compare(method, grouping_of(asked, method))
+        compared = comparison.compare(method)
         said = () if compared.design is None else tuple(map(with_flags, compared.design.notes))
         row = compared.record(" ".join(asked.profiles), compared.reason and with_flags(compared.reason))
         notes = *known.notes, *((method, note) for note in said)
@@ -139,7 +138,8 @@ def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session
         return str(row.reason)
     method, study = method_named(row.method), session.study
     said = [f"{row.method}: {method.source}"]
-    slowdown, epsilon, promised = session.options.slowdown, findings.asked.epsilon, row.promised_error
+    slowdown, epsilon = session.options.slowdown, findings.asked.request.epsilon
+    promised = row.promised_error
     if slowdown is not None and study is not None and row.speedup:
         taken = quantities.hours(machine_hours(study.counts.total_duration_ns / row.speedup, slowdown))
         said.append(f"{taken} of one machine, simulated {slowdown:g} times slower")
@@ -261,7 +261,9 @@ class CompareScreen(TableScreen[CompareSort]):
         """Show all that is known."""
         findings, session, (sort, reverse), found = self.findings, self.session, self.order, Blocks((), ())
         if findings is not None:
-            promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
+            promise = promises(
+                findings.rows, findings.asked.request.epsilon, findings.asked.request.confidence
+            )
             found = blocks(findings.rows, sort, promise, reverse=reverse)
         if found.cannot_run and not self._explained:
             reason = f"[e] {cannot_run_text(found.cannot_run)}"

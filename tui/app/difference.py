@@ -222,7 +222,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         # What need not be read again: the open one, and the one that was before.
         read = {file_and_part(asked.after)[0]: profile}
         last = self._asked
-        if self._found is not None and last is not None and last.columns == asked.columns:
+        if self._found is not None and last is not None and last.request.columns == asked.request.columns:
             read.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
 
         def compared(progress: Progress) -> Iterator[Difference]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -15,10 +14,9 @@ from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted, listed
-from tui.app.option_form import NOT_USED, OptionField, OptionForm, beyond, choice, round_and_round
+from tui.app.option_form import NOT_USED, OptionField, OptionForm, round_and_round
 from tui.app.session_app import SessionApp, start
 from tui.app.state import Session
 from tui.app.widgets import Line, PaneTitle, Soon
@@ -48,15 +46,15 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
     )
     return (
         (
-            choice("group_by", tuple(GroupBy), tuple(GroupBy)),
+            OptionField("group_by"),
             "What launches of a kernel group share; launch: full name, grid and block.",
         ),
         (
-            choice("pool_devices", (False, True), ("no", "yes")),
+            OptionField("pool_devices"),
             "Whether a kernel group spans all processes and devices.",
         ),
         (
-            choice("each_rank", (False, True), ("no", "yes")),
+            OptionField("each_rank"),
             "Whether those that issue the same launches are kept apart too.",
         ),
         (_numbers("device", devices), f"Only these devices, as 0,1. Here: {here[0]}."),
@@ -91,14 +89,17 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
                 _files,
                 shlex.join,
                 # Methods that draw at random look at durations alone.
-                unused=lambda options: (
-                    NOT_USED if options.features and method_named(options.method).draws_at_random else ""
-                ),
+                unused=_unused_features,
                 is_path=True,
             ),
             metrics,
         ),
     )
+
+
+def _unused_features(options: SampleOptions) -> str:
+    asked = options.request
+    return NOT_USED if asked.features and method_named(asked.method).draws_at_random else ""
 
 
 def _numbers(name: str, there: list[int]) -> OptionField:
@@ -109,7 +110,12 @@ def _numbers(name: str, there: list[int]) -> OptionField:
         return (",".join(words),) if words else ()
 
     each = [(str(number),) for number in there]
-    return OptionField(name, read, ",".join, round_and_round(((), *each) if len(each) > 1 else ()))
+    return OptionField(
+        name,
+        read,
+        lambda numbers: ",".join(map(str, numbers)),
+        round_and_round(((), *each) if len(each) > 1 else ()),
+    )
 
 
 def _words(name: str, names: Sequence[str | None] = ()) -> OptionField:
@@ -154,8 +160,8 @@ def _nanoseconds(text: str) -> int | None:
 
 def _next_least(value: int | None, by: int) -> int | None:
     """Return the next round number of nanoseconds; None is the least."""
-    following = beyond((0, *_LEAST_DURATIONS_NS), value or 0, by)
-    return value if following is None else int(following) or None
+    steps = [step for step in (0, *_LEAST_DURATIONS_NS) if (step - (value or 0)) * by > 0]
+    return (steps[0 if by > 0 else -1] if steps else value) or None
 
 
 def _files(text: str) -> tuple[str, ...]:
@@ -241,7 +247,7 @@ class FiltersScreen(Screen[None]):
     def action_as_given(self) -> None:
         given, options = self.app.opened.options, self.app.session.options
         names = [field.name for field, _ in self._filters]
-        wanted = replace(options, **{name: getattr(given, name) for name in names})
+        wanted = options.with_request(**{name: getattr(given.request, name) for name in names})
         self.query_one(OptionForm).forget()
         if wanted == options:
             self.app.say("the filters are as they were given")

@@ -334,7 +334,7 @@ class RunPane(Vertical):
         if self.timeline is not None or group is None:
             self._show()
         else:
-            read = partial(self._read, study, group, session.options.seed)
+            read = partial(self._read, study, group, session.request.seed)
             self._timer = self.set_timer(_RUN_SECONDS, lambda: start(self, read, self._take, group="run"))
 
     def _read(

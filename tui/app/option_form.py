@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import shlex
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rich.segment import Segment
@@ -22,26 +20,28 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from sampling.errors import OptionError
-from sampling.methods.method import DECLARED
-from sampling.methods.registry import check_settings, draws_at_random, method_named, method_names
-from sampling.parallel import Stream, generator
-from sampling.reduction import GroupBy
-from sampling.strata.target import Target
+from sampling.methods.registry import check_settings
+from sampling.plan.request import (
+    NAMES,
+    Part,
+    choices,
+    flags,
+    format_value,
+    is_switch,
+    is_used,
+    option,
+    parse_value,
+    step_value,
+    unused_settings,
+)
 from tui.app.actions import FORM, bindings
 from tui.app.prompt import PathInput
 from tui.app.state import Session
 from tui.charts.grid import fitted
-from tui.engine.studies import region_of, target_of, unused_settings
 from tui.options.command_line import error_text, with_flags
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import printable
 
-_OPTIONS = {option.name: option.metadata for option in fields(SampleOptions)}
-# The round fractions of three decades.
-_FRACTIONS = tuple(float(f"{digit}e{power}") for power in (-3, -2, -1) for digit in (1, 1.5, 2, 3, 5, 7))
-_CONFIDENCES = (0.5, 0.68, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
-_SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
-_NONE = "none"
 NOT_USED = "not used"
 _LABEL = 19
 _PROBLEM_ROWS = 4
@@ -50,68 +50,72 @@ _PROBLEM_ROWS = 4
 def checked(options: SampleOptions) -> SampleOptions:
     """Return the options if the engine accepts them, as far as it can check without the profile.
 
-    Raises OptionError, the engine's message with the options named as in the form, where it does not.
+    Raises OptionError where it does not.
     """
-    try:
-        target_of(options)
-        check_settings(options.set)
-        generator(options.seed, Stream.DESIGN)
-        region_of(options)
-    except OptionError as error:
-        raise OptionError(with_flags(error.message).removeprefix("--"), remedy=error.remedy) from error
+    check_settings(options.request.set)
+    _ = options.request.region
     return options
 
 
-def changed(options: SampleOptions, name: str, value: Any) -> SampleOptions:
-    """Return the options with another value of one of them."""
-    changes: dict[str, Any] = {name: value}
-    return replace(options, **changes)
+def in_words_of_form(error: OptionError) -> OptionError:
+    """Return an error of the engine with the options named as in the form."""
+    return OptionError(with_flags(error.message).removeprefix("--"), remedy=error.remedy)
 
 
 @dataclass(frozen=True, slots=True)
 class OptionField:
-    """One option of the form, named as the field of `SampleOptions`."""
+    """One option of the form, a field of the request; read, written and stepped as that has it by default."""
 
     name: str
     #: From a text to a value, with ValueError where it means none; and back.
-    read: Callable[[str], Any]
-    write: Callable[[Any], str]
+    read: Callable[[str], Any] | None = None
+    write: Callable[[Any], str] | None = None
     #: From a value to the next, or with -1 to the one before; the same value where there is none.
-    step: Callable[[Any, int], Any] = lambda value, _: value
+    step: Callable[[Any, int], Any] | None = None
     #: Which part of the value has no effect on the plan, in words; "" if all of it has.
     unused: Callable[[SampleOptions], str] = lambda _: ""
-    #: Whether its value is typed, not chosen; whether it is paths, quoted as in a shell.
-    is_typed: bool = True
+    #: Whether it is paths, quoted as in a shell.
     is_path: bool = False
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether its value is typed, not chosen."""
+        return not is_switch(self.name) and not choices(self.name)
 
     @property
     def label(self) -> str:
         """The option as the command line calls it, without dashes."""
-        return str(_OPTIONS[self.name].get("flags", ("",))[0]).removeprefix("--")
+        return flags(self.name)[0].removeprefix("--")
 
     @property
     def help(self) -> str:
         """What it is, in the words of the command line's own help."""
-        return str(_OPTIONS[self.name].get("help", ""))
+        return option(self.name).help
 
     def text(self, options: SampleOptions) -> str:
         """The value as it is typed and shown."""
-        return self.write(getattr(options, self.name))
+        value = getattr(options.request, self.name)
+        return format_value(self.name, value) if self.write is None else self.write(value)
 
     def taken(self, options: SampleOptions, text: str) -> SampleOptions:
         """The options with the value that a text means; OptionError where it means none that is accepted."""
         try:
-            value = self.read(text)
+            value = parse_value(self.name, text) if self.read is None else self.read(text)
+            return checked(options.with_request(**{self.name: value}))
         except ValueError as error:
             raise OptionError(f"{self.label}: {text.strip()!r} {error}") from error
-        return checked(changed(options, self.name, value))
+        except OptionError as error:
+            raise in_words_of_form(error) from error
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
         """The options with the next value, or with `by` = -1 the one before; None where there is none."""
-        value = getattr(options, self.name)
-        following = self.step(value, by)
         try:
-            return None if following == value else checked(changed(options, self.name, following))
+            if self.step is None:
+                following = step_value(options.request, self.name, by)
+                return None if following is None else checked(replace(options, request=following))
+            value = getattr(options.request, self.name)
+            next_value = self.step(value, by)
+            return None if next_value == value else checked(options.with_request(**{self.name: next_value}))
         except OptionError:
             return None
 
@@ -126,109 +130,24 @@ def round_and_round(values: Sequence[Any]) -> Callable[[Any, int], Any]:
     return step
 
 
-def beyond(ladder: Sequence[float], value: float, by: int) -> float | None:
-    """Return the next step of a ladder above a value, or with `by` = -1 below it; None if there is none."""
-    steps = [step for step in ladder if (step - value) * by > 0]
-    return steps[0 if by > 0 else -1] if steps else None
-
-
-def choice(name: str, values: Sequence[Any], texts: Sequence[str]) -> OptionField:
-    """Return the field of an option that is one of a few values, each with its text."""
-
-    def read(text: str) -> Any:
-        if text not in texts:
-            raise ValueError(f"is not one of {', '.join(texts)}")
-        return values[texts.index(text)]
-
-    write = dict(zip(values, texts, strict=True)).__getitem__
-    return OptionField(name, read, write, round_and_round(values), is_typed=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """An option that is a number, or where it may be none, none above all numbers.
-
-    It steps along a ladder; without one it is a whole number. A default is not given, so that commands stay
-    short.
-    """
-
-    name: str
-    ladder: tuple[float, ...] = ()
-    default: float | None = None
-    may_be_none: bool = False
-
-    @property
-    def field(self) -> OptionField:
-        """Its field of the form."""
-        return OptionField(self.name, self._read, self._write, self._step, self._unused)
-
-    def _value(self, given: Any) -> Any:
-        if given is None:
-            return self.default
-        if self.may_be_none:
-            return math.inf if given == _NONE else float(given)
-        return given
-
-    def _given(self, value: float) -> Any:
-        if value == self.default:
-            return None
-        if self.may_be_none:
-            return _NONE if value == math.inf else repr(value)
-        return value
-
-    def _read(self, text: str) -> Any:
-        if self.may_be_none and text.strip() == _NONE:
-            return _NONE
-        try:
-            return self._given(float(text) if self.ladder else int(text))
-        except ValueError as error:
-            kind, also = "" if self.ladder else "whole ", ", or none" if self.may_be_none else ""
-            example = self._write(getattr(SampleOptions(), self.name))
-            raise ValueError(f"is no {kind}number; give one, as {example}{also}") from error
-
-    def _write(self, given: Any) -> str:
-        value = self._value(given)
-        if value == math.inf:
-            return _NONE
-        short = f"{value:.12g}"
-        return short if self.ladder and float(short) == value else repr(value)
-
-    def _step(self, given: Any, by: int) -> Any:
-        value = self._value(given)
-        if not self.ladder:
-            return self._given(value + by)
-        steps = (*self.ladder, math.inf) if self.may_be_none else self.ladder
-        following = beyond(steps, value, by)
-        return given if following is None else self._given(following)
-
-    def _unused(self, options: SampleOptions) -> str:
-        if self.default is None or self.name in method_named(options.method).target_fields:
-            return ""
-        return "" if self.name in DECLARED and draws_at_random(options.method, options.set) else NOT_USED
-
-
 def _unused_settings(options: SampleOptions) -> str:
-    unused = len(unused_settings([options.method], options.set))
-    if unused == len(options.set):
+    settings = options.request.set
+    unused = len(unused_settings([options.request.method], settings))
+    if unused == len(settings):
         return NOT_USED if unused else ""
     return f"{unused} {NOT_USED}" if unused else ""
 
 
-_DEFAULT = Target()
-_GROUP_FRACTIONS = tuple(sorted({*_FRACTIONS, _DEFAULT.group_epsilon or 0.25}))
+def _unused(name: str) -> Callable[[SampleOptions], str]:
+    if name == "set":
+        return _unused_settings
+    return lambda options: "" if is_used(options.request, name) else NOT_USED
 
-OPTION_FIELDS: tuple[OptionField, ...] = (
-    choice("method", method_names(), method_names()),
-    Number("epsilon", _FRACTIONS).field,
-    Number("confidence", _CONFIDENCES).field,
-    Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True).field,
-    Number("min_samples", default=_DEFAULT.min_samples).field,
-    Number("noise_floor", _SPREADS, _DEFAULT.noise_floor).field,
-    Number("kernel_spread", _SPREADS, _DEFAULT.kernel_spread).field,
-    choice("no_pool", (False, True), ("no", "yes")),
-    choice("group_by", tuple(GroupBy), tuple(GroupBy)),
-    Number("seed").field,
-    OptionField("set", lambda text: tuple(shlex.split(text)), shlex.join, unused=_unused_settings),
+
+_PROMISED = tuple(name for name in NAMES if option(name).part is Part.PROMISE and name != "set")
+
+OPTION_FIELDS: tuple[OptionField, ...] = tuple(
+    OptionField(name, unused=_unused(name)) for name in ("method", *_PROMISED, "group_by", "seed", "set")
 )
 
 

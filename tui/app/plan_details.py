@@ -34,7 +34,6 @@ from sampling.strata.target import Target
 from sampling.text import counted
 from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
-from tui.engine.studies import plan_options, target_of
 from tui.options.command_line import PLAN_NAME, error_text
 from tui.options.files import is_there
 from tui.output.blocks import Listing, Tone, Words, toned
@@ -93,7 +92,7 @@ class PlanDetails:
     def why_no_trade_off(self) -> str:
         """Why its method has no trade-off, in words; "" where it asks for an epsilon and so has one."""
         try:
-            check_has_trade_off(self.session.options.method)
+            check_has_trade_off(self.session.request.method)
         except OptionError as error:
             return error_text(error)
         return ""
@@ -101,7 +100,7 @@ class PlanDetails:
     @cached_property
     def target(self) -> Target:
         """What is asked of the plan."""
-        return target_of(self.session.options)
+        return self.session.request.target
 
     @cached_property
     def epsilons(self) -> tuple[float, ...]:
@@ -114,7 +113,7 @@ class PlanDetails:
         tried = [self.points[epsilon] for epsilon in self.epsilons if epsilon in self.points]
         points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
         missing = tuple(each for each in tried if isinstance(each, NoPoint))
-        return TradeOff(self.session.options.method, self.target, self.epsilons, points, missing, self.costs)
+        return TradeOff(self.session.request.method, self.target, self.epsilons, points, missing, self.costs)
 
     @property
     def is_traded(self) -> bool:
@@ -124,9 +123,9 @@ class PlanDetails:
     @property
     def curve(self) -> object:
         """What decides the points of its trade-off: all but epsilon."""
-        options, counts, overrides = self.session.options, id(self.study.counts), id(self.session.overrides)
+        asked, counts, overrides = self.session.request, id(self.study.counts), id(self.session.overrides)
         target = replace(self.target, epsilon=0.5)
-        return counts, overrides, options.method, target, options.seed, options.set
+        return counts, overrides, asked.method, target, asked.seed, asked.set
 
 
 # What is computed, step by step.
@@ -134,7 +133,7 @@ class PlanDetails:
 
 def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDetails:
     """Draw the plan; the points known of the plan before are kept where they are the same."""
-    details = PlanDetails(session, study, drawn_plan(study.counts, study.design, session.options.seed))
+    details = PlanDetails(session, study, drawn_plan(study.counts, study.design, session.request.seed))
     if details.why_no_trade_off:
         return details
     known = before.points if before is not None and before.curve == details.curve else {}
@@ -145,7 +144,7 @@ def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDet
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Judge the plan by repeated draws."""
     options, design = details.session.options, details.plan.design
-    yield replace(details, judgement=judge_design(design, options.judge, options.seed, progress))
+    yield replace(details, judgement=judge_design(design, options.judge, options.request.seed, progress))
 
 
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -153,11 +152,11 @@ def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     session, known = details.session, dict(details.points)
     points = trade_off(
         details.study.counts,
-        session.options.method,
+        session.request.method,
         details.target,
-        session.options.seed,
+        session.request.seed,
         [epsilon for epsilon in details.epsilons if epsilon not in known],
-        settings=session.options.set,
+        settings=session.request.set,
         overrides=session.overrides or None,
         progress=progress,
     )
@@ -224,7 +223,7 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         floor = duration(plan.floor_ns)
         figures.append(("floor", (f"{floor} to visit every kernel group", f"{floor}: every group")))
     if design.random:
-        figures += _judged(details.judgement, options.judge, options.confidence)
+        figures += _judged(details.judgement, options.judge, options.request.confidence)
     off = f"{share(plan.error)} off"
     name = "this draw" if design.random else "estimate"
     figures.append((name, (f"estimates {duration(plan.estimate_ns)}, {off}", off)))
@@ -287,8 +286,7 @@ def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
     check_new(path)
     study, plan = details.study, details.plan
     located = details.located or find_planned_launches(study, plan, progress)
-    recorded = plan_options(details.session.options, study, plan)
-    write_text(plan_document(study, plan, located, recorded).text(), path)
+    write_text(plan_document(study, plan, located).text(), path)
 
 
 def check_new(path: Path) -> None:

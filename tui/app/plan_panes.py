@@ -19,11 +19,11 @@ from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
+from sampling.plan.request import NONE
 from sampling.plan.sensitivity import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names, find_exporter
 from tui.app.actions import BINDS, bindings
-from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan_details import Figure
 from tui.app.planning import failure_words
 from tui.app.prompt import Answer, AnswerInput, Prompt
@@ -71,11 +71,8 @@ class PlanFigures(Widget, can_focus=True):
 
 
 def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
-    """Return the options with this one; a default is not given, as in the form."""
-    field = next((field for field in OPTION_FIELDS if field.name == name), None)
-    if field is None:
-        return changed(options, name, value)
-    return field.taken(options, value if isinstance(value, str) else repr(value))
+    """Return the options with this one."""
+    return options.with_request(**{name: None if value == NONE else value})
 
 
 class BindingList(ListingTable):
@@ -254,7 +251,7 @@ def fit(
         f"draw, {longest} for the longest launch"
     )
     # The budget is not among the options, for epsilon and slowdown make the same plan.
-    yield answers, study, replace(asked, epsilon=design.target.epsilon, budget=None), gives
+    yield answers, study, replace(asked, budget=None).with_request(epsilon=design.target.epsilon), gives
 
 
 class BudgetPrompt(Prompt):
@@ -329,7 +326,7 @@ class BudgetPrompt(Prompt):
         before = self.app.session.options
         self.leave()
         if options == before:
-            self.app.say(f"epsilon {before.epsilon:g} stays: it is the one that fits")
+            self.app.say(f"epsilon {before.request.epsilon:g} stays: it is the one that fits")
         else:
             self._take_options(options)
 

@@ -10,7 +10,6 @@ from itertools import chain, count
 from pathlib import Path
 
 from sampling.errors import OptionError, OverrideError, PlanFileError, SamplingError
-from sampling.methods.registry import check_settings
 from sampling.parallel import Progress
 from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.sensitivity import SimulationHours
@@ -20,14 +19,7 @@ from sampling.splitting.tree import Overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.engine.plan_files import plan_notes, profile_check
 from tui.engine.planning import budget_of, hours_of
-from tui.engine.studies import (
-    choice_of,
-    grouping_of,
-    open_profile,
-    region_of,
-    target_of,
-    with_flags_in_findings,
-)
+from tui.engine.studies import open_profile, with_flags_in_findings, workload_request
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.command_line import error_text
 from tui.options.files import other_folders, why_not_written
@@ -53,7 +45,7 @@ def study_of(
             made = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
             notes = () if wanted.plan is None else plan_notes(wanted.plan, made)
         else:
-            made = plan_again(read, before.options, wanted.options, wanted.overrides, progress)
+            made = plan_again(read, wanted.options, wanted.overrides, progress)
         hours = hours_of(wanted.options, made)
     except OverrideError as error:
         if read is None:
@@ -69,30 +61,25 @@ def load_study(
     check: Callable[[Profile], None] | None = None,
 ) -> Study:
     """Read the workload and design the plan; `check` refuses a profile that is not the one meant."""
-    check_settings(options.set)
     budget_of(options)
     # Report wrong options before a long reading.
-    target, choice = target_of(options), choice_of(options, options.profiles, overrides)
-    region, grouping = region_of(options), grouping_of(options, options.method)
+    request = workload_request(options.request, options.profiles, overrides)
     profile = open_profile(options.profiles, options, progress, quiet=True)
     if check is not None:
         check(profile)
-    return _ready(study(profile, grouping, region, target, choice, progress))
+    return _ready(study(profile, request, overrides, progress))
 
 
-def plan_again(
-    read: Study, before: SampleOptions, options: SampleOptions, overrides: Overrides, progress: Progress
-) -> Study:
-    """Design another plan than `read`, which is of the options `before`.
+def plan_again(read: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
+    """Design another plan than `read`.
 
     The launches are counted again only if others, or other groups, are asked for.
     """
-    check_settings(options.set)
-    target, choice = target_of(options), choice_of(options, options.profiles, overrides)
-    region, grouping = region_of(options), grouping_of(options, options.method)
-    if (region, grouping) == (region_of(before), grouping_of(before, before.method)):
-        return _ready(study_again(read, target, choice, progress))
-    return _ready(study(read.profile, grouping, region, target, choice, progress))
+    request = workload_request(options.request, options.profiles, overrides)
+    before = read.request
+    if (request.region, request.grouping) == (before.region, before.grouping):
+        return _ready(study_again(read, request, overrides, progress))
+    return _ready(study(read.profile, request, overrides, progress))
 
 
 def _ready(studied: Study) -> Study:
@@ -136,13 +123,13 @@ def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOpt
     """Return the `printed_options` with the `decisions_file`, written if there is none; OSError if not."""
     options = printed_options(session)
     if not decisions(session.overrides):
-        return replace(options, overrides=None)
+        return options.with_request(overrides=None)
     path = decisions_file(session, folder)
     if not path.exists():
         if (why_not := why_not_written(path)) is not None:
             raise PermissionError(EACCES, why_not, str(path))
-        write_text(overrides_text(session.overrides, session.options.method), path)
-    return replace(options, overrides=str(path))
+        write_text(overrides_text(session.overrides, session.request.method), path)
+    return options.with_request(overrides=str(path))
 
 
 def decisions_file(session: Session, folder: Path = Path()) -> Path:
@@ -150,10 +137,10 @@ def decisions_file(session: Session, folder: Path = Path()) -> Path:
 
     It is that of the options, such as a plan that was saved; else one named after what is in it.
     """
-    given = session.options.overrides
+    given = session.request.overrides
     if given is not None and _holds(Path(given), session):
         return Path(given)
-    text = overrides_text(session.overrides, session.options.method)
+    text = overrides_text(session.overrides, session.request.method)
     named = f"kernelpoint-overrides-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
     names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
     # A file of that name may have been edited since, and is the user's.
@@ -178,7 +165,7 @@ def kept_decisions(session: Session) -> str:
     why = ""
     for folder in (Path(), *other_folders()):
         try:
-            return f"your split decisions are in {options_with_overrides(session, folder).overrides}"
+            return f"your split decisions are in {options_with_overrides(session, folder).request.overrides}"
         except OSError as error:
             why = why or f"{error.filename}: {error.strerror}"
         except Exception as error:

@@ -258,7 +258,7 @@ class ResultsScreen(ViewScreen):
         #: As given last.
         self.answers: Answers = dict.fromkeys((asked.name for asked in ResultsForm.ASKS), "") | {
             "plan": PLAN_NAME,
-            "target": f"{details.session.options.epsilon:g}",
+            "target": f"{details.session.request.epsilon:g}",
         }
         #: What is known of the results; None until they are read.
         self.known: Known | None = None

@@ -202,12 +202,12 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     Raises PlanFileError: the file of split decisions cannot be read.
     """
     overrides: Overrides | None = None
-    if options.overrides is not None:
+    if options.request.overrides is not None:
         from tui.engine.studies import overrides_of
 
-        overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
+        overrides = overrides_of(options.request.overrides, options.request.method, quiet=options.quiet)
     own = options_of(SampleOptions, options, profiles=profiles)
-    past = (Undoable({}, own.method, own.group_by),) if overrides else ()
+    past = (Undoable({}, own.request.method, own.request.group_by),) if overrides else ()
     return Session(own, overrides=overrides or {}, past_overrides=past, ascii_only=ascii_wanted(options))
 
 

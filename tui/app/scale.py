@@ -483,7 +483,8 @@ class ScaleScreen(ViewScreen):
         """`scale predict` of the file, or of the numbers themselves if they were edited."""
         given, prediction = printed_options(self.session), self.prediction
         asked = ScalePredictOptions() if prediction is None else prediction.command
-        asked = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
+        asked = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet)
+        asked = asked.with_request(seed=given.request.seed)
         return command_line("scale predict", self._sized(asked))
 
     def _sized(self, options: ScalePredictOptions) -> ScalePredictOptions:

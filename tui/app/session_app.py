@@ -197,13 +197,16 @@ class SessionApp(App[None]):
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
-        session, shown, before = self.session, self._shown, self.session.options
-        past = (*session.past_overrides, Undoable(session.overrides, before.method, before.group_by))
+        session, shown, before = self.session, self._shown, self.session.request
+        past = (
+            *session.past_overrides,
+            Undoable(session.overrides, before.method, before.group_by),
+        )
         # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
         # The decisions' keys are those of the shown groups, even if the method would group otherwise.
-        by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
-        self.plan(replace(session.options, method=method, group_by=by), overrides)
+        by = session.request.group_by if shown.study is None else shown.study.counts.grouping.by
+        self.plan(session.options.with_request(method=method, group_by=by), overrides)
 
     def undo_decision(self) -> bool:
         """Take the last split decision back, and the method that came with it; False if there is none."""
@@ -212,7 +215,7 @@ class SessionApp(App[None]):
             return False
         *past, last = session.past_overrides
         self.change(past_overrides=tuple(past))
-        options = replace(session.options, method=last.method, group_by=last.group_by)
+        options = session.options.with_request(method=last.method, group_by=last.group_by)
         self.plan(options, last.overrides)
         return True
 
@@ -227,12 +230,14 @@ class SessionApp(App[None]):
     def action_method(self, name: str) -> None:
         """Plan by another method."""
         before = self.session.options
-        if name == before.method:
+        if name == before.request.method:
             self.say(f"the plan is by {name} already")
         elif self.session.study is not None:
-            options = replace(before, method=name)
-            self.steps.note(before, options, f"the plan is by {before.method} again")
-            self.plan(options, words=f"by {name} now, not {before.method}; u in views 3 and 4 takes it back")
+            options = before.with_request(method=name)
+            self.steps.note(before, options, f"the plan is by {before.request.method} again")
+            self.plan(
+                options, words=f"by {name} now, not {before.request.method}; u in views 3 and 4 takes it back"
+            )
 
     def action_undo(self) -> None:
         """Take back the last change of the plan's options; others stay."""
@@ -267,9 +272,9 @@ class SessionApp(App[None]):
             return
 
         def found(progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
-            from tui.engine.planning import binding_of
+            from sampling.plan.sensitivity import measure_sensitivity
 
-            yield binding_of(session.options, study, progress)
+            yield measure_sensitivity(study, progress)
 
         def take(binding: tuple[Relaxation, ...]) -> None:
             if study is self.session.study:
@@ -299,8 +304,8 @@ class SessionApp(App[None]):
 
     def name_decisions(self, path: Path) -> None:
         """Have commands name this file, which has the split decisions."""
-        self._shown = replace(self._shown, options=replace(self._shown.options, overrides=str(path)))
-        self.change(options=replace(self.session.options, overrides=str(path)))
+        self._shown = replace(self._shown, options=self._shown.options.with_request(overrides=str(path)))
+        self.change(options=self.session.options.with_request(overrides=str(path)))
 
     def say_failure(self, error: Exception) -> None:
         """Tell the user why an engine could not do what was asked for."""

@@ -31,7 +31,6 @@ from tui.app.widgets import Chart, Line, PaneTitle, Soon, titled
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank
 from tui.charts.tree import tree
-from tui.engine.studies import target_of
 from tui.options.command_line import command_line, error_text, options_of
 from tui.options.look import TreeOptions
 from tui.options.plan import SampleOptions
@@ -71,14 +70,14 @@ class WalkSpec:
         if other is None or self.counts is not other.counts:
             return False
         mine, theirs = (
-            (spec.method, target_of(spec.options), spec.options.seed, spec.options.set)
+            (spec.method, spec.options.request.target, spec.options.request.seed, spec.options.request.set)
             for spec in (self, other)
         )
         return mine == theirs and same_overrides(self.overrides, other.overrides)
 
     def walk(self, progress: Progress) -> SplitStepper:
         """Return a new walk by it, at no group yet."""
-        settings, target = self.options.set, target_of(self.options)
+        settings, target = self.options.request.set, self.options.request.target
         return SplitStepper(
             self.counts, self.method, target, settings=settings, overrides=self.overrides, progress=progress
         )
@@ -158,7 +157,7 @@ class SplitTreeScreen(ViewScreen):
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Walk by the session's options, in the group it has in focus."""
-        has_other_method = shown is not None and shown.options.method != session.options.method
+        has_other_method = shown is not None and shown.request.method != session.request.method
         if has_other_method:
             # The plan's own trees are shown again.
             self._studied = None
@@ -178,7 +177,7 @@ class SplitTreeScreen(ViewScreen):
 
     def _method_wanted(self, session: Session) -> str:
         """Return the method whose trees are to be shown: the plan's, or one for study."""
-        return self._studied or methods_in_turn(session.options.method)[0]
+        return self._studied or methods_in_turn(session.request.method)[0]
 
     def _spec_of(self, session: Session) -> WalkSpec | None:
         """Return what the session asks of a walk; None while nothing is read."""
@@ -265,7 +264,7 @@ class SplitTreeScreen(ViewScreen):
 
     def _plan_by_decision(self, spec: WalkSpec, group: str, path: str, verdict: Verdict) -> None:
         """Plan by the decision that the walk has already taken over."""
-        self._spec, of_plan = spec, self.session.options.method
+        self._spec, of_plan = spec, self.session.request.method
         # A plan with strata of kernel groups takes the cuts; one of another kind becomes one by this method.
         by = of_plan if splits_groups(of_plan) else spec.method
         self.app.decide(spec.overrides, by)
@@ -274,11 +273,11 @@ class SplitTreeScreen(ViewScreen):
         self.app.say(f"{group} {node_name(path)} {what} by you; {then}")
 
     def _undo(self) -> None:
-        before = self.session.options.method
+        before = self.session.request.method
         if not self.app.undo_decision():
             self.app.say("there is no decision of yours to take back")
             return
-        method = self.session.options.method
+        method = self.session.request.method
         left = counted(decisions(self.session.overrides), "decision", "decisions")
         back = "" if method == before else f", by {method} again"
         self.app.say(f"taken back{back}; {left} of yours left")
@@ -309,7 +308,7 @@ class SplitTreeScreen(ViewScreen):
         stop = self.looked_at
         if stop is None:
             return
-        session, of_plan = self.session, self.session.options.method
+        session, of_plan = self.session, self.session.request.method
         whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
         whose = "the plan's" if self.method == of_plan else whose
         axis = "log" if session.log else "linear"
@@ -380,7 +379,7 @@ class SplitTreeScreen(ViewScreen):
     def action_method(self) -> None:
         """Show the trees of the next method; those of the plan's are not for study."""
         session = self.session
-        methods, shown = methods_in_turn(session.options.method), self._method_wanted(session)
+        methods, shown = methods_in_turn(session.request.method), self._method_wanted(session)
         place = methods.index(shown) if shown in methods else -1
         self._studied = methods[(place + 1) % len(methods)]
         self._begin(session)
@@ -401,16 +400,15 @@ class SplitTreeScreen(ViewScreen):
         if spec is not None:
             session = replace(session, options=spec.options, overrides=spec.overrides)
         options = options_with_overrides(session)
-        if options.group_by is GroupBy.PUBLISHED and spec is not None:
+        if options.request.group_by is GroupBy.PUBLISHED and spec is not None:
             # That of the plan's method, whose groups these are.
-            options = replace(options, group_by=spec.counts.grouping.by)
+            options = options.with_request(group_by=spec.counts.grouping.by)
         tree_options = options_of(
             TreeOptions,
             options,
             kernel="#1" if stop is None else f"#{stop.group + 1}",
-            method=self.method,
             decisions=0 if stop is None else len(stop.nodes),
             node=None if cursor is None else node_name(cursor),
             log=session.log,
         )
-        return command_line("tree", tree_options)
+        return command_line("tree", tree_options.with_request(method=self.method))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sampling.plan.request import PlanRequest
 from sampling.reduction import GroupBy
 from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
@@ -66,6 +67,11 @@ class Session:
     #: The plan file that was opened, and in what the plan shown is not that of the file, in a line each.
     plan: OpenedPlan | None = None
     beside: tuple[str, ...] = ()
+
+    @property
+    def request(self) -> PlanRequest:
+        """What is asked of the plan."""
+        return self.options.request
 
     @property
     def profiles(self) -> tuple[str, ...]:
@@ -142,10 +148,19 @@ class Steps:
         """
         while self._taken:
             before, after, words = self._taken.pop()
-            names = [each.name for each in fields(options)]
-            was = {
-                name: getattr(before, name) for name in names if getattr(before, name) != getattr(after, name)
-            }
-            if was and all(getattr(options, name) == getattr(after, name) for name in was):
-                return replace(options, **was), words
+            own, asked = (
+                _changed(*of_both)
+                for of_both in ((before, after, options), (before.request, after.request, options.request))
+            )
+            if own is not None and asked is not None and (own or asked):
+                return replace(options, **own).with_request(**asked), words
         return None
+
+
+def _changed(before: Any, after: Any, now: Any) -> dict[str, Any] | None:
+    """Return the values before a step of what it changed; None where one of these was changed since."""
+    names = getattr(before, "__struct_fields__", None) or [each.name for each in fields(before)]
+    names = [name for name in names if name != "request" and getattr(before, name) != getattr(after, name)]
+    if any(getattr(now, name) != getattr(after, name) for name in names):
+        return None
+    return {name: getattr(before, name) for name in names}

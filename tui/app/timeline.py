@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ from tui.charts.grid import Grid, blank
 from tui.charts.grid import runs as grid_runs
 from tui.charts.timeline import LEFT, RIGHT, RunAxis
 from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
-from tui.engine.studies import region_of
 from tui.options.choices import TimelineBy
 from tui.options.command_line import command_line, options_of
 from tui.options.look import TimelineOptions
@@ -89,11 +87,12 @@ class RegionChoice(NamedTuple):
 
     def is_in(self, options: SampleOptions) -> bool:
         """Whether options have it still: its filter may have been changed since, by the filters' form too."""
-        return (options.range, options.launches) == (self.after.range, self.after.launches)
+        asked, after = options.request, self.after.request
+        return (asked.range, asked.launches) == (after.range, after.launches)
 
     def taken_out(self, options: SampleOptions) -> SampleOptions:
         """Return options with the region from before; what else changed since stays."""
-        return replace(options, range=self.before.range, launches=self.before.launches)
+        return options.with_request(range=self.before.request.range, launches=self.before.request.launches)
 
 
 class RangeTree(Rows):
@@ -226,7 +225,7 @@ class TimelineScreen(ViewScreen):
             self._chart.say("no kernel group is in focus: choose one in view 1")
         elif self._wanted != (study, group):
             self._wanted = (study, group)
-            self._read(study, group, session.options.seed)
+            self._read(study, group, session.request.seed)
         elif shown is None or shown.log != session.log:
             self._show()
 
@@ -313,7 +312,7 @@ class TimelineScreen(ViewScreen):
     @property
     def _shown_above(self) -> RangeForest | str | None:
         """The ranges of the region from before the choice; None while they are read."""
-        return self._above.get(region_of(self._base))
+        return self._above.get(self._base.request.region)
 
     def _show_ranges(self) -> None:
         above, choice = self._shown_above, self._in_force
@@ -397,9 +396,9 @@ class TimelineScreen(ViewScreen):
             self._give_back()
             return
         if path < listed.found_from:
-            after = replace(base, range=listed.paths.written(path))
+            after = base.with_request(range=listed.paths.written(path))
         else:
-            after = replace(base, launches=f"{int(listed.first[path])}:{int(listed.last[path]) + 1}")
+            after = base.with_request(launches=f"{int(listed.first[path])}:{int(listed.last[path]) + 1}")
         self._choice = RegionChoice(path, base, after)
         self.app.plan(after)
 

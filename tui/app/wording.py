@@ -102,9 +102,9 @@ def farewell(session: Session) -> str | None:
     taken = decisions(session.overrides)
     who = f"{study.design.method} + {taken} of yours" if taken else study.design.method
     line = f"{who}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
-    options = replace(printed_options(session), overrides=None)
+    options = printed_options(session).with_request(overrides=None)
     if taken and (saved := decisions_file(session)).exists():
-        options = replace(options, overrides=str(saved))
+        options = options.with_request(overrides=str(saved))
     elif taken:
         lost = counted(taken, "split decision of yours was", "split decisions of yours were")
         line += f"; {lost} not saved (S and Y do), and not in the command"

@@ -9,7 +9,7 @@ from sampling.readers.launch_parquet import ConvertedProfile, write_launch_parqu
 from sampling.reduction.selection import counts_selection
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.studies import open_profile, progress_of, region_of
+from tui.engine.studies import open_profile, progress_of
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
@@ -35,7 +35,7 @@ def run_convert(options: ConvertOptions) -> None:
     if options.output is None:
         raise OptionError("convert needs -o FILE.parquet (or - for stdout)")
     target = None if options.output == STDOUT else Path(options.output)
-    region = region_of(options)
+    region = options.request.region
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         with scratch_file() if target is None else new_file(target) as path:

@@ -12,8 +12,7 @@ from sampling.plan.study import Study
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine import studies
-from tui.engine.studies import chosen_kernel, open_profile, progress_of, region_of, study_as_asked
+from tui.engine.studies import chosen_kernel, open_profile, progress_of, study_as_asked
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
@@ -146,7 +145,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     from sampling.reduction.range_list import list_ranges
     from tui.text.timeline import NO_RANGES, ranges_answer
 
-    region = region_of(options)
+    region = options.request.region
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         listed = list_ranges(profile, region, progress)
@@ -162,7 +161,7 @@ def run_ranks(options: look.RanksOptions) -> None:
 
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
-        found = rank_times(profile, region_of(options), progress)
+        found = rank_times(profile, options.request.region, progress)
     emit(ranks_answer(profile, found, options), options)
 
 
@@ -172,11 +171,10 @@ def run_tree(options: look.TreeOptions) -> None:
     from sampling.splitting.tree import list_decisions
     from tui.text.tree import node_at, take_snapshot, tree_blocks, whole_tree
 
-    split_trees_of(options.method)
+    split_trees_of(options.request.method)
     study = study_as_asked(options.profiles, options)
-    of, counts = study.choice, study.counts
-    target = studies.target_of(options)
-    walk = SplitStepper(counts, of.method, target, settings=of.settings, overrides=of.overrides)
+    of, counts = study.request, study.counts
+    walk = SplitStepper(counts, of.method, of.target, settings=of.set, overrides=study.overrides)
     walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))
     if options.decisions is None:
         stop = whole_tree(walk)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sampling.plan.judge import judge_design, judge_plan
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.plan.sensitivity import PlanCosts, check_has_trade_off
+from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_sensitivity
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import plan_costs, study_within_budget
@@ -28,18 +28,18 @@ def run_sample(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
     study = study_within_budget(options.profiles, options)
     notes(map(with_flags, study.design.notes), quiet=options.quiet)
-    plan = drawn_plan(study.counts, study.design, options.seed)
+    plan = drawn_plan(study.counts, study.design, options.request.seed)
     # In formats of rows, a row is a drawn launch.
     shows_rows = options.list is None and options.format in _ROW_FORMATS
     judged, launches = None, tuple[PlannedLaunch, ...]()
     with progress_of(options) as progress:
         if options.judge and options.list is None:
-            judged = judge_design(plan.design, options.judge, options.seed, progress)
+            judged = judge_design(plan.design, options.judge, options.request.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
             launches = find_planned_launches(study, plan, progress)
     if options.output is not None:
-        document = plan_document(study, plan, launches, studies.plan_options(options, study, plan))
+        document = plan_document(study, plan, launches)
         write_plan(document.text(), options.output, quiet=options.quiet)
     if options.list is not None:
         answer = list_answer(study, plan, launches, options.list)
@@ -61,17 +61,23 @@ def run_trade_off(options: TradeOffOptions) -> None:
     """Read once, design a plan at each epsilon, draw."""
     from tui.text.trade_off import TradeOff, trade_off_answer
 
-    check_has_trade_off(options.method)
-    target = studies.target_of(options)
+    check_has_trade_off(options.request.method)
     planning.budget_of(options)
-    epsilons = planning.epsilons_of(options.epsilons, target, with_plan=options.binding)
+    epsilons = planning.epsilons_of(options.epsilons, options.request.epsilon, with_plan=options.binding)
     study = studies.study_as_asked(options.profiles, options)
     with progress_of(options) as progress:
-        points, missing = planning.traded(study, options, target, epsilons, progress)
-        binding = planning.binding_of(options, study, progress) if options.binding else None
+        points, missing = planning.traded(study, epsilons, progress)
+        binding = measure_sensitivity(study, progress) if options.binding else None
     if not points:
         raise missing[0].problem
-    known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))
+    known = TradeOff(
+        study.request.method,
+        study.request.target,
+        epsilons,
+        points,
+        missing,
+        PlanCosts(binding, options.slowdown),
+    )
     emit(with_selection(trade_off_answer(study, known, options), part_of_study(study)), options)
 
 
@@ -80,8 +86,6 @@ def run_compare(options: CompareOptions) -> None:
     from tui.text.methods import compared_workloads, comparison_blocks
 
     methods, workloads = planning.methods_of(options.methods), planning.workloads_of(options)
-    # Columns that do not parse are refused before a note on anything else.
-    studies.columns_of(options)
     studies.note_unused(options, methods)
     with progress_of(options) as progress:
         rows, said, parts = compared_workloads(workloads, methods, options, progress)
@@ -107,7 +111,7 @@ def run_judge(options: JudgeOptions) -> None:
             plan,
             studies.open_judged(plan, options, progress),
             repeats=options.repeats,
-            seed=options.seed,
+            seed=options.request.seed,
             names_may_differ=options.align is AlignBy.ORDER,
             by_operator=options.align is AlignBy.OPERATOR,
             progress=progress,

@@ -304,14 +304,14 @@ def run_mrc(options: scale.ScaleMrcOptions) -> None:
     given = {flag: method for flag, (is_given, method) in asked.items() if is_given}
     if len(given) > 1:
         raise OptionError(f"{' and '.join(given)} are given", remedy="give one of them")
-    if options.seed < 0:
-        raise OptionError(f"--seed is 0 or more, not {options.seed}")
+    if options.request.seed < 0:
+        raise OptionError(f"--seed is 0 or more, not {options.request.seed}")
     sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
     trace = read_address_trace(options.traces, trace_format=options.source, line_bytes=options.line_bytes)
     curve = miss_rate_curve(
         trace,
         np.array(capacities, dtype=np.int64),
-        np.random.default_rng(options.seed),
+        np.random.default_rng(options.request.seed),
         method=next(iter(given.values()), Method.EXACT),
         rate=DEFAULT_RATE if options.rate is None else options.rate,
         unit=options.mpki_unit,

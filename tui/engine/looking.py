@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
-from sampling.methods.registry import DEFAULT_METHOD
 from sampling.parallel import Progress
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
@@ -24,7 +23,7 @@ from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, idle_gaps, launches_of_group
 from tui.engine import studies
-from tui.engine.studies import columns_of, open_profile, region_of
+from tui.engine.studies import open_profile
 from tui.options.choices import TimelineBy
 from tui.options.look import DifferenceOptions, TimelineOptions, file_and_part, with_part
 
@@ -77,7 +76,7 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
         )
     group = studies.chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     with studies.progress_of(options) as progress:
-        found = timeline_of_group(study, group, options.seed, progress)
+        found = timeline_of_group(study, group, options.request.seed, progress)
     ids = found.launches.id
     low, high = (None, None) if options.window is None else written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
@@ -138,16 +137,15 @@ def found_difference(
     from sampling.difference import ProfilePart, difference_between
 
     named = [file_and_part(text) for text in (options.before, options.after)]
-    regions = [region_of(with_part(options, part)) for _, part in named]
-    grouping = studies.grouping_of(options, DEFAULT_METHOD)
+    regions = [with_part(options, part).request.region for _, part in named]
+    grouping = options.request.grouping
     paths = dict.fromkeys(path for path, _ in named)
     studies.check_standard_input(*paths)
-    columns = columns_of(options)
     profiles = {path: profile for path, profile in (read or {}).items() if path in paths}
     for path in paths:
         if path not in profiles:
             profiles[path] = open_profile((path,), options, progress, needs_table=False)
-    if columns is not None:
+    if options.request.columns is not None:
         refuse_unused_columns(list(profiles.values()))
     before, after = map(ProfilePart, (profiles[path] for path, _ in named), regions)
     return difference_between(before, after, grouping, confidence=options.confidence, progress=progress)

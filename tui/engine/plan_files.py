@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import structs
 
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.estimation.total import PlanEstimate, estimate_plan
@@ -16,19 +16,18 @@ from sampling.parallel import Progress
 from sampling.plan.other_recording import located_files, made_from
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.plan.request import PlanRequest, flags
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
-from sampling.strata.target import Target
 from sampling.text import counted
 from tui.options.command_line import command_line
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions, ReportOptions
 from tui.options.plan import JudgeOptions
 from tui.options.simulate import AlignOptions, EstimateOptions
-from tui.output.writer import named
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
@@ -120,15 +119,9 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
 
 # What may be said beside a plan; all else is the plan's own.
 _NOT_OF_THE_PLAN = {
-    *("profiles", "plan", "format", "output", "force", "quiet", "ascii", "color"),
+    *("profiles", "plan", "format", "output", "force", "quiet", "ascii", "color", "request"),
     *("slowdown", "app", "no_mouse"),
 }
-_COPIED = (
-    *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices", "each_rank"),
-    *("include", "exclude", "launches", "time", "range", "min_duration", "columns", "rank_regex"),
-    *("partial", "keep_overlong"),
-)
-_OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
 
 
 @dataclass(frozen=True)
@@ -177,27 +170,14 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
     or a split decision in it, means nothing.
     """
     refuse_what_the_plan_says(opened.path, given)
-    recorded, default = opened.plan.options, Target()
-    copied = {name: value for name, value in named(recorded, *_COPIED).items() if value not in {UNSET, None}}
-    # Options that only some methods look at are not given where they have their default.
-    for name in _OF_SOME:
-        if (value := getattr(recorded.target, name)) != getattr(default, name):
-            copied[name] = value if name != "group_epsilon" else "none" if value is None else f"{value!r}"
     features = []
-    for path in recorded.features:
+    for path in opened.plan.options.features:
         # As it was named, or beside the plan where it is not there.
         beside = Path(opened.path).parent / Path(path).name
         features.append(str(beside) if not Path(path).exists() and beside.exists() else path)
-    return replace(
-        given,
-        **copied,
-        profiles=opened.profiles,
-        device=tuple(map(str, recorded.device)),
-        process=tuple(map(str, recorded.process)),
-        features=tuple(features),
-        no_pool=recorded.pool is False,
-        overrides=opened.path if opened.plan.overrides else None,
-    )
+    overrides = opened.path if opened.plan.overrides else None
+    request = structs.replace(opened.plan.options, features=tuple(features), overrides=overrides)
+    return replace(given, profiles=opened.profiles, request=request)
 
 
 def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
@@ -205,11 +185,16 @@ def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
 
     Raises OptionError: one of them was typed.
     """
-    for option in fields(given):
-        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
-            flag = next(each for each in option.metadata["flags"] if each.startswith("--"))
-            remedy = f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`"
-            raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
+    typed = [
+        next(each for each in option.metadata["flags"] if each.startswith("--"))
+        for option in fields(given)
+        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default
+    ]
+    unset = PlanRequest()
+    typed += [flags(name)[0] for name in given.asked if getattr(given.request, name) != getattr(unset, name)]
+    for flag in typed[:1]:
+        remedy = f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`"
+        raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
 
 
 def check_files(opened: OpenedPlan) -> None:
@@ -223,7 +208,7 @@ def check_files(opened: OpenedPlan) -> None:
     are_kept = all(path.is_file() or path.is_dir() for path in paths)
     if not are_kept or [content_sha256(path) for path in paths] != expected:
         # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
-        _check_profile(opened, opened.plan.options.read(opened.profiles))
+        _check_profile(opened, opened.plan.read_profile(opened.profiles))
 
 
 def profile_check(opened: OpenedPlan | None) -> Callable[[Profile], None] | None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan import sensitivity
 from sampling.plan.plan import Plan, drawn_plan
-from sampling.plan.sensitivity import Budget, NoPoint, PlanCosts, Relaxation, SimulationHours, TradeOffPoint
+from sampling.plan.request import PlanRequest
+from sampling.plan.sensitivity import Budget, NoPoint, PlanCosts, SimulationHours, TradeOffPoint
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.strata.target import Target
+from sampling.text import why_no_number
 from tui.engine import studies
-from tui.engine.studies import feature_file, progress_of, region_of, target_of
+from tui.engine.studies import feature_file, progress_of
 from tui.options.command_line import with_flags
-from tui.options.field import why_no_number
 from tui.options.plan import CompareOptions
-from tui.options.shared import BudgetOptions, MethodOptions, SlowdownOptions
+from tui.options.shared import BudgetOptions, SlowdownOptions
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
@@ -37,7 +38,7 @@ def budget_of(options: SlowdownOptions) -> Budget | None:
     if not isinstance(options, BudgetOptions) or options.budget is None:
         return None
     budget = sensitivity.parse_budget(options.budget, options.slowdown)
-    sensitivity.check_has_trade_off(options.method)
+    sensitivity.check_has_trade_off(options.request.method)
     return budget
 
 
@@ -52,8 +53,7 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     if budget is None:
         return read
     with progress_of(options) as progress:
-        fitting = sensitivity.study_within(read, target_of(options), budget, progress)
-    return studies.with_flags_in_findings(fitting)
+        return studies.with_flags_in_findings(sensitivity.study_within(read, budget, progress))
 
 
 def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
@@ -64,8 +64,8 @@ def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> 
     Raises BudgetError: none fits it; OptionError: see `budget_of` and `study_within`.
     """
     budget = sensitivity.parse_budget(str(options.budget), options.slowdown)
-    found = sensitivity.study_within(read, target_of(options), budget, progress)
-    plan = drawn_plan(found.counts, found.design, options.seed)
+    found = sensitivity.study_within(read, budget, progress)
+    plan = drawn_plan(found.counts, found.design, options.request.seed)
     return found, sensitivity.simulation_hours(plan, budget.slowdown)
 
 
@@ -74,7 +74,7 @@ def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, bin
     found = None
     if binding:
         with progress_of(options) as progress:
-            found = binding_of(options, study, progress)
+            found = sensitivity.measure_sensitivity(study, progress)
     return PlanCosts(found, options.slowdown, hours_of(options, study, plan), budget_of(options))
 
 
@@ -82,29 +82,24 @@ def hours_of(options: SlowdownOptions, study: Study, plan: Plan | None = None) -
     """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
     if options.slowdown is None:
         return None
-    drawn = plan or drawn_plan(study.counts, study.design, options.seed)
+    drawn = plan or drawn_plan(study.counts, study.design, options.request.seed)
     return sensitivity.simulation_hours(drawn, options.slowdown)
 
 
-def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:
-    """Return what each option alone, relaxed one step, would give the plan of a study by these options."""
-    # Of a plan within a budget the epsilon is the one that was found.
-    target = replace(target_of(options), epsilon=study.design.target.epsilon)
-    return sensitivity.measure_sensitivity(study, target, options.group_by, progress)
-
-
 def traded(
-    study: Study, options: MethodOptions, target: Target, epsilons: Sequence[float], progress: Progress
+    study: Study, epsilons: Sequence[float], progress: Progress
 ) -> tuple[tuple[TradeOffPoint, ...], tuple[NoPoint, ...]]:
     """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
-    overrides = study.choice.overrides
-    given = (study.counts, options.method, target, options.seed, epsilons)
-    tried = list(sensitivity.trade_off(*given, settings=options.set, overrides=overrides, progress=progress))
+    asked = study.request
+    given = (study.counts, asked.method, asked.target, asked.seed, epsilons)
+    tried = list(
+        sensitivity.trade_off(*given, settings=asked.set, overrides=study.overrides, progress=progress)
+    )
     points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
     return points, tuple(each for each in tried if isinstance(each, NoPoint))
 
 
-def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -> tuple[float, ...]:
+def epsilons_of(given: str | None, epsilon: float, *, with_plan: bool = False) -> tuple[float, ...]:
     """Return the epsilons asked for, each once; round ones around the plan's if none is named.
 
     `with_plan`: whether the plan's own has to be among them.
@@ -112,10 +107,10 @@ def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -
     Raises OptionError: one is no number, or no fraction.
     """
     if given is None:
-        return sensitivity.default_epsilons(target.epsilon)
+        return sensitivity.default_epsilons(epsilon)
     words = [word.strip() for word in given.split(",") if word.strip()]
     try:
-        named = [replace(target, epsilon=float(word)).epsilon for word in words]
+        named = [PlanRequest(epsilon=float(word)).epsilon for word in words]
     except ValueError as error:
         wrong = next((word for word in words if word.endswith("%")), None)
         why = "fractions by commas are meant" if wrong is None else why_no_number(wrong)
@@ -124,7 +119,7 @@ def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -
         raise OptionError(f"--epsilons {given}: {with_flags(error.message)}", remedy=error.remedy) from error
     if not named:
         raise OptionError("--epsilons names no epsilon", remedy="give fractions by commas, such as 0.01,0.02")
-    return tuple(dict.fromkeys([*named, *([target.epsilon] if with_plan else [])]))
+    return tuple(dict.fromkeys([*named, *([epsilon] if with_plan else [])]))
 
 
 def methods_of(given: str | None) -> tuple[str, ...]:
@@ -147,10 +142,9 @@ def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
 
     Raises OptionError: an option is wrong; found here, before the profiles are read.
     """
-    check_settings(options.set)
-    region_of(options)
-    target_of(options)
-    files = [feature_file(text, options.profiles)[1] for text in options.features]
+    check_settings(options.request.set)
+    _ = options.request.region, options.request.grouping, options.request.read_options
+    files = [feature_file(text, options.profiles)[1] for text in options.request.features]
     studies.check_standard_input(*options.profiles, *files)
     return [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
 
@@ -167,19 +161,14 @@ def comparison_of(
     # With several workloads, a file that names none may belong to any of them.
     is_only_one = len(paths) == len(options.profiles)
     if is_only_one:
-        features = studies.workload_features(options.features, paths)
+        features = studies.workload_features(options.request.features, paths)
     else:
-        files = [feature_file(text, options.profiles) for text in options.features]
+        files = [feature_file(text, options.profiles) for text in options.request.features]
         features = tuple(path for of, path in files if of is None or of in paths)
     return MethodComparison(
         profile,
-        region_of(options),
-        target_of(options),
+        structs.replace(options.request, features=features),
         repeats=options.repeats,
-        seed=options.seed,
-        settings=options.set,
-        feature_paths=features,
-        number_locale=options.number_locale.value,
         strict=is_only_one,
         progress=progress,
     )
@@ -190,7 +179,7 @@ def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions
 
     Raises OptionError: it names none; launch ids occur in every profile, so it could be of any.
     """
-    files = [feature_file(text, options.profiles) for text in options.features]
+    files = [feature_file(text, options.profiles) for text in options.request.features]
     for report in reports:
         if report.joined_by == "id" and (None, report.path) in files:
             what = f"--features {report.path} goes by launch ids, which every profile has"

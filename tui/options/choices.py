@@ -32,9 +32,6 @@ PlanList = StrEnum("PlanList", "STRATA LAUNCHES")
 #: How launches of another recording match a plan's: by name, grid and block, or by order alone.
 AlignBy = StrEnum("AlignBy", "NAMES ORDER OPERATOR")
 
-#: How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5.
-NumberLocale = StrEnum("NumberLocale", {"C": "C", "EN_US": "en_US", "DE_DE": "de_DE"})
-
 
 class TimelineBy(StrEnum):
     """What a timeline goes by."""

@@ -6,14 +6,14 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
-from enum import Enum
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from sampling.errors import OptionError, SamplingError
-from sampling.text import Wording, nearest
-from tui.options.field import why_no_number
+from sampling.plan import request
+from sampling.plan.request import flag_words
+from sampling.text import Wording, nearest, why_no_number
 from tui.options.shared import OutputOptions
 from tui.terminal.diagnostics import PROGRAM
 from tui.terminal.printable import ascii_within, is_ascii, printable
@@ -50,12 +50,14 @@ def flags_of_parameters() -> dict[str, str]:
         classes += options.__subclasses__()
         for option in fields(options):
             found |= parameters_of(option)
+    for name in request.NAMES:
+        found |= dict.fromkeys({name, request.option(name).parameter or name}, request.flags(name)[0])
     return found
 
 
 def parameters_of(option: Field[Any]) -> Mapping[str, str]:
     """Return the parameters that an option gives, and what is typed for each."""
-    if option.metadata.get("argument"):
+    if option.metadata.get("argument") or option.metadata["request"]:
         return {}
     long = next(flag for flag in option.metadata["flags"] if flag.startswith("--"))
     return {option.metadata["parameter"] or option.name: option.metadata["typed"] or long}
@@ -105,18 +107,17 @@ _ADDED_TO = frozenset({"include", "exclude"})
 
 def changed(options: Options, changes: Iterable[Change]) -> Options:
     """Return the options with these changes, as if they were typed."""
-    names = {parameter: option.name for option in fields(options) for parameter in parameters_of(option)}
+    names = {request.option(name).parameter or name: name for name in request.NAMES}
     given: dict[str, Any] = {}
     for change in changes:
-        name = names[change.parameter]
-        present, value = getattr(options, name), change.value
+        name, value = names[change.parameter], change.value
         if value is None:
-            given[name] = True
-        elif isinstance(present, tuple):
-            given[name] = (*present, value) if change.parameter in _ADDED_TO else (value,)
+            given[name] = not request.default(name)
+        elif request.is_repeated(name):
+            given[name] = (*getattr(options.request, name), value) if name in _ADDED_TO else (value,)
         else:
-            given[name] = type(present)(value) if isinstance(present, Enum) else value
-    return replace(options, **given)
+            given[name] = request.parse_value(name, value)
+    return options.with_request(**given)
 
 
 def change_text(changes: Iterable[Change]) -> str:
@@ -129,14 +130,17 @@ def change_text(changes: Iterable[Change]) -> str:
 def command_line(command: str, options: OutputOptions, *, always: Collection[str] = ()) -> str:
     """Return the line that runs a command with the options that differ from their defaults, for a shell.
 
-    `always`: names of fields to write in any case, since their defaults may change.
+    `always`: names of options to write in any case, since their defaults may change.
     """
     arguments: list[str] = []
     flags: list[str] = []
     # A person would write the output last.
     for option in sorted(fields(options), key=lambda option: option.name == "output"):
         value = getattr(options, option.name)
-        if option.metadata.get("argument"):
+        if option.metadata.get("request"):
+            unset: Any = option.default
+            flags += request.command_words(value, options.asked, unset, always=always)
+        elif option.metadata.get("argument"):
             arguments += map(str, value) if isinstance(value, tuple) else [str(value)]
         elif value != option.default or option.name in always:
             flags += _words(option, value)
@@ -176,7 +180,9 @@ def _quoted(word: str) -> str:
 def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
     """Return another command's options: those that both share are copied, unless changed; others default."""
     shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
-    return kind(**{name: getattr(given, name) for name in shared} | changes)
+    made = kind(**{name: getattr(given, name) for name in shared - {"request"}} | changes)
+    asked = [name for name in kind.asked if name in given.asked]
+    return made.with_request(**{name: getattr(given.request, name) for name in asked})
 
 
 def _words(option: Field[Any], value: Any) -> Iterator[str]:
@@ -190,8 +196,7 @@ def _words(option: Field[Any], value: Any) -> Iterator[str]:
     elif value is not None and value is not False:
         text = typed_value(value)
         long = next((flag for flag in flags if flag.startswith("--")), None)
-        is_like_a_flag = long is not None and text.startswith("-") and text != "-"
-        yield from [f"{long}={text}"] if is_like_a_flag else [flags[0], text]
+        yield from (flags[0], text) if long is None or not text.startswith("-") else flag_words(long, text)
 
 
 PLAN_NAME = "plan.json"

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from dataclasses import Field, dataclass, field, fields
-from enum import Enum, StrEnum
+from enum import Enum
 from inspect import get_annotations
-from typing import Any, dataclass_transform
+from typing import Any, ClassVar, dataclass_transform
+
+from sampling.plan.request import NAMES, Part, PlanRequest
+from sampling.plan.request import option as option_of
+from sampling.text import NumberKind
 
 OUTPUT_PANEL = "Output"
-
-
-class NumberKind(StrEnum):
-    """What a number with a point counts."""
-
-    FRACTION = "fraction"
-    PERCENT = "per cent"
-    OTHER = "other"
-
-
-def why_no_number(text: str, kind: NumberKind = NumberKind.FRACTION) -> str:
-    """Return why a text is no number; one in per cent is told what is typed instead.
-
-    >>> why_no_number("5%"), why_no_number("five")
-    ('fractions are meant, not per cent: 0.05', "'five' is no number")
-    """
-    if text.endswith("%") and kind is not NumberKind.OTHER:
-        with suppress(ValueError):
-            share = float(text[:-1])
-            if kind is NumberKind.PERCENT:
-                return f"per cent are meant without their sign: {share:g}"
-            return f"fractions are meant, not per cent: {share / 100:g}"
-    return f"{text!r} is no number"
 
 
 MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
@@ -45,6 +25,7 @@ _OF_TYPE = {"bool": False, "str": "", "InputFile": "", "PartOfFile": ""}
 _READS = {"InputFile": "", "FeatureFile": "=", "PartOfFile": "@"}
 _UNSAID: dict[str, Any] = {
     **dict.fromkeys(("panel", "metavar", "least", "most", "parameter", "typed", "product")),
+    "request": False,
     "fraction": False,
     "kind": NumberKind.FRACTION,
 }
@@ -77,18 +58,36 @@ def argument(text: HelpText, metavar: str, *, required: bool = True) -> Any:
     return field(default=..., metadata=about)
 
 
+def request_field(unset: PlanRequest | None = None) -> Any:
+    """Return the field that holds what is asked of a plan; ``unset``: where a command has other defaults.
+
+    What the command line offers of it is said with the class, as ``asks``.
+    """
+    return field(
+        default=unset or PlanRequest(), metadata=_UNSAID | {"request": True, "flags": (), "reads": None}
+    )
+
+
 @dataclass_transform(frozen_default=True)
 class CommandOptions:
     """A frozen dataclass of the options of a command, all given by name.
 
     What `dataclass` writes anew for every class is written once here: it took a tenth of a command's time.
-    `panel`: the heading of the help that its own ones stand below.
+    `panel`: the heading of the help that its own ones stand below. `asks`: which options of a plan's request
+    the command offers beside those of the classes above it, by their name or by the part that they are of.
     """
 
-    def __init_subclass__(cls, panel: str = "Options") -> None:
+    #: The options of a `PlanRequest` that the command offers, in its order.
+    asked: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, panel: str = "Options", asks: Collection[str | Part] = ()) -> None:
+        offered = {name for above in cls.__bases__ for name in getattr(above, "asked", ())}
+        cls.asked = tuple(
+            name for name in NAMES if name in offered or name in asks or option_of(name).part in asks
+        )
         for name, kind in get_annotations(cls).items():
             given = cls.__dict__.get(name)
-            if not isinstance(given, Field):
+            if not isinstance(given, Field) or given.metadata.get("request"):
                 continue
             about, default = dict(given.metadata), given.default
             about["reads"] = next((sign for word, sign in _READS.items() if word in kind), None)

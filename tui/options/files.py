@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sampling.errors import OptionError, PlanFileError
+from sampling.plan import request
 
 _STDIN = _STDOUT = "-"
 
@@ -61,6 +62,11 @@ def input_files(options: Any) -> tuple[str, ...]:
             for text in [value] if isinstance(value, str) else value:
                 places = [place for place, letter in enumerate(text) if letter == sign]
                 paths += [text, *(text[:place] if sign == "@" else text[place + 1 :] for place in places)]
+    for name in options.asked:
+        value = getattr(options.request, name)
+        if (sign := request.option(name).reads) is not None and value is not None:
+            for text in [value] if isinstance(value, str) else value:
+                paths += [text, *(text[place + 1 :] for place, letter in enumerate(text) if letter == sign)]
     return tuple(paths)
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sampling.errors import OptionError
+from sampling.plan.request import PlanRequest
 from tui.options import field, shared
 from tui.options.choices import DifferenceSort, GroupSort, RangeSort, TimelineBy
-from tui.options.field import MOST_COLUMNS, argument, height_option, option, output_option, width_option
+from tui.options.field import (
+    MOST_COLUMNS,
+    argument,
+    height_option,
+    option,
+    output_option,
+    request_field,
+    width_option,
+)
 from tui.options.files import InputFile, PartOfFile, Product
 from tui.options.shared import BudgetOptions, MethodOptions, PlanningOptions, ProfileOptions, SlowdownOptions
 from tui.options.simulate import RESULTS_PANEL, ResultsOptions
@@ -74,10 +82,9 @@ class TimelineOptions(MethodOptions, ProfileOptions):
     height: int | None = height_option("Rows.")
 
 
-class TreeOptions(PlanningOptions, ProfileOptions):
+class TreeOptions(PlanningOptions, ProfileOptions, asks=["method", "overrides"]):
     kernel: str | None = shared.KERNEL
-    method: str = option("Whose rule grows the tree.", "-m", default="root")
-    overrides: InputFile | None = shared.OVERRIDES
+    request: PlanRequest = request_field(PlanRequest(method="root"))
     max_depth: int | None = option("Draw no deeper than this.", least=0)
     decisions: int | None = option("Only the first N decisions; the next is proposed.", least=0)
     node: str | None = option("Show this node: root, or L or R a step.", metavar="PATH")
@@ -178,11 +185,10 @@ def with_part(options: Options, part: str | None) -> Options:
     if part is None:
         return options
     name = "launches" if _LAUNCH_IDS.fullmatch(part) else "range"
-    if (given := getattr(options, name)) is not None:
+    if (given := getattr(options.request, name)) is not None:
         what = f"@{part} and --{name} {given} both say which launches count"
         raise OptionError(what, remedy="give one of them")
-    chosen: dict[str, Any] = {name: part}
-    return replace(options, **chosen)
+    return options.with_request(**{name: part})
 
 
 def part_in_name(path: str, options: Options) -> tuple[str, Options]:
@@ -191,8 +197,7 @@ def part_in_name(path: str, options: Options) -> tuple[str, Options]:
     A part that would not be understood there stays with the options.
     """
     for name in ("range", "launches"):
-        unset: dict[str, Any] = {name: None}
-        part, without = getattr(options, name), replace(options, **unset)
+        part, without = getattr(options.request, name), options.with_request(**{name: None})
         if part is not None and file_and_part(named := f"{path}@{part}") == (path, part):
             with suppress(OptionError):
                 if with_part(without, part) == options:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sampling.plan.request import Part
 from tui.options import shared
-from tui.options.choices import AlignBy, CompareSort, ErrorMean, NumberLocale, PlanList
+from tui.options.choices import AlignBy, CompareSort, ErrorMean, PlanList
 from tui.options.field import argument, height_option, option, output_option, width_option
-from tui.options.files import FeatureFile, InputFile, Product
+from tui.options.files import InputFile, Product
 from tui.options.shared import BudgetOptions, OutputOptions, PlanningOptions, ProfileOptions, SlowdownOptions
 
 
@@ -28,16 +29,10 @@ class TradeOffOptions(SlowdownOptions, ProfileOptions):
     height: int | None = height_option("Rows of the chart.")
 
 
-class CompareOptions(PlanningOptions, ProfileOptions):
+class CompareOptions(PlanningOptions, ProfileOptions, asks=["features", "number_locale"]):
     profiles: tuple[InputFile, ...] = argument("Profile files; each is a workload of its own.", "PROFILE")
     methods: str | None = option("Methods, by commas; all if not given.", metavar="A,B")
     repeats: int = option("Draws of each method.", default=100, metavar="R", least=1)
-    features: tuple[FeatureFile, ...] = option(
-        "Metrics of the launches: ncu, NVBit, CSV, Parquet, npy (repeat); of several profiles, PROFILE is "
-        "the one they are of.",
-        metavar="[PROFILE=]FILE",
-    )
-    number_locale: NumberLocale = option("How the files of --features write numbers.", default=NumberLocale.C)
     mean: ErrorMean = option(
         "Over several profiles: arithmetic errors, or geometric.", default=ErrorMean.ARITHMETIC
     )
@@ -52,7 +47,7 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     height: int | None = height_option("Rows of the scatter.")
 
 
-class JudgeOptions(OutputOptions):
+class JudgeOptions(OutputOptions, asks=[Part.READING]):
     plan: InputFile = argument("A plan file.", "PLAN")
     profiles: tuple[InputFile, ...] = argument(
         "The profile it was made from, or another recording of the same program.", "PROFILE"
@@ -64,10 +59,6 @@ class JudgeOptions(OutputOptions):
         parameter="names_may_differ",
         typed=f"--align {AlignBy.ORDER}",
     )
-    columns: str | None = shared.COLUMNS
-    rank_regex: str | None = shared.RANK_REGEX
-    partial: bool = shared.PARTIAL
-    keep_overlong: bool = shared.KEEP_OVERLONG
     no_cache: bool = shared.NO_CACHE
     scheduler: str | None = shared.SCHEDULER
     repeats: int = option("Draws.", default=100, metavar="R", least=1)

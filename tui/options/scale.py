@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sampling.errors import OptionError
+from sampling.text import NumberKind
 from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
 from tui.options import field
-from tui.options.field import NumberKind, argument, height_option, option, output_option, width_option
+from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import OutputOptions, Texts, WindowOptions
 

@@ -5,47 +5,50 @@ One field is one option, see `tui.options.field`.
 
 from __future__ import annotations
 
-from sampling.reduction import GroupBy
-from tui.options.choices import ColorMode, NumberLocale, OutputFormat
-from tui.options.field import OUTPUT_PANEL, CommandOptions, NumberKind, argument, option, output_option
-from tui.options.files import FeatureFile, InputFile, Product
+from dataclasses import replace
+from typing import Any, Self
 
-_REGION = "Which launches"
+from msgspec import structs
+
+from sampling.plan.request import Part, PlanRequest
+from sampling.text import NumberKind
+from tui.options.choices import ColorMode, OutputFormat
+from tui.options.field import (
+    OUTPUT_PANEL,
+    CommandOptions,
+    argument,
+    option,
+    output_option,
+    request_field,
+)
+from tui.options.files import InputFile, Product
+
+SELECTION_PANEL = "Which launches"
 Texts = tuple[str, ...]
 PLAN_PANEL = "Plan"
+PANELS = {
+    Part.SEED: OUTPUT_PANEL,
+    **dict.fromkeys((Part.SELECTION, Part.READING), SELECTION_PANEL),
+    **dict.fromkeys((Part.PROMISE, Part.METHOD), PLAN_PANEL),
+}
+"""The headings of the help that the options of a plan's request stand below."""
 
 
 # Options of several commands, each below another class.
-COLUMNS = option(
-    "CSV and Parquet: which columns hold what; a time's unit may follow, :us. Also grid, block or their "
-    "axes, start_ns, stream, device, process.",
-    panel=_REGION,
-    metavar="name=A,duration_ns=B",
-)
-RANK_REGEX = option(
-    r"Where paths tell ranks, if not as rank3 or worker3: 'report_(\d+)'.",
-    panel=_REGION,
-    metavar="REGEX",
-)
-PARTIAL = option("Of a trace that is cut short, read what is whole.", panel=_REGION)
-KEEP_OVERLONG = option(
-    "Keep recorded durations in which other launches of the same stream begin and end.", panel=_REGION
-)
-NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=_REGION)
+NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=SELECTION_PANEL)
 SCHEDULER = option(
     "A Dask scheduler, whose workers read the files, at the same paths, and look at their launches.",
-    panel=_REGION,
+    panel=SELECTION_PANEL,
     metavar="ADDRESS",
 )
 DETAILS = option("Tell every figure, not only the answer.", panel=OUTPUT_PANEL)
 KERNEL = option("#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
-OVERRIDES = option("Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
 BINDING = option(
     "Say what each option alone, relaxed one step, would give; makes several plans.", panel=PLAN_PANEL
 )
 
 
-class OutputOptions(CommandOptions, panel=OUTPUT_PANEL):
+class OutputOptions(CommandOptions, panel=OUTPUT_PANEL, asks=[Part.SEED]):
     """What every command takes."""
 
     format: OutputFormat = option("How to write the results.", default=OutputFormat.TABLE)
@@ -54,9 +57,13 @@ class OutputOptions(CommandOptions, panel=OUTPUT_PANEL):
         "Replace what is kept otherwise: a file of another kind, an export, a plan that was topped up."
     )
     quiet: bool = option("No progress and no notes on stderr.", "-q")
-    seed: int = option("Seed of every random draw.", default=0)
+    request: PlanRequest = request_field()
     ascii: bool = option("Draw with ASCII alone.")
     color: ColorMode = option("When to colour.", default=ColorMode.AUTO)
+
+    def with_request(self, **changes: Any) -> Self:
+        """Return the options with other values of what is asked of the plan."""
+        return replace(self, request=structs.replace(self.request, **changes))
 
 
 class WindowOptions(OutputOptions):
@@ -71,41 +78,9 @@ class AppOptions(WindowOptions):
     app: bool = option("Insist on the app: refuse where there is no terminal.")
 
 
-class RegionOptions(OutputOptions, panel=_REGION):
+class RegionOptions(OutputOptions, panel=SELECTION_PANEL, asks=[Part.SELECTION, Part.READING]):
     """Which launches count, and what a kernel group is."""
 
-    group_by: GroupBy = option("What the launches of a kernel group share.", default=GroupBy.LAUNCH)
-    pool_devices: bool = option("Let a kernel group span all processes and devices.")
-    each_rank: bool = option("Keep processes and devices apart that issue the same launches.")
-    device: Texts = option("Only these devices (repeat, or 0,1).", metavar="N", parameter="devices")
-    process: Texts = option(
-        "Only these processes, or ranks (repeat, or 0,8:16, which is 0 and 8 to 15).",
-        "--process",
-        "--rank",
-        metavar="N",
-        parameter="processes",
-    )
-    include: Texts = option("Only kernels whose full name matches.", metavar="REGEX")
-    exclude: Texts = option("Not these kernels; `communication` stands for collectives.", metavar="REGEX")
-    launches: str | None = option("Only launch ids A up to, not with, B.", metavar="A:B")
-    time: str | None = option(
-        "Only launches that start A up to, not with, B ns after the first.",
-        metavar="A:B",
-        parameter="time_ns",
-    )
-    range: str | None = option(
-        "Only launches of this NVTX or annotation range.", metavar="TEXT", parameter="named_range"
-    )
-    min_duration: int | None = option(
-        "Only launches that last N ns or more; what that leaves out is said.",
-        metavar="NS",
-        least=1,
-        parameter="min_duration_ns",
-    )
-    columns: str | None = COLUMNS
-    rank_regex: str | None = RANK_REGEX
-    partial: bool = PARTIAL
-    keep_overlong: bool = KEEP_OVERLONG
     no_cache: bool = NO_CACHE
     scheduler: str | None = SCHEDULER
 
@@ -116,33 +91,12 @@ class ProfileOptions(RegionOptions):
     profiles: tuple[InputFile, ...] = argument("Profile files; several are one workload.", "PROFILE")
 
 
-class PlanningOptions(RegionOptions, panel=PLAN_PANEL):
+class PlanningOptions(RegionOptions, asks=[Part.PROMISE]):
     """What is asked of a plan."""
 
-    epsilon: float = option("Bound on the relative error of the total.", "-e", default=0.05)
-    confidence: float = option("Share of draws that must meet it.", default=0.95)
-    group_epsilon: str | None = option("joint: bound of every group, or none (0.25).", metavar="X")
-    min_samples: int | None = option("joint: least samples of a stratum (1).")
-    noise_floor: float | None = option("Declared spread of cycles per ns within a stratum (0.05).")
-    kernel_spread: float | None = option("Declared spread of cycles per ns between kernels (0.3).")
-    no_pool: bool = option("joint: an own estimate of every kernel group, however small.")
-    set: Texts = option("An option of one method.", metavar="METHOD.NAME=VALUE", parameter="settings")
 
-
-class MethodOptions(PlanningOptions, panel=PLAN_PANEL):
+class MethodOptions(PlanningOptions, asks=[Part.METHOD]):
     """A plan, and the method that makes it."""
-
-    method: str = option("How to choose the launches.", "-m", default="joint")
-    features: tuple[FeatureFile, ...] = option(
-        "Metrics of the launches: ncu, NVBit, CSV, Parquet, npy (repeat); PROFILE is the one they are of.",
-        metavar="[PROFILE=]FILE",
-    )
-    number_locale: NumberLocale = option("How the files of --features write numbers.", default=NumberLocale.C)
-    cost: str | None = option(
-        "What simulating a launch costs in place of its time: instructions, or another metric of --features.",
-        metavar="METRIC",
-    )
-    overrides: InputFile | None = OVERRIDES
 
 
 class SlowdownOptions(MethodOptions, panel=PLAN_PANEL):

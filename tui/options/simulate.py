@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sampling.text import joined
-from tui.options.field import (
-    HelpText,
-    NumberKind,
-    argument,
-    height_option,
-    option,
-    output_option,
-    width_option,
-)
+from sampling.text import NumberKind, joined
+from tui.options.field import HelpText, argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
 from tui.options.shared import DETAILS, OutputOptions, Texts
 

@@ -136,7 +136,7 @@ def _text(
     if options.format is OutputFormat.JSON:
         document = Document(
             command=answer.command,
-            seed=options.seed,
+            seed=options.request.seed,
             selection=UNSET if answer.selection is None else answer.selection,
             warnings=tuple(map(str, answer.warnings)),
             results=answer.results,

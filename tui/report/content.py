@@ -19,7 +19,7 @@ from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording import made_from
 from sampling.plan.overview import device_name, profile_info, summarise_groups
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
-from sampling.plan.sensitivity import PlanCosts, default_epsilons, trade_off_point
+from sampling.plan.sensitivity import PlanCosts, default_epsilons, measure_sensitivity, trade_off_point
 from sampling.plan.study import Study
 from sampling.record import Count, Record
 from sampling.text import counted
@@ -29,8 +29,7 @@ from tui.charts.histogram import histogram_data, useful_bins
 from tui.charts.quantities import count, duration, duration_range, ratio, share
 from tui.engine.looking import GroupTimeline, timeline_of_group
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
-from tui.engine.planning import binding_of, comparison_of, plan_costs, study_within_budget, traded
-from tui.engine.studies import target_of
+from tui.engine.planning import comparison_of, plan_costs, study_within_budget, traded
 from tui.options.command_line import error_text, options_of, with_flags
 from tui.options.look import ReportOptions
 from tui.options.plan import CompareOptions
@@ -97,27 +96,27 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     """
     _check_results_options(options)
     study = study_within_budget(options.profiles, options)
-    plan = drawn_plan(study.counts, study.design, options.seed)
+    plan = drawn_plan(study.counts, study.design, options.request.seed)
     # First of all: of wrong files one hears before the long work.
     simulated = _simulated(study, plan, options, progress) if options.results else None
     judgement = known = compared = None
     if options.judge:
-        judgement = judge_design(plan.design, options.judge, options.seed, progress)
+        judgement = judge_design(plan.design, options.judge, options.request.seed, progress)
     costs = plan_costs(options, study, plan, binding=False)
-    timeline = timeline_of_group(study, 0, options.seed, progress)
-    if method_named(options.method).draws_at_random:
+    timeline = timeline_of_group(study, 0, options.request.seed, progress)
+    if method_named(options.request.method).draws_at_random:
         # Of a plan within a budget the epsilon is the one that was found.
-        target = replace(target_of(options), epsilon=study.design.target.epsilon)
+        target = study.request.target
         epsilons = default_epsilons(target.epsilon)
         others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
-        points, missing = traded(study, options, target, others, progress)
+        points, missing = traded(study, others, progress)
         points = (trade_off_point(study.design, target.epsilon), *points)
-        known = TradeOff(options.method, target, epsilons, points, missing, costs)
+        known = TradeOff(options.request.method, target, epsilons, points, missing, costs)
     if options.compare:
         asked = options_of(CompareOptions, options, output=None, one_workload=True)
         comparison = comparison_of(study.profile, options.profiles, asked, progress)
         compared = asked, *workload_rows(options.profiles, comparison, method_names(), asked)
-    costs = replace(costs, binding=binding_of(options, study, progress))
+    costs = replace(costs, binding=measure_sensitivity(study, progress))
     return Facts(study, plan, costs, judgement, timeline, known, compared, simulated)
 
 
@@ -170,7 +169,7 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
     charts = (duration_figure(study, group) for group in range(min(options.charts, len(groups))))
     keys = names("in full", [group.key for group in groups[: options.top]])
     commands = plan_words.following_commands(options.profiles, options)
-    again = f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
+    again = f"KernelPoint {__version__}, seed {options.request.seed}. The first command writes the plan."
     traded: tuple[Block | Figure, ...] = ()
     if (known := facts.traded) is not None:
         words = "What a plan of the same method costs where more or less error is allowed, all else alike."
@@ -280,7 +279,7 @@ def _comparison(facts: Facts) -> Iterator[Block | Figure]:
     yield (
         "Simulated, bound and group are what a method promises of the simulated total, of the profile's own "
         "and of any kernel group's. Mean, p95 and max are errors of the profile's total over repeated draws; "
-        f"within is the share of draws that are off by at most {share(asked.epsilon)}."
+        f"within is the share of draws that are off by at most {share(asked.request.epsilon)}."
     )
     yield from comparison_figures(rows)
     yield from notes

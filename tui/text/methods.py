@@ -18,7 +18,7 @@ from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter
 from tui.engine.planning import check_feature_reports, comparison_of
-from tui.engine.studies import columns_of, grouping_of, open_profile
+from tui.engine.studies import open_profile
 from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
@@ -59,7 +59,6 @@ def compared_workloads(
     Beside them sentences on what to know of the rows, and what filters keep of each workload. Raises
     OptionError: columns are named, and no file is a table; or see `comparison_of`.
     """
-    columns = columns_of(options)
     tables: list[list[ComparedMethod]] = []
     sentences: list[str] = []
     parts: dict[str, Selection] = {}
@@ -71,10 +70,9 @@ def compared_workloads(
         rows, said = workload_rows(paths, comparison, methods, options)
         tables.append(rows)
         sentences += said
-        parts[" ".join(paths)] = counts_selection(
-            profile, comparison.counts(grouping_of(options, methods[0]))
-        )
-    if columns is not None and not any(profile.named_columns for profile in profiles):
+        counts = comparison.counts(comparison.grouping(methods[0]))
+        parts[" ".join(paths)] = counts_selection(profile, counts)
+    if options.request.columns is not None and not any(profile.named_columns for profile in profiles):
         refuse_unused_columns(profiles[-1:])
     means = list_means(tables, options.mean.value) if len(workloads) > 1 else []
     sentences += [
@@ -96,7 +94,7 @@ def workload_rows(
     rows: list[ComparedMethod] = []
     notes: list[str] = []
     for method in methods:
-        compared = comparison.compare(method, grouping_of(options, method))
+        compared = comparison.compare(method)
         rows.append(compared.record(profile, compared.reason and with_flags(compared.reason)))
         if compared.design is not None:
             notes += [f"{head}{method}: {with_flags(text)}" for text in compared.design.notes]
@@ -213,7 +211,7 @@ def comparison_blocks(
     rows: Sequence[ComparedMethod], options: CompareOptions, canvas: Canvas
 ) -> Iterator[Block]:
     """Yield a scatter or a table a profile, below it what cannot run, with the reasons if asked for."""
-    promise = promises(rows, options.epsilon, options.confidence)
+    promise = promises(rows, options.request.epsilon, options.request.confidence)
     by_profile = [(profile, list(group)) for profile, group in groupby(rows, key=lambda row: row.profile)]
     for number, (profile, of_profile) in enumerate(by_profile):
         if len(by_profile) > 1:

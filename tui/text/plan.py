@@ -208,7 +208,7 @@ def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slo
     ways = []
     for step in found:
         flag = flags_of_parameters()[step.option]
-        way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
+        way = f"without {flag}" if step.after is True else f"{flag} {value_text(step.after)}"
         taken = "" if slowdown is None else f", {hours(machine_hours(total_ns / step.speedup, slowdown))}"
         ways.append(f"{way} ({offered(step)}{taken})")
     return f"Faster: {', '.join(ways)}" if ways else why_none(design)
@@ -246,9 +246,9 @@ def why_none(design: Design) -> str:
 
 
 def value_text(value: float | str) -> str:
-    """Return an option's value as it is typed, or whether a flag is given."""
+    """Return an option's value as it is typed, or whether the flag is given that switches it off."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return "no" if value else "yes"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -424,17 +424,20 @@ _MOST_BINDING = 3
 def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
     """Return commands to run next, on the same launches with the same target."""
     shown = OutputOptions()
-    kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
+    kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "request"}
     kept["profiles"] = profiles
     # Root has split trees, unless another method that has them was chosen.
-    has_trees = options.method != DEFAULT_METHOD and method_named(options.method).trees is not None
-    stepped = options.method if has_trees else "root"
+    method = options.request.method
+    has_trees = method != DEFAULT_METHOD and method_named(method).trees is not None
+    stepped = method if has_trees else "root"
     changes: tuple[tuple[str, type[PlanningOptions], dict[str, Any]], ...] = (
         ("sample", SampleOptions, {"output": PLAN_NAME}),
-        ("tree", TreeOptions, {"kernel": "#1", "method": stepped}),
+        ("tree", TreeOptions, {"kernel": "#1"}),
         ("compare", CompareOptions, {}),
     )
-    return [command_line(name, options_of(kind, options, **(kept | own))) for name, kind, own in changes]
+    made = {name: options_of(kind, options, **(kept | own)) for name, kind, own in changes}
+    made["tree"] = made["tree"].with_request(method=stepped)
+    return [command_line(name, of_command) for name, of_command in made.items()]
 
 
 def summary_blocks(

@@ -47,11 +47,11 @@ def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Block]:
     yield _table(found)
     if len(ranks) > 1 and found.best.error_by_kernel <= _STANDS:
         yield ""
-        chosen = {"profiles": options.profiles, "output": PLAN_NAME}
-        chosen |= {"process": (str(found.best.sequence.process),)}
+        chosen = {"process": (str(found.best.sequence.process),)}
         if sum(rank.sequence.process == found.best.sequence.process for rank in ranks) > 1:
             chosen |= {"device": (str(found.best.sequence.device),)}
-        yield CommandLine(command_line("sample", options_of(SampleOptions, options, **chosen)))
+        sampled = options_of(SampleOptions, options, output=PLAN_NAME).with_request(**chosen)
+        yield CommandLine(command_line("sample", sampled))
 
 
 def _computing(found: RankTimes) -> str:

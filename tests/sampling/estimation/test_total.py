@@ -40,7 +40,7 @@ def written(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Writ
 
     def write(**asked: object) -> PlanFile:
         path = tmp_path_factory.mktemp("plans") / f"plan-{next(numbers)}.json"
-        sampling.write_plan(sampling.make_plan(profile, **asked), path)  # type: ignore[arg-type]
+        sampling.write_plan(sampling.make_plan(profile, sampling.PlanRequest(**asked)), path)  # type: ignore[arg-type]
         return sampling.read_plan(path)
 
     return write
@@ -91,7 +91,7 @@ def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) ->
         assert {(False, False), (True, True)} <= set(kinds)
     assert (True, False) in kinds
     # Of a random plan all kernels are in one stratum; other methods declare nothing of their own.
-    whole = written(method="random", settings=["random.launches=30"])
+    whole = written(method="random", set=("random.launches=30",))
     assert sample_of(whole, simulated(whole)).declared == pytest.approx([0.05**2 + 0.1**2 + 0.3**2])
 
 
@@ -192,9 +192,8 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
 
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:
     profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
-    options = written(epsilon=0.1).options
-    counts = count_durations(profile, options.grouping, options.region)
     plan = written(epsilon=0.1)
+    counts = count_durations(profile, plan.grouping, plan.options.region)
     rounds = 0
     while True:
         results = simulated(plan, 0.15, seed=4)

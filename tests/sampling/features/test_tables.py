@@ -16,7 +16,7 @@ from ncu_file import as_ncu_spells
 
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_features
-from sampling.readers.cells import NumberLocale
+from sampling.readers import NumberLocale
 from tests import small_recordings
 
 NAN = float("nan")

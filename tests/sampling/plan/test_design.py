@@ -16,12 +16,13 @@ from sampling.arrays import FloatArray
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import BinomialDesign, PickedDesign, SampledDesign
 from sampling.plan.plan import drawn_plan, locate, planned_strata
-from sampling.plan.study import MethodChoice, Study, study
+from sampling.plan.study import Study, study
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
+from tests.small_plans import request_of
 
 LAUNCHES, PROBABILITY = 1000, 0.004
 DURATIONS = np.random.default_rng(3).integers(1, 1000, LAUNCHES)
@@ -34,9 +35,8 @@ def profile(launch_table: Callable[..., Profile]) -> Profile:
 
 def compared(profile: Profile, seed: int, repeats: int) -> Comparison:
     """Return what `compare` says of random launches by probability."""
-    settings = (f"random.probability={PROBABILITY}",)
-    comparison = MethodComparison(profile, Region(), Target(), repeats=repeats, seed=seed, settings=settings)
-    return comparison.compare("random", Grouping())
+    asked = request_of(seed=seed, set=(f"random.probability={PROBABILITY}",))
+    return MethodComparison(profile, asked, repeats=repeats).compare("random")
 
 
 def simulated_errors(repeats: int) -> np.ndarray:
@@ -106,9 +106,10 @@ def studied(
     embedding: Any, target: Target | None = None, *settings: str, region: Region | None = None
 ) -> Study:
     """Return the profile's study with a random draw."""
-    values = ("embedding.draw=random", "embedding.k=5", *settings)
-    choice = MethodChoice("embedding", settings=values, feature_paths=(embedding[3],))
-    return study(embedding[0], Grouping(), region or Region(), target or Target(), choice)
+    given = ("embedding.draw=random", "embedding.k=5", *settings)
+    return study(
+        embedding[0], request_of("embedding", None, region, target, set=given, features=(embedding[3],))
+    )
 
 
 def clustered_design(clustered_study: Study) -> SampledDesign:
@@ -189,7 +190,7 @@ def by_kernel(group: np.ndarray, durations: np.ndarray) -> FloatArray:
 
 
 def costed(profile: Profile, method: str = "joint", epsilon: float = 0.05, cost: str | None = None) -> Study:
-    return study(profile, Grouping(GroupBy.NAME), Region(), Target(epsilon), MethodChoice(method, cost=cost))
+    return study(profile, request_of(method, Grouping(GroupBy.NAME), epsilon=epsilon, cost=cost))
 
 
 def costs_of(profile: Profile) -> FloatArray:

@@ -18,6 +18,7 @@ from sampling.reduction.duration_counts import clock_step_ns
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
+from tests.small_plans import request_of
 
 Find = Callable[..., dict[str, Finding]]
 
@@ -41,9 +42,9 @@ def find(launch_table: Callable[..., Profile]) -> Find:
     ) -> dict[str, Finding]:
         columns.setdefault("grid_x", [1] * len(names))
         profile = launch_table(names, durations, **columns)
-        looked = study(profile, grouping or Grouping(), region or Region(), target or Target())
-        results = findings(looked if plan is None else replace(looked, design=plan))
-        return {finding.code: finding for finding in results}
+        looked = study(profile, request_of("joint", grouping, region, target))
+        made = findings(looked if plan is None else replace(looked, design=plan))
+        return {finding.code: finding for finding in made}
 
     return found
 

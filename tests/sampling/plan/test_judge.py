@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import MethodComparison, mean_figures
@@ -24,7 +25,7 @@ from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 from tests.sampling.conftest import profile_of_groups
-from tests.small_plans import UNPOOLED, plan_of_profile
+from tests.small_plans import UNPOOLED, plan_of_profile, request_of
 
 Build = Callable[..., Profile]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -122,11 +123,9 @@ def profile(mixture: Mixture) -> Profile:
     return profile_of_groups(mixture(1))
 
 
-def comparison_of(profile: Profile, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:
-    files = tuple(str(path) for path in features)
-    return MethodComparison(
-        profile, Region(), Target(), repeats=20, seed=0, feature_paths=files, settings=settings
-    )
+def comparison_of(profile: Profile, *features: Path, grouping: Grouping = BY_NAME) -> MethodComparison:
+    asked = request_of(grouping=grouping, features=tuple(map(str, features)))
+    return MethodComparison(profile, asked, repeats=20)
 
 
 def instruction_counts(profile: Profile, folder: Path) -> Path:
@@ -141,7 +140,7 @@ def instruction_counts(profile: Profile, folder: Path) -> Path:
 @pytest.mark.parametrize("method", method_names(random=True))
 def test_it_judges_the_design_that_would_be_planned(method: str, profile: Profile) -> None:
     compared = comparison_of(profile)
-    comparison = compared.compare(method, BY_NAME)
+    comparison = compared.compare(method)
     planned = method_design(make_design(compared.counts(BY_NAME), method, Target(), 0))
     assert comparison.reason is None
     assert comparison.design is not None
@@ -152,7 +151,7 @@ def test_it_judges_the_design_that_would_be_planned(method: str, profile: Profil
     assert comparison.design.promise.bound == planned.promise.bound
     assert comparison.design.promise.group_bound == planned.promise.group_bound
     assert comparison.judgement.repeats == 20
-    repeated = comparison_of(profile).compare(method, BY_NAME)
+    repeated = comparison_of(profile).compare(method)
     assert repeated.judgement is not None
     assert repeated.judgement.errors.tolist() == comparison.judgement.errors.tolist()
 
@@ -170,10 +169,10 @@ def test_means_over_profiles() -> None:
 def test_a_comparison_names_the_first_method_of_a_plan(launch_table: Build, tmp_path: Path) -> None:
     """One kernel of a few launches, all of which STEM and Allegro take."""
     profile = launch_table(["a"] * 12, list(range(100, 112)))
-    compared = comparison_of(profile, instruction_counts(profile, tmp_path))
-    by_launch, by_name = Grouping(), Grouping(GroupBy.NAME)
-    assert compared.compare("stem", by_launch).same_as is None
-    assert compared.compare("allegro", by_launch).same_as == "stem"
-    assert compared.compare("stem", by_launch).same_as is None, "it is the first itself"
-    assert compared.compare("allegro", by_name).same_as is None, "groups of one grouping are not another's"
-    assert compared.compare("first-instructions", by_launch).same_as is None
+    compared = comparison_of(profile, instruction_counts(profile, tmp_path), grouping=Grouping())
+    assert compared.compare("stem").same_as is None
+    assert compared.compare("allegro").same_as == "stem"
+    assert compared.compare("stem").same_as is None, "it is the first itself"
+    assert compared.compare("first-instructions").same_as is None
+    compared.request = structs.replace(compared.request, group_by=GroupBy.NAME)
+    assert compared.compare("allegro").same_as is None, "groups of one grouping are not another's"

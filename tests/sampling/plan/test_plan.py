@@ -122,9 +122,7 @@ def test_a_stratum_says_how_many_names_grids_and_blocks_it_holds(
 ) -> None:
     """Where all launches are drawn, those that are listed have as many."""
     target = Target(min_samples=10**6)
-    plan = plan_of_profile(
-        profile, tmp_path / "plan.json", method, Grouping(by), target=target, settings=settings
-    )
+    plan = plan_of_profile(profile, tmp_path / "plan.json", method, Grouping(by), target=target, set=settings)
     numbers = [stratum.signatures for stratum in plan.strata]
     kernels_of_strata = [
         {(launch.name, launch.grid, launch.block) for launch in stratum.launches} for stratum in plan.strata

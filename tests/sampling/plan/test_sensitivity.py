@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from scipy.stats import t
 
 from sampling.errors import BudgetError, OptionError
@@ -33,16 +34,15 @@ from sampling.plan.sensitivity import (
     study_within,
     trade_off,
 )
-from sampling.plan.study import MethodChoice, Study, study, study_again
+from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
 from tests.sampling.conftest import profile_of_groups
-from tests.small_plans import LIKE_ROOT, UNPOOLED
+from tests.small_plans import LIKE_ROOT, UNPOOLED, request_of
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -109,7 +109,7 @@ LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
 
 
 def studied(table: Profile, target: Target | None = None, method: str = "joint") -> Study:
-    return study(table, Grouping(NAME), Region(), target or Target(), MethodChoice(method))
+    return study(table, request_of(method, Grouping(NAME), target=target))
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_the_noise_floor_binds() -> None:
         return int(m[reach <= epsilon][0])
 
     equal = profile_of_groups({"a": [1000] * 2000})
-    relaxations = by_option(measure_sensitivity(studied(equal, target), target, NAME))
+    relaxations = by_option(measure_sensitivity(studied(equal, target)))
     assert set(relaxations) == {"noise_floor", "epsilon", "method"}
     half = relaxations["noise_floor"]
     assert (half.before, half.after) == (0.3, 0.15)
@@ -169,7 +169,7 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     speedups = {option: studied(table, *options).speedup or 0.0 for option, options in looser.items()}
     assert before.speedup is not None
     expected = {option: speedup for option, speedup in speedups.items() if speedup > 1.05 * before.speedup}
-    relaxations = measure_sensitivity(before, target, NAME)
+    relaxations = measure_sensitivity(before)
     assert {step.option: step.speedup for step in relaxations} == expected
     assert [step.speedup for step in relaxations] == sorted(expected.values(), reverse=True)
     assert {step.speedup_before for step in relaxations} <= {before.speedup}
@@ -192,7 +192,7 @@ def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
     assert limit.speedup == pytest.approx(1 / 0.48, abs=0.01)
     assert planned.speedup is not None
     assert planned.speedup <= limit.speedup
-    assert measure_sensitivity(planned, target, NAME) == ()
+    assert measure_sensitivity(planned) == ()
 
 
 def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
@@ -235,10 +235,12 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
     planned = studied(table, method=method)
 
     def sampled_ns(epsilon: float) -> float:
-        return study_again(planned, Target(epsilon=epsilon), planned.choice).design.sampled_duration_ns
+        return study_again(
+            planned, structs.replace(planned.request, epsilon=epsilon)
+        ).design.sampled_duration_ns
 
     budget = Budget("x", machine_hours(times * sampled_ns(0.999), 1e5), 1e5)
-    fitting = study_within(planned, Target(), budget)
+    fitting = study_within(planned, budget)
     epsilon = fitting.design.target.epsilon
     assert machine_hours(fitting.design.sampled_duration_ns, 1e5) <= budget.hours
     assert fitting.design.sampled_duration_ns == sampled_ns(epsilon)
@@ -252,12 +254,11 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(two_kernels: Profile) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h."""
-    target = UNPOOLED
-    planned = studied(two_kernels, target)
+    read = studied(two_kernels, UNPOOLED)
     with pytest.raises(BudgetError) as caught:
-        study_within(planned, target, Budget("2.5h", 2.5, 1e6))
+        study_within(read, Budget("2.5h", 2.5, 1e6))
     assert caught.value.message == (
         "even at epsilon 0.999 a plan takes 5h of simulation, more than `budget=2.5h` at a slowdown of 1e+06"
     )
     assert caught.value.remedy == "give `budget=5h`"
-    assert study_within(planned, target, Budget("5h", 5, 1e6)).design.samples == 4
+    assert study_within(read, Budget("5h", 5, 1e6)).design.samples == 4

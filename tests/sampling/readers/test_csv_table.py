@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
-from sampling.readers.cells import NumberLocale, numbers_of, sizes_of
+from sampling.readers import NumberLocale
+from sampling.readers.cells import numbers_of, sizes_of
 from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile

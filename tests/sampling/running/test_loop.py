@@ -40,7 +40,9 @@ def plan(tmp_path: Path) -> PlanFile:
     rows = (f"{KERNELS[each % 3]},{DURATION_NS[each]}\n" for each in range(LAUNCHES))
     (tmp_path / "profile.csv").write_text("name,duration_ns\n" + "".join(rows))
     profile = sampling.read_profile(str(tmp_path / "profile.csv"))
-    sampling.write_plan(sampling.make_plan(profile, epsilon=0.03), tmp_path / "plan.json")
+    sampling.write_plan(
+        sampling.make_plan(profile, sampling.PlanRequest(epsilon=0.03)), tmp_path / "plan.json"
+    )
     return read_plan(str(tmp_path / "plan.json"))
 
 

@@ -232,9 +232,8 @@ def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write
     ]
     profile = tmp_path / "gpu-trace.csv"
     profile.write_text("\n".join([HEAD, *rows]))
-    made = sampling.make_plan(
-        sampling.read_profile(profile), method="random", settings=["random.launches=10"]
-    )
+    request = sampling.PlanRequest(method="random", set=("random.launches=10",))
+    made = sampling.make_plan(sampling.read_profile(profile), request)
     sampling.write_plan(made, tmp_path / "plan.json")
     plan = sampling.read_plan(tmp_path / "plan.json")
     traces = tmp_path / "traces"

@@ -97,9 +97,8 @@ def of_launches(folder: Path, kernels: list[tuple[str, int]], devices: int = 1) 
         for place, (name, grid) in enumerate(kernels)
     ]
     path.write_text(HEADER + "".join(lines))
-    made = sampling.make_plan(
-        sampling.read_profile(path), method="random", settings=[f"random.launches={len(kernels)}"]
-    )
+    request = sampling.PlanRequest(method="random", set=(f"random.launches={len(kernels)}",))
+    made = sampling.make_plan(sampling.read_profile(path), request)
     target = folder / "plan.json"
     sampling.write_plan(made, str(target))
     return sampling.read_plan(str(target))

@@ -12,15 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from sampling.errors import OptionError
 from sampling.plan.design import make_design
-from sampling.plan.study import MethodChoice, study
+from sampling.plan.study import study
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
-from sampling.reduction.region import Region
 from sampling.strata.strata import (
     Strata,
     bound,
@@ -30,7 +28,7 @@ from sampling.strata.strata import (
     student_t,
 )
 from sampling.strata.target import MOST_CONFIDENCE, Target
-from tests.small_plans import UNPOOLED
+from tests.small_plans import UNPOOLED, request_of
 
 CountsOf = Callable[..., DurationCounts]
 Floats = NDArray[np.float64]
@@ -206,10 +204,9 @@ def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
     cluster = rng.integers(0, 3, 900)
     durations = np.rint(np.array([500, 3000, 8000])[cluster] * lognormal(rng, 0.2, (900,))).astype(int)
     np.save(tmp_path / "vectors.npy", 10.0 * np.eye(3)[cluster] + rng.normal(0, 0.1, (900, 3)))
-    choice = MethodChoice(
-        "embedding", settings=("embedding.draw=random",), feature_paths=(str(tmp_path / "vectors.npy"),)
-    )
-    design = study(launch_table(names, durations.tolist()), Grouping(), Region(), Target(), choice).design
+    files, settings = (str(tmp_path / "vectors.npy"),), ("embedding.draw=random",)
+    request = request_of("embedding", features=files, set=settings)
+    design = study(launch_table(names, durations.tolist()), request).design
     assert design.clusters is not None
     order = np.argsort(design.clusters.picks.stratum, kind="stable")
     launches = (np.arange(900) % 30)[order], durations[order].astype(np.float64)
@@ -260,10 +257,3 @@ print(found)
 """
     ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert (ran.stdout, ran.stderr) == (f"{[4.303] * 8}\n", "")
-
-
-@pytest.mark.parametrize("confidence", [0.9999999, 1 - 1e-12])
-def test_a_confidence_beyond_all_that_is_known_is_refused(confidence: float) -> None:
-    with pytest.raises(OptionError, match=r"`confidence` is 0\.999999 at most, not 0\.9999999"):
-        Target(confidence=confidence)
-    assert Target(confidence=MOST_CONFIDENCE).confidence == MOST_CONFIDENCE

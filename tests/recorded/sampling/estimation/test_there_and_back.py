@@ -23,7 +23,7 @@ def truth_of(runs: Path, run: str, metric: str) -> float:
 
 def estimated(runs: Path, profile: str, simulated: str, path: Path, **asked: object) -> PlanEstimate:
     read = sampling.read_profile(runs / f"{profile}.gpu-trace.csv")
-    sampling.write_plan(sampling.make_plan(read, **asked), path)  # type: ignore[arg-type]
+    sampling.write_plan(sampling.make_plan(read, sampling.PlanRequest(**asked)), path)  # type: ignore[arg-type]
     plan = sampling.read_plan(path)
     return sampling.estimate_plan(
         plan, sampling.read_result_files(plan, [str(runs / simulated / "run.log.gz")])

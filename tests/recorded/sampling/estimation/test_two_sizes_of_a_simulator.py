@@ -126,7 +126,9 @@ def test_instructions_of_a_program_are_by_expansion_in_every_draw(shared_data: P
     rows = list(csv.DictReader((folder / "torch-32.table.csv").read_text().splitlines()))
     every = {name: np.array([float(row[name]) for row in rows]) for name in ("cycles", "instructions")}
     for seed in range(10):
-        sampling.write_plan(sampling.make_plan(profile, seed=seed), tmp_path / f"{seed}.json")
+        sampling.write_plan(
+            sampling.make_plan(profile, sampling.PlanRequest(seed=seed)), tmp_path / f"{seed}.json"
+        )
         plan = read_plan(str(tmp_path / f"{seed}.json"))
         ids = np.array(sorted(launch.id for launch in plan.drawn))
         results = SimulatedLaunches(ids, {name: values[ids] for name, values in every.items()})

@@ -7,18 +7,16 @@ from pathlib import Path
 import pytest
 
 from sampling.plan.findings import Finding
+from sampling.plan.request import PlanRequest
 from sampling.plan.study import study
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
 from sampling.reduction.timeline import device_times
-from sampling.strata.target import Target
 
 
 def found(path: Path, by: GroupBy = GroupBy.LAUNCH) -> dict[str, Finding]:
-    looked = study(read_profile([str(path)]), Grouping(by), Region(), Target())
+    looked = study(read_profile([str(path)]), PlanRequest(group_by=by, each_rank=True))
     return {finding.code: finding for finding in looked.findings}
 
 

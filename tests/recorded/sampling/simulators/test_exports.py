@@ -31,7 +31,7 @@ def plan_of(tmp_path: Path, runs: Path) -> Callable[..., PlanFile]:
     def plan(run: str, **asked: object) -> PlanFile:
         profile = sampling.read_profile(runs / f"{run}.gpu-trace.csv")
         path = tmp_path / "plan.json"
-        sampling.write_plan(sampling.make_plan(profile, **asked), path)  # type: ignore[arg-type]
+        sampling.write_plan(sampling.make_plan(profile, sampling.PlanRequest(**asked)), path)  # type: ignore[arg-type]
         return sampling.read_plan(path)
 
     return plan
@@ -46,7 +46,7 @@ def test_a_list_names_the_traces_of_the_launches(
     runs: Path, plan_of: Callable[..., PlanFile], caches: str
 ) -> None:
     """The simulator's own table of that run counts launches from 1, as traces are numbered."""
-    plan = plan_of("trace-8", method="random", settings=["random.launches=6"])
+    plan = plan_of("trace-8", method="random", set=("random.launches=6",))
     files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"), caches=caches)))
     listed = kernels(files["kernelslist.g"])
     simulated = launches_of(runs / "trace-8.launches.csv")
@@ -75,7 +75,7 @@ def test_what_is_left_in_l2_of_real_traces(
     runs: Path, plan_of: Callable[..., PlanFile], tmp_path: Path
 ) -> None:
     """As an L2 that is written plainly holds it; the copies of the program are above 4 GiB and do nothing."""
-    plan = plan_of("trace-8", method="random", settings=["random.launches=6"])
+    plan = plan_of("trace-8", method="random", set=("random.launches=6",))
     texts = []
     for number in range(1, 25):
         file = runs / "traces" / f"kernel-{number}.traceg"
@@ -91,7 +91,7 @@ def test_what_is_left_in_l2_of_real_traces(
 def test_kernels_for_macsim_are_written_as_those_that_it_ran(
     runs: Path, plan_of: Callable[..., PlanFile]
 ) -> None:
-    plan = plan_of("trace-8", method="random", settings=["random.launches=24"])
+    plan = plan_of("trace-8", method="random", set=("random.launches=24",))
     text = dict(export_plan(plan, "macsim"))["kernel_config.txt"]
     by_hand = (runs / "macsim-sel" / "kc_one.txt").read_text()
     lines = text.splitlines(keepends=True)
