@@ -375,7 +375,8 @@ def summary(found: list[Cell]) -> Iterator[str]:
         )
         yield (
             f"| {case} | {stage} | {coverage.mean():.3f}, {coverage.min():.3f}, {(coverage < 0.93).sum()} of "
-            f"{len(row)} | {width:.4f} | {sampled:.3f} | {within:.3f} | {refuted.mean():.3f}, {refuted.max():.3f} |"
+            f"{len(row)} | {width:.4f} | {sampled:.3f} | {within:.3f} | "
+            f"{refuted.mean():.3f}, {refuted.max():.3f} |"
         )
 
 
@@ -409,7 +410,8 @@ def main() -> None:
         for cell in found:
             print(
                 f"{cell.profile:14} {cell.group_by:7} {cell.case:10} {cell.stage:8} {cell.coverage:.3f} "
-                f"{cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f} {cell.rounds:.1f} {cell.refuted:.3f}"
+                f"{cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f} "
+                f"{cell.rounds:.1f} {cell.refuted:.3f}"
             )
     for line in summary(found):
         print(line)
