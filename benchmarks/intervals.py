@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.interval import Interval, Moments, interval
 from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
@@ -232,12 +232,16 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of draws, (d,) each: error and half-width relative to the truth, sampled share, rounds."""
+    """What became of draws, (d,) each: error and half-width relative to the truth, sampled share, rounds.
+
+    And whether the declared spread is refuted, which a true declaration is in one draw of a hundred.
+    """
 
     error: FloatArray
     half_width: FloatArray
     time: FloatArray
     rounds: IntArray
+    refuted: BoolArray
 
 
 def outcome(
@@ -257,11 +261,12 @@ def outcome(
         going = going[wide]
         rounds[going] += 1
     moments = draws.moments(samples, np.arange(draws.draws))
-    totals, half_width = moments.totals.sum(axis=-1), _found(moments)[1]
+    found, half_width = _found(moments)
+    totals = moments.totals.sum(axis=-1)
     if epsilon is not None:
         half_width = np.where(rounds > 0, np.maximum(half_width, epsilon * totals), half_width)
     sampled = (samples * made.mean_x).sum(axis=-1) / made.total_x
-    return Outcome(np.abs(totals - truth) / truth, half_width / truth, sampled, rounds)
+    return Outcome(np.abs(totals - truth) / truth, half_width / truth, sampled, rounds, found.exceeds)
 
 
 def _found(moments: Moments) -> tuple[Interval, FloatArray]:
@@ -272,7 +277,10 @@ def _found(moments: Moments) -> tuple[Interval, FloatArray]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of the grid: coverage, median half-width, share within epsilon, sampled share of the time."""
+    """One cell of the grid: coverage, median half-width, share within epsilon, sampled share of the time.
+
+    And the rounds of topping up, and the share of draws that refute what was declared.
+    """
 
     profile: str
     group_by: str
@@ -283,6 +291,7 @@ class Cell:
     within: float
     time: float
     rounds: float
+    refuted: float
 
 
 def made_cells(
@@ -332,9 +341,9 @@ def _cycles_of(table: Path) -> FloatArray:
 
 
 def _cell(name: str, group_by: GroupBy, case: str, target: float | None, found: list[Outcome]) -> Cell:
-    error, half_width, sampled, rounds = (
+    error, half_width, sampled, rounds, refuted = (
         np.concatenate([getattr(each, field) for each in found])
-        for field in ("error", "half_width", "time", "rounds")
+        for field in ("error", "half_width", "time", "rounds", "refuted")
     )
     return Cell(
         name,
@@ -346,23 +355,27 @@ def _cell(name: str, group_by: GroupBy, case: str, target: float | None, found: 
         float((error <= (target or 0.05)).mean()),
         float(np.median(sampled)),
         float(rounds.mean()),
+        float(refuted.mean()),
     )
 
 
 def summary(found: list[Cell]) -> Iterator[str]:
     """Yield a row for each case and stage: coverage, how many cells fall short, widths, sampled time."""
     heads = ("case", "stage", "coverage: mean, least, cells below 0.93", "half-width", "sampled time")
-    yield f"| {' | '.join(heads)} | within epsilon |"
-    yield "|---|---|---|---|---|---|"
+    yield f"| {' | '.join(heads)} | within epsilon | refuted: mean, most |"
+    yield "|---|---|---|---|---|---|---|"
     for case, stage in dict.fromkeys((cell.case, cell.stage) for cell in found):
         row = [cell for cell in found if (cell.case, cell.stage) == (case, stage)]
-        coverage = np.array([cell.coverage for cell in row])
+        coverage, refuted = (
+            np.array([getattr(cell, name) for cell in row]) for name in ("coverage", "refuted")
+        )
         width, sampled, within = (
             np.median([getattr(cell, name) for cell in row]) for name in ("half_width", "time", "within")
         )
         yield (
             f"| {case} | {stage} | {coverage.mean():.3f}, {coverage.min():.3f}, {(coverage < 0.93).sum()} of "
-            f"{len(row)} | {width:.4f} | {sampled:.3f} | {within:.3f} |"
+            f"{len(row)} | {width:.4f} | {sampled:.3f} | {within:.3f} | "
+            f"{refuted.mean():.3f}, {refuted.max():.3f} |"
         )
 
 
@@ -396,7 +409,8 @@ def main() -> None:
         for cell in found:
             print(
                 f"{cell.profile:14} {cell.group_by:7} {cell.case:10} {cell.stage:8} {cell.coverage:.3f} "
-                f"{cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f} {cell.rounds:.1f}"
+                f"{cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f} "
+                f"{cell.rounds:.1f} {cell.refuted:.3f}"
             )
     for line in summary(found):
         print(line)

@@ -54,8 +54,14 @@ POOL_BELOW = 0.01
 MOST_CUTS = 64
 # By so much epsilon shrinks inside where the bounds do not hold in the draws; a group's own goes further.
 _STEP, _GROUP_STEP = 0.97, 0.9
-# How many smaller epsilons are looked at where a group's own had to.
-_SMALLER = 16
+# A plan that is within so much of epsilon is one that groups' own bounds decide; then stricter epsilons are
+# looked at, round ones, so that they are the same whatever is asked for, until one takes so much more time
+# before it is judged.
+_SLACK, _NO_GAIN = 0.97, 1.01
+_STRICTER = np.outer(
+    10.0 ** -np.arange(1, 6),
+    [9, 8, 7, 6, 5, 4.5, 4, 3.5, 3, 2.7, 2.5, 2.2, 2, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1],
+).ravel()
 # Prices of a group's curve, over a first guess to find the price of the plan, then over that.
 _COARSE = 2.0 ** np.arange(-24, 4)
 _FINE = 2.0 ** np.arange(-2, 2.01, 0.25)
@@ -285,14 +291,16 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
 class _Planner:
     """The plans of some groups: their curves, and what is taken of them for a smaller epsilon."""
 
-    #: Of variance, ns of sampled time per ns^2; and what the plan takes before it is judged.
+    #: Of variance, ns of sampled time per ns^2; and before the plan is judged what it takes, and the epsilon
+    #: that it meets, less than is asked for where groups' own bounds ask for more.
     price: float
     sampled_ns: float
+    met_epsilon: float
 
     def __init__(
         self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
     ) -> None:
-        self._groups, self._target, self._progress = groups, target, progress
+        self._groups, self._target, self._fixed, self._progress = groups, target, fixed, progress
         counts, self._cycles = with_half_steps(groups.counts), declared_spread(groups, target)
         # A group, or a profile, in which nothing shows any time has no total to be within epsilon of.
         recorded_ns = groups.counts.group_duration_ns.astype(np.float64)
@@ -323,44 +331,43 @@ class _Planner:
         self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
         self.sampled_ns = float(np.dot(ranges.samples, ranges.cost_ns))
+        variance = float(np.dot(ranges.b, left_out(ranges.samples, ranges.launches)))
+        self.met_epsilon = target.epsilon * float(np.sqrt(variance / budget))
+
+    def stricter(self, epsilon: float) -> _Planner:
+        """Return the planner of the same groups for a smaller epsilon."""
+        return _Planner(self._groups, replace(self._target, epsilon=epsilon), self._fixed, self._progress)
 
     def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
         """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
         return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self._target.min_samples)
 
-    def strata(self) -> Strata:
-        """Return strata whose bounds hold in the draws, and whose interval is expected within epsilon."""
+    def strata(self) -> tuple[Strata, float, bool]:
+        """Return strata whose bounds hold in the draws, and whose interval is expected within epsilon.
+
+        With what they cost, and whether some group's own bound had to shrink.
+        """
         epsilon, share = 1.0, np.ones(len(self._own))
         while True:
-            found, paid, step, over = self._tried(epsilon, share)
+            strata, cost_ns, step, over = self._tried(epsilon, share)
             if step == 1 and not over.any():
                 break
             epsilon *= step
             share[over] *= _GROUP_STEP
-        if share.min() < 1:
-            # A group of few launches meets its bound in leaps: a smaller epsilon may happen to, for less.
-            for smaller in _STEP ** (2 * np.arange(1, _SMALLER + 1)):
-                other, other_paid, step, over = self._tried(smaller, np.ones(len(share)), most=paid)
-                if step == 1 and not over.any():
-                    found, paid = other, other_paid
-        return replace(found, groups=self._groups if self._groups.is_pool.any() else None)
+        strata = replace(strata, groups=self._groups if self._groups.is_pool.any() else None)
+        return strata, cost_ns, bool(share.min() < 1)
 
-    def _tried(
-        self, epsilon: float, share: FloatArray, most: float = np.inf
-    ) -> tuple[Strata, float, float, BoolArray]:
+    def _tried(self, epsilon: float, share: FloatArray) -> tuple[Strata, float, float, BoolArray]:
         """Return the plan for a share of epsilon, what it costs, by what epsilon must shrink, and for whom.
 
-        That is 1 where the total's bounds hold in the draws, 0 where it costs as much as ``most``; and
-        (groups,) those whose own bound does not hold. What is drawn is seeded with a number of its own: the
-        seed of a plan must not change its strata.
+        That is 1 where the total's bounds hold in the draws; and (groups,) those whose own bound does not
+        hold. What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
         """
         counts, target, over = self._groups.counts, self._target, np.zeros(len(share), dtype=np.bool_)
         ranges = self._ranges(epsilon, share)
         paid = float(np.dot(ranges.samples, ranges.cost_ns))
         clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
         strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
-        if paid >= most:
-            return strata, paid, 0.0, over
         wide = expected_half_width(strata, self._cycles, target.confidence) / target.epsilon
         if wide > 1:
             return strata, paid, min(_STEP, wide**-0.5), over
@@ -381,15 +388,36 @@ class _Planner:
 def stratify(request: StrataRequest) -> Strata:
     """Return the strata of least sampled time that keep what is asked of the plan.
 
+    Where groups' own bounds ask for more than the total does, plans for stricter epsilons are looked at too:
+    a group of few launches meets its bound in leaps, and a stricter plan may happen to meet it for less. So a
+    looser epsilon draws no more.
+    OverrideError: an override fits no group or node.
+    """
+    target = request.target
+    cuts = _fixed_cuts(request.counts, target, request.overrides)
+    planner = _planner(request, target, cuts)
+    strata, cost_ns, leaps = planner.strata()
+    if leaps or planner.met_epsilon < _SLACK * target.epsilon:
+        for epsilon in _STRICTER[min(target.epsilon, planner.met_epsilon) > _STRICTER].tolist():
+            planner = planner.stricter(epsilon)
+            if planner.sampled_ns >= _NO_GAIN * cost_ns:
+                break
+            other, other_cost_ns, _ = planner.strata()
+            if other_cost_ns < cost_ns:
+                strata, cost_ns = other, other_cost_ns
+    return strata
+
+
+def _planner(request: StrataRequest, target: Target, cuts: Mapping[int, IntArray]) -> _Planner:
+    """Return the planner of the groups, or pools, that are cheapest before they are judged.
+
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
     price of the plan that pools them: with r = N sqrt(lambda c) a kernel group whose launches cost c costs
     2 k r c at best in the pool, where k^2 = within^2 + 0.1^2 + between^2, and c max(1 + (within r)^2,
     2 within r) alone. The price changes with who is pooled, so this is done a few times, and the cheapest
     plan is taken.
-    OverrideError: an override fits no group or node.
     """
-    counts, target = request.counts, request.target
-    cuts = _fixed_cuts(counts, target, request.overrides)
+    counts = request.counts
     cost_ns = np.diff(counts.cumulative_cost_ns[counts.offsets]) / counts.group_launches
     small = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
     small &= target.pool & ~np.isin(np.arange(len(small)), list(cuts))
@@ -412,7 +440,7 @@ def stratify(request: StrataRequest) -> Strata:
             break
         in_pool = again
     assert best is not None
-    return best.strata()
+    return best
 
 
 def _fixed_cuts(counts: DurationCounts, target: Target, overrides: Overrides) -> dict[int, IntArray]:

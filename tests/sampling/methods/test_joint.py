@@ -236,6 +236,19 @@ def test_a_looser_epsilon_never_draws_more(
     assert found[1].sampled_duration_ns <= found[0].sampled_duration_ns * 1.01 + counts.duration_ns.max()
 
 
+@pytest.mark.parametrize("name", ["rank0.json.gz", "rank2.json.gz", "h200-gpt.json.gz"])
+@pytest.mark.parametrize("by", [GroupBy.NAME, GroupBy.LAUNCH])
+def test_where_groups_bounds_decide_a_looser_epsilon_draws_no_more_either(name: str, by: GroupBy) -> None:
+    """Groups of few launches meet their own bounds in leaps, which stricter plans may happen to avoid."""
+    path = next((BUNDLED / "recorded").rglob(name))
+    counts = count_durations(read_profile([str(path)]), Grouping(by))
+    costs = [
+        planned(counts, epsilon=epsilon, group_epsilon=0.1).sampled_duration_ns
+        for epsilon in (0.05, 0.07, 0.1, 0.2, 0.4)
+    ]
+    assert all(looser <= tighter * 1.001 for tighter, looser in pairwise(costs))
+
+
 def test_a_small_epsilon_of_many_launches_is_no_leap() -> None:
     """Of 100,000 degrees of freedom Student's t is the normal quantile, at any confidence."""
     counts = reduced({"k": {5000: 1_000_000}})
