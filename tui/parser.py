@@ -101,6 +101,12 @@ def _callback(command: Command) -> Callable[..., None]:
         kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         options_type: Any = command.options
         asked = {name: kept.pop(name) for name in options_type.asked}
+        # A flag turns what it is of around.
+        asked |= {
+            name: typed is not request.default(name)
+            for name, typed in asked.items()
+            if request.is_switch(name)
+        }
         for option in fields(options_type):
             if option.name in kept:
                 _check_range(option, kept[option.name])
@@ -178,25 +184,25 @@ def _parameter(option: Field[Any], hint: Any) -> Parameter:
 
 
 def _asked(name: str, unset: Any) -> Parameter:
-    """Return the parameter of an option of a plan's request; a number is read as the request reads it."""
-    about, kind, default = request.option(name), request.value_type(name), unset
-    is_number = {int, float} & {kind, *get_args(kind)} and not request.is_repeated(name)
-    metavar = about.metavar or ("N" if kind is int else "X" if is_number else None)
+    """Return the parameter of an option of a plan's request; a number is read as the request reads it.
+
+    `unset`: its value where it is not typed. A flag is typed or not, whatever it then stands for.
+    """
+    about, kind = request.option(name), request.value_type(name)
+    is_number = bool({int, float} & {kind, *get_args(kind)}) and not request.is_repeated(name)
+    default = False if request.is_switch(name) else unset
     if request.is_repeated(name):
         kind, default = list[str], list(unset)
     declared = typer.Option(
         *request.flags(name),
         help=about.help,
-        metavar=metavar,
+        metavar=about.metavar or (("N" if kind is int else "X") if is_number else None),
         parser=partial(_number, name) if is_number else None,
         case_sensitive=False,
         rich_help_panel=PANELS[about.part],
-        show_default=default not in (None, [], False, True),
+        show_default=default not in (None, []) and not request.is_switch(name),
         autocompletion=_OFFERS.get(name),
     )
-    if about.flag:
-        # One that is switched off: what is typed is that it is not.
-        declared = typer.Option(f" /{about.flag}", help=about.help, rich_help_panel=PANELS[about.part])
     annotation: Any = Annotated[kind, declared]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

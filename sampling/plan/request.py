@@ -335,6 +335,11 @@ def option(name: str) -> Option:
     return about
 
 
+def part_names(*parts: Part) -> tuple[str, ...]:
+    """Return the options that are of some parts."""
+    return tuple(name for name in NAMES if option(name).part in parts)
+
+
 @cache
 def ranges() -> dict[str, Range]:
     """Return the range of every option that is a number."""

@@ -22,7 +22,6 @@ from textual.widgets import Input, Static
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings
 from sampling.plan.request import (
-    NAMES,
     Part,
     choices,
     flags,
@@ -31,6 +30,7 @@ from sampling.plan.request import (
     is_used,
     option,
     parse_value,
+    part_names,
     step_value,
     unused_settings,
 )
@@ -144,10 +144,10 @@ def _unused(name: str) -> Callable[[SampleOptions], str]:
     return lambda options: "" if is_used(options.request, name) else NOT_USED
 
 
-_PROMISED = tuple(name for name in NAMES if option(name).part is Part.PROMISE and name != "set")
-
+# In the order of the rows; settings are last, for they may be long.
+_NUMBERS = (name for name in part_names(Part.PROMISE) if name != "set")
 OPTION_FIELDS: tuple[OptionField, ...] = tuple(
-    OptionField(name, unused=_unused(name)) for name in ("method", *_PROMISED, "group_by", "seed", "set")
+    OptionField(name, unused=_unused(name)) for name in ("method", *_NUMBERS, "group_by", "seed", "set")
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from sampling.parallel import Progress
 from sampling.plan.other_recording import located_files, made_from
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
-from sampling.plan.request import PlanRequest, flags
+from sampling.plan.request import Part, default, flags, part_names
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
@@ -117,11 +117,8 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
 
 # -- a plan that is opened --------------------------------------------------------------------------------
 
-# What may be said beside a plan; all else is the plan's own.
-_NOT_OF_THE_PLAN = {
-    *("profiles", "plan", "format", "output", "force", "quiet", "ascii", "color", "request"),
-    *("slowdown", "app", "no_mouse"),
-}
+# What its forms change.
+_IN_THE_APP = {"method", "features", *(part_names(Part.SEED, Part.SELECTION, Part.PROMISE))}
 
 
 @dataclass(frozen=True)
@@ -185,16 +182,13 @@ def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
 
     Raises OptionError: one of them was typed.
     """
-    typed = [
-        next(each for each in option.metadata["flags"] if each.startswith("--"))
-        for option in fields(given)
-        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default
-    ]
-    unset = PlanRequest()
-    typed += [flags(name)[0] for name in given.asked if getattr(given.request, name) != getattr(unset, name)]
-    for flag in typed[:1]:
-        remedy = f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`"
-        raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
+    for name in given.asked:
+        if getattr(given.request, name) != default(name):
+            flag, *_ = flags(name)
+            remedy = f"open the profile: `kernelpoint open PROFILE {flag} ...`"
+            if name in _IN_THE_APP:
+                remedy = f"change it in the app, or {remedy}"
+            raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
 
 
 def check_files(opened: OpenedPlan) -> None:

@@ -15,11 +15,10 @@ from sampling.methods import registry
 from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, read_overrides
-from sampling.plan.request import PlanRequest, flags, is_used, unused_settings
+from sampling.plan.request import Part, PlanRequest, default, flags, is_used, part_names, unused_settings
 from sampling.plan.study import Study, study
 from sampling.profile.identity import hash_beside
 from sampling.profile.profile import Profile
-from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import choose_kernel
@@ -160,20 +159,19 @@ def open_profile(
     stderr of how the files were read, also where the options allow that.
     """
     check_standard_input(*paths)
-    asked = options.request.read_options
+    asked = options.request
     if recorded is not None:
-        of_plan = recorded.read_options
-        known = None if of_plan.columns is None else replace(of_plan.columns, where_present=True)
-        asked = ReadOptions(
-            columns=asked.columns or known,
-            rank_regex=asked.rank_regex or of_plan.rank_regex,
-            partial=asked.partial or of_plan.partial,
-            keep_overlong=asked.keep_overlong or of_plan.keep_overlong,
-        )
+        reading = part_names(Part.READING)
+        typed = {name: getattr(asked, name) for name in reading if getattr(asked, name) != default(name)}
+        asked = structs.replace(recorded, **typed)
+    how = asked.read_options
+    if how.columns is not None and options.request.columns is None:
+        # They were named for another recording.
+        how = replace(how, columns=replace(how.columns, where_present=True))
     found = read_profile(
         paths,
         progress,
-        asked,
+        how,
         needs_table=needs_table,
         cache=not options.no_cache,
         scheduler=options.scheduler,
