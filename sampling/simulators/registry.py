@@ -14,7 +14,7 @@ from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import IN_FOLDER, PlanFile
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import PREDECESSORS, ExportChoices
-from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, TraceList, kind_of_caches
+from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, TraceList, caches_kind
 from sampling.simulators.simulator import (
     Exported,
     Exporter,
@@ -112,7 +112,7 @@ def starts_cold(target: str, choices: ExportChoices) -> bool:
     if choices.cold_check or "caches" not in exporter.takes:
         return False
     # What can be filled is, unless it is said otherwise, as soon as there are traces to do so.
-    return not exporter.fills if choices.caches is None else kind_of_caches(choices.caches) == "cold"
+    return not exporter.fills if choices.caches is None else caches_kind(choices.caches) == "cold"
 
 
 def warm_caches(name: str | None) -> str | None:
@@ -129,12 +129,14 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     Raises OptionError: there is no such reader or metric; ProfileError: the file is of no known format, or
     damaged.
     """
-    readers = {each.name: each.results for each in simulators() if each.results is not None}
+    readers = {
+        simulator.name: simulator.results for simulator in simulators() if simulator.results is not None
+    }
     titles = [_load_simulator(name).title for name, reader in readers.items() if not reader.is_table]
     tables = " nor ".join(reader.form for reader in readers.values() if reader.is_table)
     wrong = f"neither what {either(titles)} print, nor {tables}"
     remedy = "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
-    reader = choose_reader(file, readers, source, what="results", wrong=wrong, remedy=remedy)
+    reader = choose_reader(file, readers, source, kind="results", wrong=wrong, remedy=remedy)
     return reader.read(file, metrics)
 
 
@@ -143,7 +145,7 @@ def read_trace_list(path: str) -> TraceList:
 
     Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
     """
-    readers = [each.trace_list for each in simulators() if each.trace_list is not None]
+    readers = [simulator.trace_list for simulator in simulators() if simulator.trace_list is not None]
     places = [Path(path) / name for reader in readers for name in reader.names]
     place = next((str(place) for place in places if place.is_file()), path)
     with open_input(place) as file:
@@ -166,7 +168,7 @@ def choose_reader(
     readers: Mapping[str, _Reader],
     source: str | None,
     *,
-    what: str,
+    kind: str,
     wrong: str,
     remedy: str = "",
 ) -> _Reader:
@@ -177,7 +179,7 @@ def choose_reader(
     if source is not None:
         if source not in readers:
             names = sorted(readers, key=lambda name: readers[name].is_table)
-            wrong = f"there is no reader of {what} {source!r}"
+            wrong = f"there is no reader of {kind} {source!r}"
             raise OptionError(wrong, remedy=f"there is {', '.join(names)}")
         return readers[source]
     for reader in readers.values():
@@ -200,17 +202,17 @@ def choose_reader(
 
 @contextmanager
 def opened(
-    paths: Sequence[str], what: str, beside: Sequence[str] = ()
+    paths: Sequence[str], kind: str, manifests: Sequence[str] = ()
 ) -> Iterator[tuple[list[InputFile], list[InputFile]]]:
     """Open files that must not be empty, and others; "-" is standard input, gzip is read as it is."""
-    if [*paths, *beside].count("-") > 1:
+    if [*paths, *manifests].count("-") > 1:
         raise OptionError("standard input (-) can be read once only")
     with ExitStack() as until_read:
-        files, others = (
-            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, beside)
+        files, manifest_files = (
+            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
         )
         for file in files:
             if file.is_directory or not file.head:
-                wrong = f"a folder, not a {what}" if file.is_directory else "is empty"
+                wrong = f"a folder, not a {kind}" if file.is_directory else "is empty"
                 raise ProfileError(wrong, path=file.path, remedy="give what the simulator wrote of a run")
-        yield files, others
+        yield files, manifest_files

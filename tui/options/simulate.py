@@ -34,7 +34,11 @@ def _with_names(text: str, has: Callable[[Simulator], object]) -> HelpText:
     def help_text() -> str:
         from sampling.simulators.registry import simulators
 
-        having = [(getattr(has(each), "is_table", False), each.name) for each in simulators() if has(each)]
+        having = [
+            (getattr(has(simulator), "is_table", False), simulator.name)
+            for simulator in simulators()
+            if has(simulator)
+        ]
         names = [name for _, name in sorted(having)]
         return text.replace("NAMES", ", ".join(names)).replace("ANY", either(names))
 
@@ -53,9 +57,9 @@ def _names_that_run() -> str:
     from sampling.simulators.registry import find_run_rules, names_that_run
 
     names = names_that_run()
-    told = [name for name in names if find_run_rules(name).is_told_ids]
-    lists = [name for name in names if name not in told]
-    return f"{', '.join(lists)}, or {either(told)}, any that is told an id."
+    id_names = [name for name in names if find_run_rules(name).is_told_ids]
+    lists = [name for name in names if name not in id_names]
+    return f"{', '.join(lists)}, or {either(id_names)}, any that is told an id."
 
 
 def _trace_lists() -> str:
