@@ -66,7 +66,7 @@ def select_kernels(logs: Logs, text: str, parameter: str = "kernel") -> list[int
 
 
 @dataclass(frozen=True, slots=True)
-class GivenFacts:
+class ExtraFacts:
     """What is said of kernels besides their logs: numbers as "N" or "KERNEL=N", the last of which wins."""
 
     instructions: Sequence[str] = ()  #: of the whole kernel
@@ -77,7 +77,7 @@ class GivenFacts:
     instructions_from: str | None = None
 
 
-def complete_facts(logs: Logs, given: GivenFacts) -> list[IntervalLog]:
+def complete_facts(logs: Logs, extra: ExtraFacts) -> list[IntervalLog]:
     """Return the logs with what is given in place of what they say themselves.
 
     The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
@@ -86,26 +86,22 @@ def complete_facts(logs: Logs, given: GivenFacts) -> list[IntervalLog]:
     ProfileError: the tracer's file is damaged or of other kernels.
     """
     traced: Sequence[int | None] = [None] * len(logs)
-    if given.instructions_from is not None:
-        traced = count_traced_instructions(given.instructions_from, logs)
-    instructions = _number_each("instructions", given.instructions, logs, is_total=True)
-    ctas = _number_each("ctas", given.ctas, logs, is_total=True)
-    ctas_per_core = _number_each("ctas_per_sm", given.ctas_per_sm, logs, is_total=False)
+    if extra.instructions_from is not None:
+        traced = count_traced_instructions(extra.instructions_from, logs)
+    instructions = _number_each("instructions", extra.instructions, logs, is_total=True)
+    ctas = _number_each("ctas", extra.ctas, logs, is_total=True)
+    ctas_per_core = _number_each("ctas_per_sm", extra.ctas_per_sm, logs, is_total=False)
     completed = []
     for index, log in enumerate(logs):
         facts = log.facts
-        completed.append(
-            replace(
-                log,
-                facts=replace(
-                    facts,
-                    instructions=instructions[index] or facts.instructions or traced[index],
-                    ctas=ctas[index] or facts.ctas,
-                    ctas_per_core=ctas_per_core[index] or facts.ctas_per_core,
-                    cores=given.cores or facts.cores,
-                ),
-            )
+        facts = replace(
+            facts,
+            instructions=instructions[index] or facts.instructions or traced[index],
+            ctas=ctas[index] or facts.ctas,
+            ctas_per_core=ctas_per_core[index] or facts.ctas_per_core,
+            cores=extra.cores or facts.cores,
         )
+        completed.append(replace(log, facts=facts))
     return completed
 
 

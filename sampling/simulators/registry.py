@@ -53,7 +53,12 @@ def _load_simulator(name: str) -> Simulator:
 
 def exporter_names() -> tuple[str, ...]:
     """Return the names of all that a plan is exported for."""
-    return tuple(simulator.name for simulator in simulators() if simulator.exporter is not None)
+    return names_with("exporter")
+
+
+def names_with(*features: str) -> tuple[str, ...]:
+    """Return the names of all that have these parts of a record or, of an export, take these choices."""
+    return tuple(simulator.name for simulator in simulators() if all(map(simulator.has, features)))
 
 
 def find_exporter(name: str) -> Exporter:
@@ -69,14 +74,8 @@ def find_run_rules(name: str) -> RunRules:
     """Return how one runs launches; OptionError where nothing here runs it."""
     rules = _load_simulator(name).run if name in _SIMULATORS else None
     if rules is None:
-        raise OptionError(f"nothing runs {name} here: there is {', '.join(names_that_run())}")
+        raise OptionError(f"nothing runs {name} here: there is {', '.join(names_with('run'))}")
     return rules
-
-
-def names_that_run() -> list[str]:
-    """Return the names of what is run here, those that are told ids last."""
-    rules = {simulator.name: simulator.run for simulator in simulators() if simulator.run is not None}
-    return sorted(rules, key=lambda name: rules[name].is_told_ids)
 
 
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
@@ -178,9 +177,8 @@ def choose_reader(
     """
     if source is not None:
         if source not in readers:
-            names = sorted(readers, key=lambda name: readers[name].is_table)
             wrong = f"there is no reader of {kind} {source!r}"
-            raise OptionError(wrong, remedy=f"there is {', '.join(names)}")
+            raise OptionError(wrong, remedy=f"there is {', '.join(sorted(readers))}")
         return readers[source]
     for reader in readers.values():
         if reader.recognises(file.head):

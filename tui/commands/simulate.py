@@ -19,7 +19,7 @@ from sampling.running.slurm import write_job_array
 from sampling.simulators.alignment import align
 from sampling.simulators.export import ExportChoices, checkable, simulated
 from sampling.simulators.interval_logs import (
-    GivenFacts,
+    ExtraFacts,
     complete_facts,
     number_kernels,
     read_interval_logs,
@@ -209,7 +209,7 @@ def run_estimate(options: EstimateOptions) -> None:
 def run_project(options: ProjectOptions) -> None:
     """Read, project every kernel, draw one."""
     rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
-    facts = GivenFacts(
+    facts = ExtraFacts(
         options.instructions, options.ctas, options.ctas_per_sm, options.sms, options.instructions_from
     )
     logs = complete_facts(read_interval_logs(options.logs, options.source), facts)

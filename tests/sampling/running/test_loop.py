@@ -417,7 +417,7 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
         ({"command": "no-such-program {id}"}, "no-such-program: there is no such program"),
         ({"command": "true"}, r"does not say what to simulate, \{id\}"),
         ({"command": "true '{id}"}, "cannot be read: No closing quotation"),
-        ({"simulator": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
+        ({"simulator": "ncu"}, "nothing runs ncu here: there is csv, accel-sim, macsim"),
         ({"simulator": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
         ({"choices": ExportChoices(cold_check=3)}, "no `cold_check`"),
         ({"target": 0.0}, "`target` is a fraction between 0 and 1, not 0"),
