@@ -29,15 +29,7 @@ from sampling.simulators.accel_sim_traces import (
 )
 from sampling.simulators.alignment import align
 from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
-from sampling.simulators.export import (
-    FILLED,
-    LOADS_FROM,
-    ExportChoices,
-    Part,
-    Shard,
-    merged,
-    range_text,
-)
+from sampling.simulators.export import FILLED, LOADS_FROM, ExportChoices, Part, Shard, merged, range_text
 from sampling.simulators.exporter import Handover, export_parts, script, template
 from sampling.simulators.gpgpu_sim_output import INTERVALS, RESULTS
 from sampling.simulators.simulator import Content, Exporter, RunRules, Simulator

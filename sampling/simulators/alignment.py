@@ -47,7 +47,7 @@ class TraceAlignment:
     missing_in_trace: IntArray  #: (a,) ids of the launches that the profile alone has
     missing_in_profile: IntArray  #: (b,) places in the trace's list of those that it alone has
     #: how many launches the plan draws here, and the ids of those that the trace lacks
-    drawn: int
+    drawn_count: int
     drawn_missing: tuple[int, ...]
     notes: tuple[str, ...]  #: what could not be compared
     profile: Profile
@@ -55,13 +55,13 @@ class TraceAlignment:
     signature: IntArray  #: (n,) the signature code of each launch of the profile's sequence
     trace: TraceList
 
-    def here(self, launch_id: int) -> ListedLaunch:
+    def profile_launch(self, launch_id: int) -> ListedLaunch:
         """Return a launch of the profile."""
         signature = self.profile.kernels.signature(int(self.signature[launch_id - self.sequence.first_id]))
         name = self.profile.kernels.names.full(signature.name)
         return ListedLaunch(launch_id, SeenKernel(name, signature.grid, signature.block))
 
-    def there(self, place: int) -> ListedLaunch:
+    def trace_launch(self, place: int) -> ListedLaunch:
         """Return a launch of the trace by its place in the list."""
         return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
 
@@ -73,8 +73,8 @@ class TraceAlignment:
         if not missing:
             return None
         same = min(*missing, *sizes)
-        launch = self.here(first + same) if same < sizes[0] else None
-        return launch, self.there(same) if same < sizes[1] else None
+        launch = self.profile_launch(first + same) if same < sizes[0] else None
+        return launch, self.trace_launch(same) if same < sizes[1] else None
 
 
 def align(
@@ -140,21 +140,18 @@ def align_launches(
                 remedy="trace the program that was profiled, with the same input and settings",
             )
         rows, places = matches
-    in_trace, in_profile = (
-        np.zeros(len(profile_codes), dtype=np.bool_),
-        np.zeros(len(trace_codes), dtype=np.bool_),
-    )
+    in_trace = np.zeros(len(profile_codes), dtype=np.bool_)
+    in_profile = np.zeros(len(trace_codes), dtype=np.bool_)
     in_trace[rows], in_profile[places] = True, True
+    planned = np.unique(np.array(drawn_ids, dtype=np.int64))
     return TraceAlignment(
         by=by,
         ids=sequence.first_id + rows,
         numbers=trace.number[places],
         missing_in_trace=sequence.first_id + np.flatnonzero(~in_trace),
         missing_in_profile=np.flatnonzero(~in_profile),
-        drawn=len(drawn_ids),
-        drawn_missing=tuple(
-            launch_id for launch_id in sorted(set(drawn_ids)) if not in_trace[launch_id - sequence.first_id]
-        ),
+        drawn_count=len(drawn_ids),
+        drawn_missing=tuple(planned[~in_trace[planned - sequence.first_id]].tolist()),
         notes=notes,
         profile=profile,
         sequence=sequence,
@@ -241,9 +238,9 @@ def common_subsequence(first: IntArray, second: IntArray) -> tuple[IntArray, Int
                 same = shorter[position:near] == longer[position + diagonal : near + diagonal]
                 position += len(same) if same.all() else int(np.argmin(same))
             furthest[diagonal] = position + diagonal
-            last_run[diagonal] = (
-                (last_run[run], start, position, diagonal) if position > start else last_run[run]
-            )
+            last_run[diagonal] = last_run[run]
+            if position > start:
+                last_run[diagonal] = last_run[run], start, position, diagonal
         lacking += 1
         steps += last + 2 * lacking
     places: list[IntArray] = [np.zeros(0, dtype=np.int64)]

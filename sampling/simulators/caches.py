@@ -207,11 +207,8 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
     capacity = MOST_LINES if choices.config is None else l2_lines(choices.config, by_copies=by_copies)
     ordinals = {traces.number(step.ordinal): step.ordinal for step in steps if step.launch is not None}
     untraced = 0 if loads_alone else _untraced(traces, ordinals)
-    numbers = (
-        sorted(ordinals)
-        if loads_alone
-        else [number for number in sorted(traces.files) if number <= max(ordinals)]
-    )
+    last = max(ordinals)
+    numbers = sorted(ordinals if loads_alone else (number for number in traces.files if number <= last))
     files = {number: traces.file(number) for number in numbers}
     sizes = np.cumsum([file.stat().st_size for file in files.values()]).tolist()
     state = _NO_LINES
@@ -368,9 +365,8 @@ def _accesses(
     is_one_span = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
     spans = np.where(is_one_span, 1, lanes)
     owner, lane = np.repeat(np.arange(len(spans)), spans), _within(spans)
-    address = (base + np.where(is_one_span, np.minimum(stride * (lanes - 1), 0), 0))[owner] + stride[
-        owner
-    ] * lane
+    start = base + np.where(is_one_span, np.minimum(stride * (lanes - 1), 0), 0)
+    address = start[owner] + stride[owner] * lane
     # Those of each lane stand there, or how far each is behind the lane before.
     position, total = np.where(mode[owner] == 1, 0, begin[owner] + lane), np.cumsum(addresses)
     address = np.where(mode[owner] == 0, addresses[position], address)
@@ -403,8 +399,9 @@ def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
 
     def numbers(places: IntArray, prefix: str = "") -> IntArray:
         """Return the numbers that stand at these places among all words, some of them as 0x7fa5."""
-        found = words.take(to_arrow(places))
-        texts = compute.binary_join_element_wise(prefix, found, "") if prefix else found
+        texts = words.take(to_arrow(places))
+        if prefix:
+            texts = compute.binary_join_element_wise(prefix, texts, "")
         return to_numpy(texts.cast(pa.int64()))
 
     try:

@@ -25,21 +25,9 @@ from sampling.plan.plan_file import PlanFile
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
-from sampling.simulators.export import (
-    ExportChoices,
-    Step,
-    checks,
-    informative_order,
-    shared_out,
-)
+from sampling.simulators.export import ExportChoices, Step, checks, informative_order, shared_out
 from sampling.simulators.manifest import launch_row
-from sampling.simulators.measured_run import (
-    CACHES,
-    CYCLES,
-    INSTRUCTIONS,
-    MeasuredRun,
-    read_caches,
-)
+from sampling.simulators.measured_run import CACHES, CYCLES, INSTRUCTIONS, MeasuredRun, read_caches
 from sampling.simulators.simulator import (
     Exported,
     Exporter,

@@ -162,7 +162,7 @@ class Simulated(NamedTuple):
     """What is simulated of a plan that is handed over."""
 
     launches: int  #: drawn ones, each once
-    beside: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
+    extra: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
     speedup: float | None  #: the whole run's time over theirs; None where no durations are known
     checked: int  #: how many run a second time
 

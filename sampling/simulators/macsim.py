@@ -248,10 +248,5 @@ SIMULATOR = Simulator(
     ),
     results=ResultsReader(recognises_results, read_results),
     trace_list=TraceListReader((_NAMES,), recognises_list, read_list, form="kernel_names.txt of MacSim's"),
-    run=RunRules(
-        placeholder="",
-        example="macsim",
-        list_name="kernel_config{}.txt",
-        find_inputs=_find_inputs,
-    ),
+    run=RunRules(placeholder="", example="macsim", list_name="kernel_config{}.txt", find_inputs=_find_inputs),
 )

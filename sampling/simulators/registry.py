@@ -207,7 +207,7 @@ def opened(
         raise OptionError("standard input (-) can be read once only")
     with ExitStack() as until_read:
         files, manifest_files = (
-            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
+            [until_read.enter_context(open_input(path)) for path in names] for names in (paths, manifests)
         )
         for file in files:
             if file.is_directory or not file.head:

@@ -53,15 +53,15 @@ def all_checked(checks: int, checked: int) -> str:
 
 def export_answer(run: Simulated, paths: list[str], options: ExportOptions) -> Answer:
     """Return the answer of `export`: how much is simulated, and the files."""
-    results = {"files": paths, "launches": run.launches, "beside": run.beside, "speedup": run.speedup}
+    results = {"files": paths, "launches": run.launches, "beside": run.extra, "speedup": run.speedup}
     return Answer("export", results, blocks=lambda _: _export_blocks(run, paths, options))
 
 
 def _export_blocks(run: Simulated, paths: list[str], options: ExportOptions) -> list[Block]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
     sentence = f"{counted(run.launches, 'launch')} for {options.to}"
-    if run.beside:
-        sentence += f", and {run.beside:,} beside them for the caches' sake, which have no weight"
+    if run.extra:
+        sentence += f", and {run.extra:,} beside them for the caches' sake, which have no weight"
     if run.speedup is not None:
         less = run.speedup >= 1
         times = ratio(run.speedup if less else 1 / run.speedup)

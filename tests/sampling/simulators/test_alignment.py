@@ -69,7 +69,7 @@ def test_a_launch_that_the_tracer_missed_shifts_its_numbers(launch_table: Table)
     assert found.ids.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
     assert found.numbers.tolist() == list(range(1, 9))
     assert found.missing_in_trace.tolist() == [2]
-    assert found.here(2).kernel.name == KERNELS[2]
+    assert found.profile_launch(2).kernel.name == KERNELS[2]
     assert found.first_difference is not None
     here, there = found.first_difference
     assert here is not None
