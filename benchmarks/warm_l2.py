@@ -69,7 +69,7 @@ def speed(megabytes: int) -> None:
             size = sum(ordered_map(lambda file: sum(map(len, blocks(file))), files)) / 1e6
             plain = time.process_time() - begin
             begin = time.process_time()
-            for _ in ordered_map(partial(touched, most=1 << 16, with_pages=False), files):
+            for _ in ordered_map(partial(touched, capacity=1 << 16, with_pages=False), files):
                 pass
             model = time.process_time() - begin
             print(

@@ -206,10 +206,10 @@ def _read_table(file: InputFile, size: int) -> SimulatedRun:
 def _read_drawn_launches(file: InputFile, size: int | None, plan: PlanFile) -> SimulatedRun:
     """Return the launches of a plan that a file has the cycles of."""
     from sampling.simulators.registry import read_results
-    from sampling.simulators.results import results_of
+    from sampling.simulators.results import join_results
 
     run = read_results(file, ())
-    results = results_of(plan, [run])
+    results = join_results(plan, [run])
     size = _checked_size(file.path, size, run.options, run.unfinished)
     drawn = {launch.id: launch for launch in plan.drawn}
     cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan))

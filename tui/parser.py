@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import Field, fields
 from functools import cache, partial
@@ -157,20 +158,30 @@ def _number_parser(kind: NumberKind) -> Callable[[str | float], float]:
     return parsed
 
 
+def _with_simulators(text: str) -> str:
+    """Return a help with the names of the simulators that have what stands there: ``<run traces>``."""
+
+    def names(match: re.Match[str]) -> str:
+        from sampling.simulators.registry import names_with
+
+        return ", ".join(sorted(names_with(*match[1].split())))
+
+    return re.sub(r"<([a-z_ ]+)>", names, text)
+
+
 def _parameter(option: Field[Any], hint: Any) -> Parameter:
     metadata, several = option.metadata, get_origin(hint) is tuple
     kind: Any = list[str] if several else hint
     default: Any = [] if several else option.default
-    text = metadata["help"] if isinstance(metadata["help"], str) else metadata["help"]()
     declared: Any
     if metadata.get("argument"):
-        declared = typer.Argument(help=text, metavar=metadata["metavar"])
+        declared = typer.Argument(help=_with_simulators(metadata["help"]), metavar=metadata["metavar"])
         default = Parameter.empty if metadata["required"] else default
     else:
         is_number = float in {kind, *get_args(kind)}
         declared = typer.Option(
             *metadata["flags"],
-            help=text,
+            help=_with_simulators(metadata["help"]),
             metavar=metadata["metavar"] or ("<float>" if is_number else None),
             parser=_number_parser(metadata["kind"]) if is_number else None,
             # A column to sort by is typed as the table's head has it: CoV.

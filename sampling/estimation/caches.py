@@ -29,7 +29,7 @@ import numpy as np
 
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
-from sampling.simulators.measured_run import CYCLES, CachesKind, kind_of_caches
+from sampling.simulators.measured_run import CYCLES, CachesKind, caches_kind
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.strata import DECLARED_FREEDOM, student_t
 from sampling.text import counted
@@ -113,7 +113,7 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
     shares = {state: part / total for state, part in time.items()} if total else {}
     check = _cold_check(plan, results)
     began_cold = _share(shares, "cold") > _LITTLE
-    among = [state for state in shares if not began_cold or kind_of_caches(state) == "cold"]
+    among = [state for state in shares if not began_cold or caches_kind(state) == "cold"]
     state = max(among, key=lambda each: shares[each], default="unknown")
     kind: CachesKind = "unknown" if state == "unknown" else "filled"
     if began_cold and check is None:
@@ -139,14 +139,14 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
 
 def _share(shares: Mapping[str, float], kind: CachesKind) -> float:
     """Return how much of the time began so."""
-    return sum(share for state, share in shares.items() if kind_of_caches(state) == kind)
+    return sum(share for state, share in shares.items() if caches_kind(state) == kind)
 
 
 def warmed(results: SimulatedLaunches, check: ColdCheck | None) -> SimulatedLaunches:
     """Return results with the cycles of launches that started cold as their check corrects them."""
     if check is None or CYCLES not in results.metrics:
         return results
-    is_cold = [kind_of_caches(state) == "cold" for state in results.caches]
+    is_cold = [caches_kind(state) == "cold" for state in results.caches]
     cycles = results.metrics[CYCLES] * np.where(is_cold, check.ratio, 1.0)
     return replace(results, metrics={**results.metrics, CYCLES: cycles})
 
@@ -193,7 +193,5 @@ def _cycles_of(results: SimulatedLaunches, kind: CachesKind) -> dict[int, float]
     cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan)).tolist()
     rows = zip(results.ids.tolist(), cycles, results.caches, strict=True)
     return {
-        number: value
-        for number, value, state in rows
-        if kind_of_caches(state) == kind and not np.isnan(value)
+        number: value for number, value, state in rows if caches_kind(state) == kind and not np.isnan(value)
     }

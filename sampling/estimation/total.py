@@ -29,7 +29,7 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
-from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, kind_of_caches
+from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, caches_kind
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES, starting_spreads
 from sampling.strata.target import normal_quantile
@@ -382,7 +382,7 @@ def _with_own_reads(
     again = results.again
     if caches.kind != "cold" or again is None or CYCLES not in again.metrics or not plan.is_random:
         return None
-    if np.isnan(again.metrics[CYCLES]).all() or {kind_of_caches(state) for state in again.caches} != {"own"}:
+    if np.isnan(again.metrics[CYCLES]).all() or {caches_kind(state) for state in again.caches} != {"own"}:
         return None
     total = estimate(sample_of(plan, again), CYCLES, confidence, topped_up_to=plan.topped_up_to)
     return None if total.is_incomplete else total

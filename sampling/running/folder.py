@@ -90,8 +90,11 @@ class RunFolder:
         if not was_there:
             self._begin(settings)
         self.first_plan = read_plan(str(self.path / "rounds" / "1"))
-        own, requested = ((each.options, each.profile.files, each.drawn) for each in (self.first_plan, plan))
-        if path.read_text("utf-8", "replace") != settings or own != requested:
+        recorded, requested = (
+            (plan_file.options, plan_file.profile.files, plan_file.drawn)
+            for plan_file in (self.first_plan, plan)
+        )
+        if path.read_text("utf-8", "replace") != settings or recorded != requested:
             raise OptionError(
                 f"{self.path} is a run of another plan or command: results of both would be mixed",
                 remedy="give another folder, or remove this one",
@@ -164,21 +167,25 @@ class RunFolder:
         """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
         plan = read_plan(str(path))
         order = enumerate(informative_order(plan.to_simulate()))
-        drawn = {launch.id: _Drawn(rank, stratum, launch) for rank, (stratum, launch) in order}
+        launches = {launch.id: _Drawn(rank, stratum, launch) for rank, (stratum, launch) in order}
         tasks = self._list_tasks(path)
         if self.rules.is_told_ids:
             caches = (self.request.caches_of_command,)
-            tasks = [_Task(np.array([launch_id]), caches, None) for launch_id in drawn]
+            tasks = [_Task(np.array([launch_id]), caches, None) for launch_id in launches]
         jobs: list[Job] = []
-        known: set[int] = set()
+        seen_ids: set[int] = set()
         for task in tasks:
-            ids = sorted(task.ids[task.ids != NOT_WANTED].tolist(), key=lambda each: drawn[each].rank)
+            ids = sorted(
+                task.ids[task.ids != NOT_WANTED].tolist(), key=lambda launch_id: launches[launch_id].rank
+            )
             # Launches that are there already are run once more, and count for no stratum.
-            jobs.append(self._job(task, [drawn[each] for each in ids], path, is_check=ids[0] in known))
-            known.update(ids)
+            jobs.append(
+                self._job(task, [launches[launch_id] for launch_id in ids], path, is_check=ids[0] in seen_ids)
+            )
+            seen_ids.update(ids)
         for job in jobs:
             job.read_state()
-        self.jobs += sorted(jobs, key=lambda job: (job.is_check, drawn[job.id].rank))
+        self.jobs += sorted(jobs, key=lambda job: (job.is_check, launches[job.id].rank))
         self._rounds += 1
         target = self.request.target
         if target is not None:
@@ -204,21 +211,21 @@ class RunFolder:
                 tasks.append(_Task(ids, caches, manifest_path.parent / name))
         return tasks
 
-    def _job(self, task: _Task, drawn: list[_Drawn], round_path: Path, *, is_check: bool) -> Job:
+    def _job(self, task: _Task, launches: list[_Drawn], round_path: Path, *, is_check: bool) -> Job:
         """Return the job of a task, which is called by the first of the launches that count."""
         traces = Path(self.request.choices.traces or "").absolute()
         if task.launch_list is not None:
             # Of several processes and devices each has a folder, in the export as among the traces.
             traces /= task.launch_list.parent.relative_to(round_path)
-        name = f"{drawn[0].launch.id}{'-again' if is_check else ''}"
+        name = f"{launches[0].launch.id}{'-again' if is_check else ''}"
         ending = "csv" if self.rules.is_told_ids else "log"
         return Job(
-            id=drawn[0].launch.id,
+            id=launches[0].launch.id,
             simulator=self.request.simulator,
             ids=task.ids,
-            drawn_from=frozenset(each.stratum for each in drawn),
+            drawn_from=frozenset(launch.stratum for launch in launches),
             is_check=is_check,
-            duration_ns=sum(each.launch.duration_ns for each in drawn),
+            duration_ns=sum(entry.launch.duration_ns for entry in launches),
             folder=self.path / "launches" / name,
             result=self.path / "results" / f"launch-{name}.{ending}",
             launch_list=task.launch_list,

@@ -126,8 +126,8 @@ class Job:
     def _read_new(self) -> None:
         """Read what a process that has ended wrote; what was cut off is forgotten, and run again."""
         code, log = self.exit.read_text("utf-8").strip(), self.folder / "run.log"
-        if code and (why := self._why_failed(code)):
-            self.failure = why
+        if code and (reason := self._why_failed(code)):
+            self.failure = reason
             return
         path = log
         if self._rules.is_told_ids:
@@ -158,7 +158,7 @@ class Job:
         try:
             with open_input(str(path)) as file:
                 measured = read_results(file, (), self.simulator)
-            states = tuple(measured.told)
+            states = tuple(measured.states)
             self._measure(measured)
         except ProfileError as error:
             self.failure = error.message.removeprefix(str(path)).removeprefix(": ")
@@ -182,25 +182,25 @@ class Job:
             states = tuple(
                 state for state, launch in zip(self.caches, self.ids, strict=False) if launch in ids
             )
-            self.measured = replace(measured, number=ids, first_number=None, told=states)
+            self.measured = replace(measured, number=ids, first_number=None, states=states)
 
     def _why_failed(self, code: str) -> str:
         """Return why a process did not end well, with the last line it printed of it; empty if it did."""
         if code == "0":
             return ""
-        why = code
+        reason = code
         if code.isdigit():
             signalled = int(code) - _SIGNALLED
             if int(code) == _TIMED_OUT:
-                why = "it ran past the time limit"
+                reason = "it ran past the time limit"
             elif signalled in set(signal.Signals):
-                why = f"ended by {signal.Signals(signalled).name}"
+                reason = f"ended by {signal.Signals(signalled).name}"
             else:
-                why = f"exit code {code}"
+                reason = f"exit code {code}"
         with suppress(OSError):
             last = _tail(self.folder / "stderr.log").strip().split("\n")[-1]
-            why += f": {shortened(last.strip(), 80)}" if last else ""
-        return why
+            reason += f": {shortened(last.strip(), 80)}" if last else ""
+        return reason
 
     def put_away(self) -> None:
         """Give what came of it its name among the results, unless it has it."""

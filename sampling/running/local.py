@@ -44,8 +44,8 @@ class LocalProcesses:
 
     def wait(self) -> list[Job]:
         """Wait until a job has ended or run too long, which ends it; return those that did."""
-        ended: list[Job] = []
-        while not ended and self._running:
+        jobs: list[Job] = []
+        while not jobs and self._running:
             self._has_ended.wait(self._seconds_left())
             # Whatever ends from here on wakes the next wait.
             self._has_ended.clear()
@@ -58,8 +58,8 @@ class LocalProcesses:
                     write_whole(job.exit, f"ran past {limit:g} s\n")
                 close(process)
                 del self._running[job]
-                ended.append(job)
-        return ended
+                jobs.append(job)
+        return jobs
 
     def _seconds_left(self) -> float | None:
         """Return the time until the first job has run too long; None without a limit."""

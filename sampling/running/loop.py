@@ -25,7 +25,7 @@ from sampling.running.local import LocalProcesses
 from sampling.running.processes import is_full
 from sampling.running.request import FailedLaunch, RunProgress, RunRequest, RunResult, Watch
 from sampling.simulators.measured_run import MeasuredRun
-from sampling.simulators.results import results_of
+from sampling.simulators.results import join_results
 from sampling.text import counted
 
 #: So many launches, of as many kernels, that fail before one succeeds are the command's fault, not theirs
@@ -98,7 +98,9 @@ class Loop:
         if len(runs) > self._estimated or (runs and given_up != self.given_up):
             self._estimated = len(runs)
             plan = self.folder.plan
-            rest = estimate_plan(without(plan, self.given_up), results_of(plan, runs, self.folder.manifests))
+            rest = estimate_plan(
+                without(plan, self.given_up), join_results(plan, runs, self.folder.manifests)
+            )
             self.estimate = of_the_rest(rest, plan, self.given_up, self.request.assume_like)
         target, estimate = self.request.target, self.estimate
         if target is None or estimate is None or any(job.is_check for job in self.pending()):
@@ -132,12 +134,12 @@ class Loop:
                 job = queue.pop(self._next_index(queue))
                 self.processes.start(job, job.shell_line(self.words))
                 self._report()
-            ended = self._collect()
+            jobs = self._collect()
             failed_before = {launch_id for kernel in self.given_up for launch_id in kernel.failed}
             is_met = self.is_met()
             # Without what is given up, and with what was cut off.
             queue = [job for job in self.pending() if job not in self.processes]
-            for job in ended:
+            for job in jobs:
                 self._report(job if job.has_ended else None)
             for kernel in self.given_up:
                 if not failed_before & set(kernel.failed):
@@ -147,10 +149,10 @@ class Loop:
 
     def _next_index(self, queue: Sequence[Job]) -> int:
         """Return the place of the job to run next: as long as all fail, of a kernel that was not tried."""
-        ended = [job for job in self.folder.jobs if job.has_ended]
-        if not ended or any(job.measured is not None for job in ended):
+        tried_jobs = [job for job in self.folder.jobs if job.has_ended]
+        if not tried_jobs or any(job.measured is not None for job in tried_jobs):
             return 0
-        tried = self._kernels([*ended, *self.processes])
+        tried = self._kernels([*tried_jobs, *self.processes])
         return next((index for index, job in enumerate(queue) if not self._kernels([job]) <= tried), 0)
 
     def _kernels(self, jobs: Iterable[Job]) -> set[str]:
@@ -163,39 +165,39 @@ class Loop:
         Raises AnalysisError: the disk is full, and what launches wrote meanwhile is run again; or no launch
         of the first few kernels ran.
         """
-        ended = self.processes.wait()
+        jobs = self.processes.wait()
         if is_full(self.folder.path):
             self.processes.end()
-            for job in (*ended, *self.processes):
+            for job in (*jobs, *self.processes):
                 job.exit.unlink(missing_ok=True)
             raise AnalysisError(
                 f"no room is left where {self.folder.path} lies: "
-                f"what launch {ended[0].id} printed may be cut off",
+                f"what launch {jobs[0].id} printed may be cut off",
                 remedy="make room; the same command goes on",
             )
-        for job in ended:
+        for job in jobs:
             job.read_state(has_run=True)
             if job.has_ended:
                 self._ended_ns += job.duration_ns
         self._check_command()
-        return ended
+        return jobs
 
     def _check_command(self) -> None:
         """Raise AnalysisError where no launch of the first few kernels ran: it is not the kernels, then."""
         plan, jobs = self.folder.plan, self.folder.jobs
-        ended = [job for job in jobs if job.has_ended]
+        tried_jobs = [job for job in jobs if job.has_ended]
         groups = {stratum.key for stratum in plan.strata}
         # Others can be drawn in place of few.
-        most = sum(stratum.size for stratum in plan.strata) if plan.is_random else len(jobs)
-        is_enough = len(ended) >= min(_ALL_FAIL, most)
-        is_enough &= len(self._kernels(ended)) >= min(_ALL_FAIL, len(groups))
-        if is_enough and all(job.failure for job in ended):
+        available = sum(stratum.size for stratum in plan.strata) if plan.is_random else len(jobs)
+        is_enough = len(tried_jobs) >= min(_ALL_FAIL, available)
+        is_enough &= len(self._kernels(tried_jobs)) >= min(_ALL_FAIL, len(groups))
+        if is_enough and all(job.failure for job in tried_jobs):
             # Then these have not failed for good.
-            for path in (path for job in ended for path in (job.exit, job.failed)):
+            for path in (path for job in tried_jobs for path in (job.exit, job.failed)):
                 path.unlink(missing_ok=True)
             raise AnalysisError(
-                f"the first {counted(len(ended), 'launch', 'launches')} failed: {ended[0].failure}",
-                remedy=f"see run.log and stderr.log in {ended[0].folder}",
+                f"the first {counted(len(tried_jobs), 'launch', 'launches')} failed: {tried_jobs[0].failure}",
+                remedy=f"see run.log and stderr.log in {tried_jobs[0].folder}",
             )
 
     def _report(self, news: Job | GivenUp | int | None = None) -> None:
@@ -204,7 +206,7 @@ class Loop:
         pending_ns = sum(job.duration_ns for job in pending)
         pace = self._ended_ns / max(time.monotonic() - self._began, 1e-9)
         progress = RunProgress(
-            done=sum(job.measured is not None for job in jobs),
+            measured=sum(job.measured is not None for job in jobs),
             launches=sum(job.has_ended for job in jobs) + len(pending),
             failed=sum(bool(job.failure) for job in jobs),
             running=len(self.processes),
@@ -219,9 +221,9 @@ class Loop:
         plan = self.folder.plan
         if not plan.is_random:
             return False
-        drawn = np.array([stratum.samples for stratum in plan.strata])
-        sizes = self._sizes_to_draw(drawn)
-        if not (sizes > drawn).any():
+        drawn_sizes = np.array([stratum.samples for stratum in plan.strata])
+        sizes = self._sizes_to_draw(drawn_sizes)
+        if not (sizes > drawn_sizes).any():
             return False
         everything = frozenset(launch.id for launch in plan.drawn)
         try:
@@ -241,7 +243,7 @@ class Loop:
         self._report(larger.added)
         return True
 
-    def _sizes_to_draw(self, drawn: IntArray) -> IntArray:
+    def _sizes_to_draw(self, drawn_sizes: IntArray) -> IntArray:
         """Return (k,) how many launches of each stratum are to be drawn, of which some are drawn already."""
         target, estimate = self.request.target, self.estimate
         size = np.array([stratum.size for stratum in self.folder.plan.strata])
@@ -258,24 +260,29 @@ class Loop:
         failed = np.zeros(len(size), dtype=np.int64)
         for job in self.folder.jobs:
             failed[list(job.strata)] += bool(job.failure)
-        return np.where(is_gone, drawn, np.maximum(drawn, np.minimum(needed + failed, size)))
+        return np.where(is_gone, drawn_sizes, np.maximum(drawn_sizes, np.minimum(needed + failed, size)))
 
-    def result(self, job_array: tuple[Path, int] | None = None, begun: tuple[Path, ...] = ()) -> RunResult:
+    def result(
+        self, job_array: tuple[Path, int] | None = None, begun_folders: tuple[Path, ...] = ()
+    ) -> RunResult:
         """Return what the run came to; AnalysisError where no launch has a result and none is left to run."""
-        if self.estimate is None and job_array is None and not begun:
-            why = next((job.failure for job in self.folder.jobs if job.failure), "nothing was run")
+        if self.estimate is None and job_array is None and not begun_folders:
+            reason = next((job.failure for job in self.folder.jobs if job.failure), "nothing was run")
             raise AnalysisError(
-                f"no launch has a result: {why}", remedy=f"see the logs in {self.folder.path}"
+                f"no launch has a result: {reason}", remedy=f"see the logs in {self.folder.path}"
             )
         failed = tuple(self._failed_launches())
-        return RunResult(self.estimate, failed, job_array, begun, self.given_up, self.why_no_more)
+        return RunResult(self.estimate, failed, job_array, begun_folders, self.given_up, self.why_no_more)
 
     def _failed_launches(self) -> Iterator[FailedLaunch]:
         """Yield the launches that failed, each with the one that was drawn of its stratum for it."""
         first = {launch.id for launch in self.folder.first_plan.drawn}
         added = [job for job in self.folder.jobs if job.id not in first]
         for job in (job for job in self.folder.jobs if job.failure):
-            instead = next((other for other in added if other.strata & job.strata and other is not job), None)
+            instead = next(
+                (candidate for candidate in added if candidate.strata & job.strata and candidate is not job),
+                None,
+            )
             if instead is not None:
                 added.remove(instead)
             yield FailedLaunch(job.id, job.failure, None if instead is None else instead.id)

@@ -35,8 +35,8 @@ def start(line: str, folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    if (found := _stat(process.pid)) is not None:
-        (folder / _PID).write_text(f"{process.pid} {found[1]} {_boot()}\n")
+    if (stat := _stat(process.pid)) is not None:
+        (folder / _PID).write_text(f"{process.pid} {stat[1]} {_boot()}\n")
     return process
 
 
@@ -66,9 +66,9 @@ def end_left(folders: Iterable[Path]) -> None:
     began: dict[int, int] = {}
     for folder in folders:
         with suppress(OSError, ValueError):
-            session, at, boot = (folder / _PID).read_text().split()
+            session, ticks, boot = (folder / _PID).read_text().split()
             if boot == _boot():
-                began[int(session)] = int(at)
+                began[int(session)] = int(ticks)
     for number, seconds in _SIGNALS:
         until = time.monotonic() + seconds
         left = _members(began)
@@ -84,11 +84,11 @@ def _members(began: dict[int, int]) -> list[int]:
     """Return the processes of sessions, by when the first process of each started."""
     if not began:
         return []
-    stats = {int(each.name): _stat(int(each.name)) for each in _PROC.glob("[0-9]*")}
-    known = {pid: found for pid, found in stats.items() if found is not None}
+    stats = {int(path.name): _stat(int(path.name)) for path in _PROC.glob("[0-9]*")}
+    alive = {pid: stat for pid, stat in stats.items() if stat is not None}
     # A session whose number another has by now began later.
-    ours = {session for session, at in began.items() if known.get(session, (session, at))[1] == at}
-    return [pid for pid, (session, at) in known.items() if session in ours and at >= began[session]]
+    ours = {session for session, ticks in began.items() if alive.get(session, (session, ticks))[1] == ticks}
+    return [pid for pid, (session, ticks) in alive.items() if session in ours and ticks >= began[session]]
 
 
 def _stat(pid: int) -> tuple[int, int] | None:

@@ -109,13 +109,13 @@ def choose_assumed_group(plan: PlanFile, text: str) -> tuple[str, int]:
     names = [key.partition(" <<<")[0] for key in keys]
     groups = [KernelGroup(key, name, None, None, None, None) for key, name in zip(keys, names, strict=True)]
     try:
-        place, others = choose_kernel(groups, text)
+        place, further = choose_kernel(groups, text)
     except OptionError as error:
         wrong = Wording("`assume_like={}`: no kernel group that the plan estimates by itself", text)
         examples = listed([shortened(readable_name(name)) for name in names], most=3)
         remedy = f"give #1 to #{len(keys)}, or a part of a name: {examples}" if keys else "there is none"
         raise OptionError(wrong, remedy=remedy) from error
-    return keys[place], others
+    return keys[place], further
 
 
 class FailedLaunch(NamedTuple):
@@ -129,7 +129,7 @@ class FailedLaunch(NamedTuple):
 class RunProgress(NamedTuple):
     """How far a run is, in launches."""
 
-    done: int
+    measured: int
     launches: int  #: in all, but for those of what is given up
     failed: int
     running: int
@@ -147,7 +147,7 @@ class RunResult(NamedTuple):
     #: the script to submit, and how many launches it simulates; None where nothing is left to run
     job_array: tuple[Path, int] | None = None
     #: folders of launches that began and have not ended, while a job array is at work
-    begun: tuple[Path, ...] = ()
+    begun_folders: tuple[Path, ...] = ()
     given_up: tuple[GivenUp, ...] = ()  #: what the simulator never runs
     why_no_more: str = ""  #: why nothing more can be drawn, where more was wanted
 

@@ -20,9 +20,11 @@ def write_job_array(request: RunRequest, watch: Watch) -> RunResult:
     """
     request.check()
     loop = Loop(request, watch)
-    for what, text in (("folder", str(loop.folder.path)), ("command", shlex.join(request.words))):
+    for label, text in (("folder", str(loop.folder.path)), ("command", shlex.join(request.words))):
         if "\n" in text:
-            wrong = f"a job array has a line for each launch, and the {what} has a line break in it: {text!r}"
+            wrong = (
+                f"a job array has a line for each launch, and the {label} has a line break in it: {text!r}"
+            )
             raise OptionError(wrong, remedy="give another, or run it without a job array")
     with loop.opened():
         if loop.is_met():
@@ -30,10 +32,10 @@ def write_job_array(request: RunRequest, watch: Watch) -> RunResult:
         if not loop.pending():
             loop.grow()
         # The folder of one that has begun is in use, or was left by a task that was killed.
-        begun = tuple(job.folder for job in loop.pending() if (job.folder / "run.log").exists())
-        waiting = [job for job in loop.pending() if job.folder not in begun]
+        begun_folders = tuple(job.folder for job in loop.pending() if (job.folder / "run.log").exists())
+        waiting = [job for job in loop.pending() if job.folder not in begun_folders]
         script = (_write_script(request, loop.folder.path, waiting), len(waiting)) if waiting else None
-        return loop.result(script, begun)
+        return loop.result(script, begun_folders)
 
 
 def _write_script(request: RunRequest, folder: Path, jobs: Sequence[Job]) -> Path:

@@ -82,7 +82,7 @@ def run_state(result: RunResult, request: RunRequest) -> RunState:
         ],
         why_no_more=result.why_no_more or None,
         job_array=None if result.job_array is None else str(result.job_array[0]),
-        begun=list(map(str, result.begun)),
+        begun=list(map(str, result.begun_folders)),
         folder=str(request.folder),
     )
 

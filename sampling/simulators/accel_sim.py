@@ -22,22 +22,14 @@ from sampling.simulators.accel_sim_traces import (
     LIST,
     TRACE_LIST,
     TraceFolder,
-    folder_of_traces,
+    find_trace_folder,
     read_folder_list,
     trace_head,
     traces_for,
 )
 from sampling.simulators.alignment import align
 from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
-from sampling.simulators.export import (
-    FILLED,
-    LOADS_FROM,
-    ExportChoices,
-    Part,
-    Shard,
-    merged,
-    range_text,
-)
+from sampling.simulators.export import FILLED, LOADS_FROM, ExportChoices, Part, Shard, merged, range_text
 from sampling.simulators.exporter import Handover, export_parts, script, template
 from sampling.simulators.gpgpu_sim_output import INTERVALS, RESULTS
 from sampling.simulators.simulator import Content, Exporter, RunRules, Simulator
@@ -79,13 +71,13 @@ def _write(to: Handover) -> None:
     while len(" ".join(map(range_text, ranges))) > MOST_RANGE_CHARACTERS:
         gap *= 2
         ranges = merged(numbers, gap)
-    held = sum(last - first + 1 for first, last in ranges)
-    share_ms = plan.total_duration_ns * held / max(plan.launches, 1) / 1e6
+    traced = sum(last - first + 1 for first, last in ranges)
+    share_ms = plan.total_duration_ns * traced / max(plan.launches, 1) / 1e6
     to.files["trace.sh"] = script(
         "accel-sim/trace.sh",
-        f"Traces {held} launches: sh trace.sh PROGRAM [ARGUMENT...]",
+        f"Traces {traced} launches: sh trace.sh PROGRAM [ARGUMENT...]",
         takes_program=True,
-        size=f"{held} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
+        size=f"{traced} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
         f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed",
         ranges=shlex.quote(" ".join(map(range_text, ranges))),
         first=ranges[0][0],
@@ -98,7 +90,7 @@ def _write(to: Handover) -> None:
         beyond=max(_BEYOND_ANY, 100 * plan.launches),
     )
     to.called |= {step.ordinal: trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
-    _say(to, held - len(numbers), 0 if fills is None else fills.untraced)
+    _say(to, traced - len(numbers), 0 if fills is None else fills.untraced)
 
 
 def _say(to: Handover, added: int, untraced: int) -> None:
@@ -108,14 +100,14 @@ def _say(to: Handover, added: int, untraced: int) -> None:
     copies = "not_filled" if choices.traces is None else "copies"
     if choices.caches in FILLED:
         copies = "loads" if choices.caches == "loads" else "fills"
-    kept = "dropped" if choices.drop_copies else "kept, each before the first launch after it"
+    fate = "dropped" if choices.drop_copies else "kept, each before the first launch after it"
     lacking = counted(untraced, "launch", "launches")
-    more = f" Of {lacking} just before drawn ones there is no trace.\n" if untraced else ""
+    sentence = f" Of {lacking} just before drawn ones there is no trace.\n" if untraced else ""
     bridged = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
     page |= {
         "added": added,
         "untraced": untraced,
-        "copies": template(f"accel-sim/{copies}.txt", kept=kept) + more,
+        "copies": template(f"accel-sim/{copies}.txt", kept=fate) + sentence,
         "before": counted(choices.trace_before, "launch", "launches"),
         "bridged": bridged if added else "",
     }
@@ -128,7 +120,7 @@ def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFold
     """
     if choices.traces is None:
         return None
-    folder = folder_of_traces(choices.traces, LIST) / part.folder
+    folder = find_trace_folder(choices.traces, LIST) / part.folder
     if part.folder and not folder.is_dir():
         raise ProfileError(
             "the plan is of several processes and devices, and the traces of one are not there",
@@ -139,14 +131,14 @@ def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFold
         return traces_for(str(folder), part.steps)
     except ProfileError as refused:
         try:
-            found = align(plan, read_folder_list(folder), process=part.process, device=part.device)
+            alignment = align(plan, read_folder_list(folder), process=part.process, device=part.device)
         except SamplingError:
             raise refused from None
-        if found.by == "number":
+        if alignment.by == "number":
             raise
         # Ids go through one process and device without a gap.
-        ordinals = found.ids - (part.steps[-1].id - part.steps[-1].ordinal)
-        aligned = dict(zip(ordinals.tolist(), found.numbers.tolist(), strict=True))
+        ordinals = alignment.ids - (part.steps[-1].id - part.steps[-1].ordinal)
+        aligned = dict(zip(ordinals.tolist(), alignment.numbers.tolist(), strict=True))
         return traces_for(str(folder), part.steps, aligned)
 
 

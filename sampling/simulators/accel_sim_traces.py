@@ -25,7 +25,7 @@ from sampling.projection import IntervalLog
 from sampling.readers.inflated import inflated
 from sampling.readers.input_file import InputFile, check_there, open_input
 from sampling.simulators.export import LOADS_FROM, Step
-from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
+from sampling.simulators.measured_run import SeenKernel, TraceList, parse_dimensions, refuse_other
 from sampling.simulators.simulator import TraceListReader
 from sampling.text import counted
 
@@ -44,10 +44,10 @@ _LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer 
 
 def trace_file(folder: Path, name: str) -> Path | None:
     """Return the file of a trace that a list names; None where there is none."""
-    return next((each for end in _ENDINGS if (each := folder / f"{name}{end}").is_file()), None)
+    return next((path for end in _ENDINGS if (path := folder / f"{name}{end}").is_file()), None)
 
 
-def folder_of_traces(path: str, holds: str) -> Path:
+def find_trace_folder(path: str, holds: str) -> Path:
     """Return the folder of the traces, which ``holds`` a file of this name.
 
     Raises ProfileError: it is not there, is no folder, or cannot be read.
@@ -90,8 +90,8 @@ def opened(file: Path) -> IO[bytes]:
     return stream if kind is None else inflated(stream, file, kind)
 
 
-def _kernel_of(head: Mapping[str, str]) -> SeenKernel:
-    grid, block = (dimensions_of(head.get(what, "")) for what in ("grid dim", "block dim"))
+def _traced_kernel(head: Mapping[str, str]) -> SeenKernel:
+    grid, block = (parse_dimensions(head.get(key, "")) for key in ("grid dim", "block dim"))
     return SeenKernel(head.get("kernel name", ""), grid, block)
 
 
@@ -122,14 +122,14 @@ def read_list(file: InputFile) -> TraceList:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     listed: list[tuple[int, SeenKernel]] = []
     for row, line in enumerate(map(str.strip, lines), start=1):
-        if found := _TRACE.fullmatch(line):
-            there = trace_file(Path(file.location).parent, line)
-            head = {} if there is None else trace_head(there)
+        if match := _TRACE.fullmatch(line):
+            path = trace_file(Path(file.location).parent, line)
+            head = {} if path is None else trace_head(path)
             if not head:
-                wrong = f"{line} is {'not there' if there is None else 'packed in a way not read here'}"
+                wrong = f"{line} is {'not there' if path is None else 'packed in a way not read here'}"
                 raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
-            listed.append((int(found[1]), _kernel_of(head)))
-    return TraceList.of(file.path, 1, listed)
+            listed.append((int(match[1]), _traced_kernel(head)))
+    return TraceList.from_rows(file.path, 1, listed)
 
 
 def read_folder_list(folder: Path) -> TraceList:
@@ -168,11 +168,11 @@ class TraceFolder:
 
     def file(self, number: int) -> Path:
         """Return the file of a trace; ProfileError where it is not there."""
-        found = trace_file(Path(self.path), self.files[number])
-        if found is None:
+        path = trace_file(Path(self.path), self.files[number])
+        if path is None:
             wrong = f"{LIST} names {self.files[number]}, which is not there"
             raise ProfileError(wrong, path=self.path, remedy=_REMEDY)
-        return found
+        return path
 
 
 def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
@@ -193,18 +193,18 @@ def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | No
             path=path,
             remedy=_REMEDY,
         )
-    for step in sorted(steps, key=lambda each: each.ordinal):
+    for step in sorted(steps, key=lambda step: step.ordinal):
         if step.launch is not None:
             number = folder.number(step.ordinal)
             head, name = trace_head(folder.file(number)), folder.files[number]
-            if (said := head.get("kernel id", str(number))) != str(number):
-                raise ProfileError(f"{name} says that it is kernel id {said}", path=path, remedy=_REMEDY)
-            refuse_other(step.launch, _kernel_of(head), name, path, _REMEDY)
+            if (kernel_id := head.get("kernel id", str(number))) != str(number):
+                raise ProfileError(f"{name} says that it is kernel id {kernel_id}", path=path, remedy=_REMEDY)
+            refuse_other(step.launch, _traced_kernel(head), name, path, _REMEDY)
     return folder
 
 
 def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
-    place = folder_of_traces(path, LIST)
+    place = find_trace_folder(path, LIST)
     # A list of a part of the traces may be there; the others are taken from their files.
     names = sorted(file.name.removesuffix(".gz") for file in place.iterdir())
     text = (place / LIST).read_text(encoding="utf-8", errors="replace") if (place / LIST).is_file() else ""
@@ -217,11 +217,11 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
             waiting.append(line)
         elif not line:
             waiting = []
-        elif found := _READY.fullmatch(line):
-            files.setdefault(int(found[1]), line)
-            contexts.add(found[2])
+        elif match := _READY.fullmatch(line):
+            files.setdefault(int(match[1]), line)
+            contexts.add(match[2])
             if waiting:
-                copies[int(found[1])], waiting = waiting, []
+                copies[int(match[1])], waiting = waiting, []
     if len(contexts) != 1:
         raise ProfileError(
             f"has traces of {len(contexts)} contexts" if files else f"has no {LIST} and no kernel-N.traceg",
@@ -231,7 +231,7 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
     return TraceFolder(path, files, copies, aligned)
 
 
-def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
+def count_traced_instructions(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
     """Return the thread instructions of each log's kernel, at most, from ``stats.csv``; None without a count.
 
     It counts the instructions of warps. A simulator counts those of threads: 32 a warp at most, fewer where a
@@ -251,13 +251,13 @@ def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int |
     assert rows.name is not None
     assert rows.block is not None
     threads = np.maximum(rows.block.prod(axis=1), 1)
-    most = rows.features.metrics["instructions"] * (threads / -(-threads // _THREADS_OF_WARP))
+    upper_bound = rows.features.metrics["instructions"] * (threads / -(-threads // _THREADS_OF_WARP))
     row_of = {number: row for row, number in enumerate((rows.launch_number + 1).tolist())}
-    found: list[int | None] = []
+    instructions: list[int | None] = []
     for log in logs:
         row = None if log.trace_id is None else row_of.get(log.trace_id)
-        found.append(None if row is None or np.isnan(most[row]) else int(most[row]))
+        instructions.append(None if row is None or np.isnan(upper_bound[row]) else int(upper_bound[row]))
         if row is not None and (name := rows.names[rows.name[row]]) != log.name:
             wrong = f"kernel-{log.trace_id} is {name} there, and {log.name} in the log"
             raise ProfileError(wrong, path=path, remedy=REMEDY)
-    return found
+    return instructions

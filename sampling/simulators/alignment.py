@@ -107,7 +107,7 @@ class TraceAlignment:
     missing_in_trace: IntArray  #: (a,) ids of the launches that the profile alone has
     missing_in_profile: IntArray  #: (b,) places in the trace's list of those that it alone has
     #: how many launches the plan draws here, and the ids of those that the trace lacks
-    drawn: int
+    drawn_count: int
     drawn_missing: tuple[int, ...]
     notes: tuple[str, ...]  #: what could not be compared
     profile: Profile
@@ -115,13 +115,13 @@ class TraceAlignment:
     signature: IntArray  #: (n,) the signature code of each launch of the profile's sequence
     trace: TraceList
 
-    def here(self, launch_id: int) -> ListedLaunch:
+    def profile_launch(self, launch_id: int) -> ListedLaunch:
         """Return a launch of the profile."""
-        found = self.profile.kernels.signature(int(self.signature[launch_id - self.sequence.first_id]))
-        name = self.profile.kernels.names.full(found.name)
-        return ListedLaunch(launch_id, SeenKernel(name, found.grid, found.block))
+        signature = self.profile.kernels.signature(int(self.signature[launch_id - self.sequence.first_id]))
+        name = self.profile.kernels.names.full(signature.name)
+        return ListedLaunch(launch_id, SeenKernel(name, signature.grid, signature.block))
 
-    def there(self, place: int) -> ListedLaunch:
+    def trace_launch(self, place: int) -> ListedLaunch:
         """Return a launch of the trace by its place in the list."""
         return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
 
@@ -135,11 +135,15 @@ class TraceAlignment:
             )
         return AlignmentSummary(
             matched=len(self.ids),
-            missing_in_trace=[self.here(number).of_profile for number in self.missing_in_trace.tolist()],
-            missing_in_profile=[self.there(place).of_trace for place in self.missing_in_profile.tolist()],
+            missing_in_trace=[
+                self.profile_launch(number).of_profile for number in self.missing_in_trace.tolist()
+            ],
+            missing_in_profile=[
+                self.trace_launch(place).of_trace for place in self.missing_in_profile.tolist()
+            ],
             first_difference=first,
             matched_by=self.by,
-            drawn=self.drawn,
+            drawn=self.drawn_count,
             drawn_missing=list(self.drawn_missing),
         )
 
@@ -148,10 +152,10 @@ class TraceAlignment:
         number_of = dict(zip(self.ids.tolist(), self.numbers.tolist(), strict=True))
         first_id = self.sequence.first_id
         launches = []
-        for number, kernel in map(self.here, range(first_id, first_id + len(self.signature))):
+        for number, kernel in map(self.profile_launch, range(first_id, first_id + len(self.signature))):
             sizes = kernel.grid, kernel.block
             launches.append(AlignedLaunch(number, number_of.get(number), kernel.name, *sizes))
-        for number, kernel in map(self.there, self.missing_in_profile.tolist()):
+        for number, kernel in map(self.trace_launch, self.missing_in_profile.tolist()):
             launches.append(AlignedLaunch(None, number, kernel.name, kernel.grid, kernel.block))
         return launches
 
@@ -163,8 +167,8 @@ class TraceAlignment:
         if not missing:
             return None
         same = min(*missing, *sizes)
-        here = self.here(first + same) if same < sizes[0] else None
-        return here, self.there(same) if same < sizes[1] else None
+        launch = self.profile_launch(first + same) if same < sizes[0] else None
+        return launch, self.trace_launch(same) if same < sizes[1] else None
 
 
 def align(
@@ -187,27 +191,27 @@ def align(
             path=plan.path,
             remedy="put the profile back in its place, or make the plan again",
         )
-    asked = [
-        each
-        for each in profile.sequences
-        if process in {None, each.process} and device in {None, each.device}
+    sequences = [
+        sequence
+        for sequence in profile.sequences
+        if process in {None, sequence.process} and device in {None, sequence.device}
     ]
     drawn_from = {(launch.process, launch.device) for launch in plan.drawn}
-    of_plan = [each for each in asked if (each.process, each.device) in drawn_from]
-    chosen = of_plan if len(asked) > 1 else asked
-    if len(chosen) != 1:
-        named = listed([f"{each.process}:{each.device}" for each in profile.sequences])
+    of_plan = [sequence for sequence in sequences if (sequence.process, sequence.device) in drawn_from]
+    candidates = of_plan if len(sequences) > 1 else sequences
+    if len(candidates) != 1:
+        named = listed([f"{sequence.process}:{sequence.device}" for sequence in profile.sequences])
         raise OptionError(
             f"a trace is of one process and device, and the profile has {named} (process:device)",
             remedy=Wording("choose the traced one with `process` and `device`"),
         )
-    place = chosen[0].process, chosen[0].device
-    drawn = [launch.id for launch in plan.drawn if (launch.process, launch.device) == place]
-    return align_launches(profile, chosen[0], trace, drawn)
+    place = candidates[0].process, candidates[0].device
+    drawn_ids = [launch.id for launch in plan.drawn if (launch.process, launch.device) == place]
+    return align_launches(profile, candidates[0], trace, drawn_ids)
 
 
 def align_launches(
-    profile: Profile, sequence: LaunchSequence, trace: TraceList, drawn: list[int]
+    profile: Profile, sequence: LaunchSequence, trace: TraceList, drawn_ids: list[int]
 ) -> TraceAlignment:
     """Match the launches of one process and device of a profile, some of them drawn, with those of a trace.
 
@@ -217,29 +221,31 @@ def align_launches(
     parts = [part for part in profile.parts if part.sequence == index]
     signature = np.concatenate([part.load(("signature",))["signature"].astype(np.int64) for part in parts])
     of_profile, of_trace, notes = _common_codes(profile, signature, trace)
-    here, there = of_profile[signature], of_trace[trace.kernel]
+    profile_codes, trace_codes = of_profile[signature], of_trace[trace.kernel]
     by: Literal["number", "order"] = "number"
     places = np.argsort(trace.number)
     rows = trace.number[places] - trace.first_number
-    is_in = rows[0] >= 0 and rows[-1] < len(here) and (np.diff(rows) > 0).all()
-    if not is_in or (here[rows] != there[places]).any():
-        by, found = "order", common_subsequence(here, there)
-        if found is None:
+    is_in = rows[0] >= 0 and rows[-1] < len(profile_codes) and (np.diff(rows) > 0).all()
+    if not is_in or (profile_codes[rows] != trace_codes[places]).any():
+        by, matches = "order", common_subsequence(profile_codes, trace_codes)
+        if matches is None:
             raise AnalysisError(
                 f"{trace.path} and the profile differ in too many launches to be of one program",
                 remedy="trace the program that was profiled, with the same input and settings",
             )
-        rows, places = found
-    in_trace, in_profile = np.zeros(len(here), dtype=np.bool_), np.zeros(len(there), dtype=np.bool_)
+        rows, places = matches
+    in_trace = np.zeros(len(profile_codes), dtype=np.bool_)
+    in_profile = np.zeros(len(trace_codes), dtype=np.bool_)
     in_trace[rows], in_profile[places] = True, True
+    planned = np.unique(np.array(drawn_ids, dtype=np.int64))
     return TraceAlignment(
         by=by,
         ids=sequence.first_id + rows,
         numbers=trace.number[places],
         missing_in_trace=sequence.first_id + np.flatnonzero(~in_trace),
         missing_in_profile=np.flatnonzero(~in_profile),
-        drawn=len(drawn),
-        drawn_missing=tuple(each for each in sorted(set(drawn)) if not in_trace[each - sequence.first_id]),
+        drawn_count=len(drawn_ids),
+        drawn_missing=tuple(planned[~in_trace[planned - sequence.first_id]].tolist()),
         notes=notes,
         profile=profile,
         sequence=sequence,
@@ -265,17 +271,17 @@ def _common_codes(
     columns = [0]
     keys: list[tuple[int, ...]] = [(name_code[kernel.name],) for kernel in trace.kernels]
     notes: list[str] = []
-    for what, first in (("grid", 1), ("block", 4)):
-        sizes = [getattr(kernel, what) for kernel in trace.kernels]
+    for dimension, first in (("grid", 1), ("block", 4)):
+        sizes = [getattr(kernel, dimension) for kernel in trace.kernels]
         # What either side does not say of any launch is not compared.
         if (rows[used, first] > 0).all() and None not in sizes:
             columns += range(first, first + 3)
             keys = [(*key, *size) for key, size in zip(keys, sizes, strict=True)]
         else:
-            notes.append(f"{what}s are not compared: one side does not have them of every launch")
-    kept, of_profile = np.unique(rows[:, columns], axis=0, return_inverse=True)
-    code_of = {tuple(row): code for code, row in enumerate(kept.tolist())}
-    of_trace = [code_of.get(key, len(kept) + place) for place, key in enumerate(keys)]
+            notes.append(f"{dimension}s are not compared: one side does not have them of every launch")
+    kernels, of_profile = np.unique(rows[:, columns], axis=0, return_inverse=True)
+    code_of = {tuple(row): code for code, row in enumerate(kernels.tolist())}
+    of_trace = [code_of.get(key, len(kernels) + place) for place, key in enumerate(keys)]
     if ambiguous:
         several = counted(len(ambiguous), "name of the trace", "names of the trace")
         notes.append(
@@ -285,7 +291,7 @@ def _common_codes(
     return of_profile.reshape(-1), np.array(of_trace, dtype=np.int64), tuple(notes)
 
 
-def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
+def common_subsequence(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray] | None:
     """Return (m,) the places in either list of codes of a longest common subsequence, ascending.
 
     None where the two differ so much that it would take more than `MOST_STEPS`. A search over diagonals, on
@@ -295,47 +301,49 @@ def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArr
     1990.
     """
     # What the other list has nowhere is left out.
-    kept = np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))
-    lists = one[kept[0]], other[kept[1]]
+    common = np.flatnonzero(np.isin(first, second)), np.flatnonzero(np.isin(second, first))
+    lists = first[common[0]], second[common[1]]
     swapped = len(lists[0]) > len(lists[1])
     shorter, longer = lists[::-1] if swapped else lists
     # Scalars of lists are compared much faster than those of arrays.
-    here, there = shorter.tolist(), longer.tolist()
-    last = len(there) - len(here)
+    short_list, long_list = shorter.tolist(), longer.tolist()
+    last = len(long_list) - len(short_list)
     # The furthest place in the longer list that each diagonal has reached, and the last run of equal entries
     # on the way to it with those before it; Python's own indexing from the end serves diagonals below 0.
-    furthest = [-1] * (len(here) + len(there) + 3)
+    furthest = [-1] * (len(short_list) + len(long_list) + 3)
     last_run: list[Any] = [None] * len(furthest)
     lacking = steps = 0
-    while here and furthest[last] < len(there):
+    while short_list and furthest[last] < len(long_list):
         if steps > MOST_STEPS:
             return None
         for diagonal in (*range(-lacking, last), *range(last + lacking, last - 1, -1)):
             # Come from the diagonal beside it that is further, and go on through equal entries.
             below, above = furthest[diagonal - 1] + 1, furthest[diagonal + 1]
             place, run = (below, diagonal - 1) if below >= above else (above, diagonal + 1)
-            start = at = place - diagonal
-            end = min(len(here), len(there) - diagonal)
-            near, size = min(end, at + _SHORT_RUN), _SHORT_RUN
-            while at < near and here[at] == there[at + diagonal]:
-                at += 1
+            start = position = place - diagonal
+            end = min(len(short_list), len(long_list) - diagonal)
+            near, size = min(end, position + _SHORT_RUN), _SHORT_RUN
+            while position < near and short_list[position] == long_list[position + diagonal]:
+                position += 1
             # A long run is compared in ever larger pieces.
-            while at == near < end:
+            while position == near < end:
                 size *= 2
-                near = min(at + size, end)
-                same = shorter[at:near] == longer[at + diagonal : near + diagonal]
-                at += len(same) if same.all() else int(np.argmin(same))
-            furthest[diagonal] = at + diagonal
-            last_run[diagonal] = (last_run[run], start, at, diagonal) if at > start else last_run[run]
+                near = min(position + size, end)
+                same = shorter[position:near] == longer[position + diagonal : near + diagonal]
+                position += len(same) if same.all() else int(np.argmin(same))
+            furthest[diagonal] = position + diagonal
+            last_run[diagonal] = last_run[run]
+            if position > start:
+                last_run[diagonal] = last_run[run], start, position, diagonal
         lacking += 1
         steps += last + 2 * lacking
     places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     ahead: list[IntArray] = [np.zeros(0, dtype=np.int64)]
-    node = last_run[last] if here else None
+    node = last_run[last] if short_list else None
     while node is not None:
-        node, start, at, diagonal = node
-        places.append(np.arange(start, at))
-        ahead.append(np.arange(start, at) + diagonal)
-    found = np.sort(np.concatenate(places)), np.sort(np.concatenate(ahead))
-    mine, its = found[::-1] if swapped else found
-    return kept[0][mine], kept[1][its]
+        node, start, position, diagonal = node
+        places.append(np.arange(start, position))
+        ahead.append(np.arange(start, position) + diagonal)
+    matches = np.sort(np.concatenate(places)), np.sort(np.concatenate(ahead))
+    mine, its = matches[::-1] if swapped else matches
+    return common[0][mine], common[1][its]

@@ -62,17 +62,19 @@ class Lines:
     """Lines of L2."""
 
     number: IntArray  #: (n,) address / 128, ascending
-    known: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]  #: (n, 4) of each sector a bit for a known byte
+    known_bytes: np.ndarray[
+        tuple[int, ...], np.dtype[np.uint32]
+    ]  #: (n, 4) of each sector a bit for a known byte
     last: IntArray  #: (n,) when it was touched last; larger is later
 
     @classmethod
-    def touched(cls, sector: IntArray, known: IntArray, first: int) -> Lines:
+    def touched(cls, sector: IntArray, known_bytes: IntArray, first: int) -> Lines:
         """Return the lines of sectors touched one after the other, and the bytes known by each touch."""
         table = np.zeros((len(sector), 4), dtype=np.uint32)
-        table[np.arange(len(sector)), sector & 3] = known
+        table[np.arange(len(sector)), sector & 3] = known_bytes
         return cls(sector >> 2, table, first + np.arange(len(sector))).then((), len(sector))
 
-    def then(self, later: Sequence[Lines], most: int) -> Lines:
+    def then(self, later: Sequence[Lines], capacity: int) -> Lines:
         """Return the lines used last of these and of those touched after them, one after the other."""
         parts = [self, *later]
         number = np.concatenate([part.number for part in parts])
@@ -81,22 +83,26 @@ class Lines:
         order = np.argsort(number, kind="stable")
         number = number[order]
         begins = np.flatnonzero(np.diff(number, prepend=-1))
-        known = np.bitwise_or.reduceat(np.concatenate([part.known for part in parts])[order], begins)
+        known_bytes = np.bitwise_or.reduceat(
+            np.concatenate([part.known_bytes for part in parts])[order], begins
+        )
         ends = np.append(begins[1:], len(order)) - 1
         last = np.concatenate([part.last for part in parts])[order[ends]]
-        kept = np.ones(len(begins), dtype=np.bool_)
-        if (excess := len(begins) - most) > 0:
-            kept[np.argpartition(last, excess - 1)[:excess]] = False
-        return Lines(number[begins][kept], known[kept], last[kept])
+        is_kept = np.ones(len(begins), dtype=np.bool_)
+        if (excess := len(begins) - capacity) > 0:
+            is_kept[np.argpartition(last, excess - 1)[:excess]] = False
+        return Lines(number[begins][is_kept], known_bytes[is_kept], last[is_kept])
 
     def ranges(self) -> tuple[IntArray, IntArray]:
         """Return (r,) first sectors and counts of the readable runs, those of the oldest launch first."""
         launch = self.last >> _WORD
         order = np.lexsort((self.number, launch))
-        readable = self.known[order] == np.iinfo(np.uint32).max
+        readable = self.known_bytes[order] == np.iinfo(np.uint32).max
         sector = ((self.number[order] << 2)[:, None] + np.arange(4))[readable]
-        of = np.repeat(launch[order], readable.sum(axis=1))
-        begins = np.flatnonzero((np.diff(sector, prepend=-2) != 1) | (np.diff(of, prepend=-1) != 0))
+        sector_launch = np.repeat(launch[order], readable.sum(axis=1))
+        begins = np.flatnonzero(
+            (np.diff(sector, prepend=-2) != 1) | (np.diff(sector_launch, prepend=-1) != 0)
+        )
         return sector[begins], np.diff(np.append(begins, len(sector)))
 
 
@@ -105,7 +111,7 @@ _NO_LINES = Lines(_NONE, np.zeros((0, 4), dtype=np.uint32), _NONE)
 
 
 def touched(
-    file: Path, most: int = MOST_LINES, *, loads_alone: bool = False, with_pages: bool = True
+    file: Path, capacity: int = MOST_LINES, *, loads_alone: bool = False, with_pages: bool = True
 ) -> tuple[Lines, IntArray]:
     """Return what the launch of a trace leaves in an L2 of so many lines, and (p,) all its pages, ascending.
 
@@ -120,23 +126,25 @@ def touched(
         before = 4 * (int(version) < 3) + int(has_lines)
     except ValueError as error:
         raise ProfileError(f"its head cannot be read ({error})", path=file, remedy=_REMEDY) from error
-    lines, pages, done = _NO_LINES, [_NONE], 0
+    lines, pages, accesses = _NO_LINES, [_NONE], 0
     waiting: list[Lines] = []
     for block in blocks(file):
-        sector, known, is_load, has_generic = _accesses(block, bases, before, file)
-        found = Lines.touched(sector, known, done)
+        sector, known_bytes, is_load, has_generic = _accesses(block, bases, before, file)
+        block_lines = Lines.touched(sector, known_bytes, accesses)
         if with_pages:
-            pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
+            pages = [np.unique(np.concatenate([*pages, block_lines.number >> _PAGE - _LINE]))]
             if has_generic and bases[1]:
                 # What is not global for them must not be the low 32 bits of what is.
                 begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
                 pages.append(np.arange(begin >> _PAGE, (bases[1] + _LOCAL_BYTES) >> _PAGE))
-        waiting.append(Lines.touched(sector[is_load], known[is_load], done) if loads_alone else found)
-        done += len(sector)
+        waiting.append(
+            Lines.touched(sector[is_load], known_bytes[is_load], accesses) if loads_alone else block_lines
+        )
+        accesses += len(sector)
         # Merged once there are as many as are kept, for each time costs as much as what is kept.
-        if sum(len(each.number) for each in waiting) > most:
-            lines, waiting = lines.then(waiting, most), []
-    return lines.then(waiting, most), np.unique(np.concatenate(pages))
+        if sum(len(lines.number) for lines in waiting) > capacity:
+            lines, waiting = lines.then(waiting, capacity), []
+    return lines.then(waiting, capacity), np.unique(np.concatenate(pages))
 
 
 def l2_lines(config: str, *, by_copies: bool) -> int:
@@ -146,21 +154,21 @@ def l2_lines(config: str, *, by_copies: bool) -> int:
     at the start of each launch of the whole run too.
     """
     with open_input(config) as file, file.open() as stream:
-        asked = dict(_OPTION.findall(stream.read().decode("utf-8", "replace")))
-    cache = _CACHE.fullmatch(asked.get("gpgpu_cache:dl2", ""))
-    parts = [asked.get(f"gpgpu_n_{name}", "") for name in ("mem", "sub_partition_per_mchannel")]
+        settings = dict(_OPTION.findall(stream.read().decode("utf-8", "replace")))
+    cache = _CACHE.fullmatch(settings.get("gpgpu_cache:dl2", ""))
+    parts = [settings.get(f"gpgpu_n_{name}", "") for name in ("mem", "sub_partition_per_mchannel")]
     if cache is None or not all(part.isdigit() for part in parts):
         raise ProfileError(
             "has no -gpgpu_cache:dl2, -gpgpu_n_mem and -gpgpu_n_sub_partition_per_mchannel",
             path=config,
             remedy="give the gpgpusim.config that is simulated",
         )
-    if asked.get("gpgpu_flush_l2_cache", "0") != "0":
+    if settings.get("gpgpu_flush_l2_cache", "0") != "0":
         raise OptionError(
             f"{config} empties L2 after each launch, so that none finds anything there",
             remedy=Wording("`caches=cold` is what the whole run does"),
         )
-    if by_copies and asked.get("gpgpu_perf_sim_memcpy", "1") == "0":
+    if by_copies and settings.get("gpgpu_perf_sim_memcpy", "1") == "0":
         raise OptionError(
             f"copies do not fill L2 with -gpgpu_perf_sim_memcpy 0 in {config}",
             remedy=Wording("set it to 1, or `caches=loads`"),
@@ -183,7 +191,7 @@ class Filled:
         """Return the lines of a list that fill L2 before a launch."""
         return [
             f"MemcpyHtoD,0x{(sector << _SECTOR) & 0xFFFFFFFF:016x},{count << _SECTOR}"
-            for sector, count in zip(*(each.tolist() for each in self.ranges[ordinal]), strict=True)
+            for sector, count in zip(*(column.tolist() for column in self.ranges[ordinal]), strict=True)
         ]
 
 
@@ -195,40 +203,46 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
     Raises ProfileError: a trace cannot be read, the launches before a drawn one were not traced, or two
     pages of the program are one in 32 bits.
     """
-    own, by_copies = choices.caches == "own", choices.caches != "loads"
-    most = MOST_LINES if choices.config is None else l2_lines(choices.config, by_copies=by_copies)
+    loads_alone, by_copies = choices.caches == "own", choices.caches != "loads"
+    capacity = MOST_LINES if choices.config is None else l2_lines(choices.config, by_copies=by_copies)
     ordinals = {traces.number(step.ordinal): step.ordinal for step in steps if step.launch is not None}
-    untraced = 0 if own else _untraced(traces, ordinals)
-    numbers = sorted(ordinals) if own else [each for each in sorted(traces.files) if each <= max(ordinals)]
+    untraced = 0 if loads_alone else _untraced(traces, ordinals)
+    last = max(ordinals)
+    numbers = sorted(ordinals if loads_alone else (number for number in traces.files if number <= last))
     files = {number: traces.file(number) for number in numbers}
     sizes = np.cumsum([file.stat().st_size for file in files.values()]).tolist()
     state = _NO_LINES
     ranges: dict[int, tuple[IntArray, IntArray]] = {}
     pages: dict[int, IntArray] = {}
-    every = _NONE
-    read = ordered_map(
-        lambda each: touched(files[each], most, loads_alone=own, with_pages=each in ordinals), numbers
+    all_pages = _NONE
+    touches = ordered_map(
+        lambda number: touched(
+            files[number], capacity, loads_alone=loads_alone, with_pages=number in ordinals
+        ),
+        numbers,
     )
-    for place, (number, (lines, touched_pages)) in enumerate(zip(numbers, read, strict=True)):
+    for place, (number, (lines, touched_pages)) in enumerate(zip(numbers, touches, strict=True)):
         for copy in traces.copies.get(number, ()):
             # The program's own copies fill L2 in the whole run: below 4 GiB alone.
-            known = _COPY.fullmatch(copy)
-            begin, size = (int(known[1], 16), int(known[2])) if known else (1 << _WORD, 0)
+            match = _COPY.fullmatch(copy)
+            begin, size = (int(match[1], 16), int(match[2])) if match else (1 << _WORD, 0)
             if begin + size <= 1 << _WORD:
                 sector = np.arange(begin >> _SECTOR, -(-(begin + size) >> _SECTOR))
-                whole = np.full(len(sector), (1 << 32) - 1)
-                state = state.then([Lines.touched(sector, whole, place << _WORD)], most)
+                known_bytes = np.full(len(sector), (1 << 32) - 1)
+                state = state.then([Lines.touched(sector, known_bytes, place << _WORD)], capacity)
         if number in ordinals:
-            found = lines if own else state
-            ranges[ordinals[number]], pages[ordinals[number]] = found.ranges(), touched_pages
-            every = np.unique(np.concatenate([every, touched_pages, found.number >> _PAGE - _LINE]))
-        state = state.then([Lines(lines.number, lines.known, lines.last + (place << _WORD))], most)
+            contents = lines if loads_alone else state
+            ranges[ordinals[number]], pages[ordinals[number]] = contents.ranges(), touched_pages
+            all_pages = np.unique(
+                np.concatenate([all_pages, touched_pages, contents.number >> _PAGE - _LINE])
+            )
+        state = state.then([Lines(lines.number, lines.known_bytes, lines.last + (place << _WORD))], capacity)
         if choices.progress is not None:
             choices.progress(sizes[place], sizes[-1], "bytes of traces")
-    high = frozenset(each for each in ranges if by_copies and (pages[each] >> _WORD - _PAGE).any())
-    low = np.sort(every & (1 << _WORD - _PAGE) - 1)
+    high = frozenset(ordinal for ordinal in ranges if by_copies and (pages[ordinal] >> _WORD - _PAGE).any())
+    low = np.sort(all_pages & (1 << _WORD - _PAGE) - 1)
     if high and (same := low[1:][low[1:] == low[:-1]]).size:
-        two = every[(every & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
+        two = all_pages[(all_pages & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
         raise ProfileError(
             "the simulator's copies keep 32 bits of an address, in which "
             f"{counted(len(same), 'page')} of the program and another are one: {two[0]:#x}, {two[1]:#x}",
@@ -241,11 +255,15 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
 def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
     """Return how many of the launches just before the drawn ones have no trace; ProfileError if none has."""
     before = {number: set(range(max(1, number - PREDECESSORS), number)) for number in numbers}
-    alone = [number for number, those in before.items() if those and those.isdisjoint(traces.files)]
-    if alone:
+    untraced = [
+        number
+        for number, numbers_before in before.items()
+        if numbers_before and numbers_before.isdisjoint(traces.files)
+    ]
+    if untraced:
         raise ProfileError(
-            f"none of the {len(before[alone[0]])} launches before launch {numbers[alone[0]]} was traced, "
-            f"nor before {len(alone) - 1} others: what they left in L2 is not known",
+            f"none of the {len(before[untraced[0]])} launches before launch {numbers[untraced[0]]} was "
+            f"traced, nor before {len(untraced) - 1} others: what they left in L2 is not known",
             path=traces.path,
             remedy=Wording(
                 "record them with trace.sh of an export without traces, or `caches=own` or `caches=cold`"
@@ -269,20 +287,20 @@ def write_loads(
     sector = np.repeat(first, count) + _within(count)
     per_cta = 32 * _LOADS_OF_WARP * _WARPS
     ctas = max(1, -(-len(sector) // per_cta))
-    known = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
-    target.write(template("accel-sim/loads.traceg", number=number, ctas=ctas, **known).encode())
+    facts = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
+    target.write(template("accel-sim/loads.traceg", number=number, ctas=ctas, **facts).encode())
     for cta in range(ctas):
         target.write(f"#BEGIN_TB\n\nthread block = {cta},0,0\n".encode())
         for warp in range(_WARPS):
             begin = cta * per_cta + warp * 32
             # The warps of a CTA load side by side.
-            lanes = [sector[at : at + 32] for at in range(begin, begin + per_cta, 32 * _WARPS)]
+            lanes = [sector[start : start + 32] for start in range(begin, begin + per_cta, 32 * _WARPS)]
             lines = [
-                f"{16 * place:04x} {(1 << len(each)) - 1:08x} 1 R{4 + place} LDG.E.STRONG.GPU 1 R2 4 0 "
-                + "".join(f"0x{address:016x} " for address in (each << _SECTOR).tolist())
+                f"{16 * place:04x} {(1 << len(lane)) - 1:08x} 1 R{4 + place} LDG.E.STRONG.GPU 1 R2 4 0 "
+                + "".join(f"0x{address:016x} " for address in (lane << _SECTOR).tolist())
                 + "0 "
-                for place, each in enumerate(lanes)
-                if len(each)
+                for place, lane in enumerate(lanes)
+                if len(lane)
             ]
             lines.append(f"{16 * len(lines):04x} ffffffff 0 EXIT 0 0 0 ")
             text = "\n".join(lines)
@@ -327,35 +345,40 @@ def _accesses(
     bases : where shared and local memory begin among generic addresses; 0: not known.
     before : numbers that stand before the PC.
     """
-    kind, width, lanes, mode, given, begin = _instructions(text, before, file)
+    kind, width, lanes, mode, addresses, begin = _instructions(text, before, file)
     has_generic = bool((kind & _GENERIC).any())
     # As in the simulator: a generic access is where its first lane's is, and shared if nothing tells.
-    base, (shared, local) = given[begin], bases
+    base, (shared, local) = addresses[begin], bases
     of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
     is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
     kind, width, lanes, mode, begin, base = (
-        each[is_global] for each in (kind, width, lanes, mode, begin, base)
+        column[is_global] for column in (kind, width, lanes, mode, begin, base)
     )
     is_load = (kind & _LOAD) > 0
-    stride = np.where(mode == 1, given[np.minimum(begin + 1, len(given) - 1)], 0) if len(given) else base
+    stride = (
+        np.where(mode == 1, addresses[np.minimum(begin + 1, len(addresses) - 1)], 0)
+        if len(addresses)
+        else base
+    )
     # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
     step = np.abs(stride)
-    whole = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
-    spans = np.where(whole, 1, lanes)
-    of, lane = np.repeat(np.arange(len(spans)), spans), _within(spans)
-    address = (base + np.where(whole, np.minimum(stride * (lanes - 1), 0), 0))[of] + stride[of] * lane
+    is_one_span = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
+    spans = np.where(is_one_span, 1, lanes)
+    owner, lane = np.repeat(np.arange(len(spans)), spans), _within(spans)
+    start = base + np.where(is_one_span, np.minimum(stride * (lanes - 1), 0), 0)
+    address = start[owner] + stride[owner] * lane
     # Those of each lane stand there, or how far each is behind the lane before.
-    at, total = np.where(mode[of] == 1, 0, begin[of] + lane), np.cumsum(given)
-    address = np.where(mode[of] == 0, given[at], address)
-    address += np.where(mode[of] == 2, total[at] - total[begin[of]], 0)
-    end = address + np.where(whole, step * (lanes - 1) + width, width)[of]
+    position, total = np.where(mode[owner] == 1, 0, begin[owner] + lane), np.cumsum(addresses)
+    address = np.where(mode[owner] == 0, addresses[position], address)
+    address += np.where(mode[owner] == 2, total[position] - total[begin[owner]], 0)
+    end = address + np.where(is_one_span, step * (lanes - 1) + width, width)[owner]
     low = address >> _SECTOR
     count = (end - 1 >> _SECTOR) - low + 1
     span = np.repeat(np.arange(len(count)), count)
     sector = low[span] + _within(count)
     begins = np.maximum(address[span] - (sector << _SECTOR), 0)
     ends = np.minimum(end[span] - (sector << _SECTOR), 1 << _SECTOR)
-    is_load = is_load[of][span]
+    is_load = is_load[owner][span]
     return sector, np.where(is_load, (1 << 32) - 1, (1 << ends) - (1 << begins)), is_load, has_generic
 
 
@@ -376,8 +399,9 @@ def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
 
     def numbers(places: IntArray, prefix: str = "") -> IntArray:
         """Return the numbers that stand at these places among all words, some of them as 0x7fa5."""
-        found = words.take(to_arrow(places))
-        texts = compute.binary_join_element_wise(prefix, found, "") if prefix else found
+        texts = words.take(to_arrow(places))
+        if prefix:
+            texts = compute.binary_join_element_wise(prefix, texts, "")
         return to_numpy(texts.cast(pa.int64()))
 
     try:
@@ -392,14 +416,21 @@ def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
         good = (mode >= 0) & (mode <= 2) & (place + size < starts[1:])
         if not (good & ((mode > 0) | (listed == lanes) | (lanes == 0))).all():
             raise pa.ArrowInvalid("a line is cut off")
-        of_opcode = [_kind_and_width(each) for each in opcodes.dictionary.to_pylist()]
+        of_opcode = [_kind_and_width(opcode) for opcode in opcodes.dictionary.to_pylist()]
         kind, width = np.array(of_opcode, dtype=np.int64).reshape(-1, 2)[to_numpy(opcodes.indices)].T
-        kept = (kind > 0) & (lanes > 0)
-        first, size = place[kept] + 1, size[kept]
-        given = numbers(np.repeat(first, size) + _within(size))
+        is_global = (kind > 0) & (lanes > 0)
+        first, size = place[is_global] + 1, size[is_global]
+        addresses = numbers(np.repeat(first, size) + _within(size))
     except pa.ArrowException as error:
         raise ProfileError("an access to memory cannot be read", path=file, remedy=_REMEDY) from error
-    return kind[kept], width[kept], lanes[kept], mode[kept], given, np.cumsum(size) - size
+    return (
+        kind[is_global],
+        width[is_global],
+        lanes[is_global],
+        mode[is_global],
+        addresses,
+        np.cumsum(size) - size,
+    )
 
 
 def _within(counts: IntArray) -> IntArray:

@@ -25,21 +25,9 @@ from sampling.plan.plan_file import PlanFile
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
-from sampling.simulators.export import (
-    ExportChoices,
-    Step,
-    checks,
-    informative_order,
-    shared_out,
-)
-from sampling.simulators.manifest import row_of
-from sampling.simulators.measured_run import (
-    CACHES,
-    CYCLES,
-    INSTRUCTIONS,
-    MeasuredRun,
-    told_caches,
-)
+from sampling.simulators.export import ExportChoices, Step, checks, informative_order, shared_out
+from sampling.simulators.manifest import launch_row
+from sampling.simulators.measured_run import CACHES, CYCLES, INSTRUCTIONS, MeasuredRun, read_caches
 from sampling.simulators.simulator import (
     Exported,
     Exporter,
@@ -59,13 +47,13 @@ def _export_table(_: Simulator, plan: PlanFile, choices: ExportChoices) -> Expor
 
     Processes and devices are told by their columns: all stand in one file.
     """
-    steps = [Step(each.id, each.ordinal, each, stratum) for stratum, each in informative_order(plan)]
+    steps = [Step(launch.id, launch.ordinal, launch, stratum) for stratum, launch in informative_order(plan)]
     steps += [step for _, step in checks(plan, choices.cold_check)]
     shards = shared_out([(step,) for step in steps], choices.shards)
     columns = (*_LAUNCH_COLUMNS, CACHES) if choices.cold_check else _LAUNCH_COLUMNS
     files = []
     for number, shard in enumerate(shards, start=1):
-        rows = (map(row_of(step, "cold").get, columns) for step in shard)
+        rows = (map(launch_row(step, "cold").get, columns) for step in shard)
         name = f"launches{'' if len(shards) == 1 else f'-{number}'}.csv"
         files.append((name, csv_text([columns, *rows])))
     return tuple(files)
@@ -106,7 +94,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     names = tuple(dict.fromkeys((*usual, *metrics))) if metrics else names
     for name in (_ID, *names):
         if name not in named:
-            near = nearest(name, [each for each in named if each not in _NO_METRICS])
+            near = nearest(name, [column for column in named if column not in _NO_METRICS])
             remedy = _RESULT_REMEDY if name == _ID else near
             raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=remedy)
     surely = {_ID, CYCLES, INSTRUCTIONS, *metrics}
@@ -115,22 +103,22 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     table = read_columns(file, header, separator, kinds, _RESULT_REMEDY)
     ids = table.whole(_ID)
     columns = {name: table.metric(name) for name in names if kinds[name] != "text"}
-    found = {name: numbers for name, numbers in columns.items() if numbers is not None}
-    if not found:
+    values = {name: numbers for name, numbers in columns.items() if numbers is not None}
+    if not values:
         raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_RESULT_REMEDY)
-    for name, numbers in found.items():
+    for name, numbers in values.items():
         # A launch takes more than 0 cycles, and has 0 instructions or more.
         wrong = ~np.isnan(numbers) & ~(np.abs(numbers) < _LARGEST)
         wrong |= (name == CYCLES and numbers <= 0) | (name == INSTRUCTIONS and numbers < 0)
         if wrong.any():
             raise table.error(wrong, name, "the number is none that a launch can have", _RESULT_REMEDY)
-    unknown = np.isnan(list(found.values()))
+    unknown = np.isnan(list(values.values()))
     missing = {
-        place: ", ".join(np.array(list(found))[unknown[:, place]]) + " has no value there"
+        place: ", ".join(np.array(list(values))[unknown[:, place]]) + " has no value there"
         for place in np.flatnonzero(unknown.any(axis=0)).tolist()
     }
-    told = [state or "unknown" for state in told_caches(table, _RESULT_REMEDY)]
-    return MeasuredRun(file.path, ids, None, found, missing=missing, told=told)
+    states = [state or "unknown" for state in read_caches(table, _RESULT_REMEDY)]
+    return MeasuredRun(file.path, ids, None, values, missing=missing, states=states)
 
 
 _KERNEL, _CYCLE = "kernel", "cycle"

@@ -65,7 +65,7 @@ class ExportChoices:
         no_traces, none = self.traces is None, "and there are none"
         is_way, ways = is_cold or is_filled or self.predecessors > 0, ", ".join(FILLED)
         fills = not no_traces and (is_filled or self.caches is None)
-        few = 0 < self.cold_check < FEWEST_PAIRS
+        too_few = 0 < self.cold_check < FEWEST_PAIRS
         for is_wrong, words, *values in (
             (self.shards < 1, "`shards` is 1 or more, not {}", self.shards),
             (self.drop_copies and no_traces, "`drop_copies` leaves out copies that `traces` list, {}", none),
@@ -81,7 +81,7 @@ class ExportChoices:
                 "`cold_check` is of launches that start cold, not of `caches={}`",
                 self.caches,
             ),
-            (few, "`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS),
+            (too_few, "`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS),
             (self.config and not fills, "`config` says how much of L2 is filled, and nothing is filled"),
         ):
             if is_wrong:
@@ -90,8 +90,8 @@ class ExportChoices:
     @property
     def predecessors(self) -> int:
         """How many launches are simulated before each drawn one."""
-        found = _AFTER.fullmatch(self.caches or "")
-        return int(found[1]) if found else 0
+        match = _AFTER.fullmatch(self.caches or "")
+        return int(match[1]) if match else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +149,13 @@ def run_parts(plan: PlanFile, choices: ExportChoices, *, by_name: bool = False) 
     parts = []
     for process, device in sorted(steps):
         bundles = _bundles(steps[process, device], choices, by_name=by_name)
-        again = _after_predecessors(checked[process, device], PREDECESSORS)
-        if again and not choices.apart:
+        check_runs = _after_predecessors(checked[process, device], PREDECESSORS)
+        if check_runs and not choices.apart:
             # By themselves, in program order: others would leave their own data in L2.
-            again = [tuple(step for each in again for step in each)]
+            check_runs = [tuple(step for run in check_runs for step in run)]
         shards = shared_out(bundles, len(bundles) if choices.apart else choices.shards)
         folder = f"process-{process}-device-{device}/" if has_folders else ""
-        parts.append(Part(process, device, folder, (*shards, *again)))
+        parts.append(Part(process, device, folder, (*shards, *check_runs)))
     return tuple(parts)
 
 
@@ -163,7 +163,7 @@ class Simulated(NamedTuple):
     """What is simulated of a plan that is handed over."""
 
     launches: int  #: drawn ones, each once
-    beside: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
+    extra: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
     speedup: float | None  #: the whole run's time over theirs; None where no durations are known
     checked: int  #: how many run a second time
 
@@ -209,22 +209,27 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     )
     between = np.array([target.kernel_spread**2 * stratum.pooled for stratum in plan.strata])
     several = OF_SEVERAL_SIGNATURES * np.array([stratum.is_mixed for stratum in plan.strata])
-    within = (target.noise_floor**2 + several**2) * mean**2
-    share = size**2 * (std**2 + within + between * (mean**2 + std**2))
+    within_var = (target.noise_floor**2 + several**2) * mean**2
+    share = size**2 * (std**2 + within_var + between * (mean**2 + std**2))
     falling = np.lexsort((-size * mean, -share)).tolist()
     turns = range(max(map(len, queues), default=0))
-    return [(each, queues[each][turn]) for turn in turns for each in falling if turn < len(queues[each])]
+    return [
+        (stratum, queues[stratum][turn])
+        for turn in turns
+        for stratum in falling
+        if turn < len(queues[stratum])
+    ]
 
 
 def _bundles(steps: Sequence[Step], choices: ExportChoices, *, by_name: bool) -> list[Shard]:
     """Return what stays on one machine, each in the place of its first launch."""
     if choices.caches in FILLED or choices.predecessors:
         # In another order L2 would hold what later launches of the program left.
-        steps = sorted(steps, key=lambda each: each.ordinal)
+        steps = sorted(steps, key=lambda step: step.ordinal)
     if choices.predecessors:
         return _after_predecessors(steps, choices.predecessors)
     if choices.caches == "loads":
-        return [(Step(each.id, LOADS_FROM + each.ordinal), each) for each in steps]
+        return [(Step(step.id, LOADS_FROM + step.ordinal), step) for step in steps]
     bundles: defaultdict[str | int, list[Step]] = defaultdict(list)
     for step in steps:
         bundles[step.launch.name if by_name and step.launch else step.id].append(step)
@@ -246,7 +251,7 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
             runs.append([])
         # Ids go through one process and device without a gap.
         behind = range(step.ordinal - first, 0, -1)
-        runs[-1] += [*(Step(step.id - each, step.ordinal - each) for each in behind), step]
+        runs[-1] += [*(Step(step.id - distance, step.ordinal - distance) for distance in behind), step]
     return [tuple(run) for run in runs]
 
 
@@ -261,10 +266,13 @@ def checks(plan: PlanFile, count: int) -> list[tuple[PlannedLaunch, Step]]:
     launches = checkable(plan)
     random = generator(plan.options.seed, Stream.COLD_CHECK)
     order = random.permutation(len(launches))
-    passed = np.floor(np.cumsum(check_chances(launches, count)[order]) + random.random() + 1e-9)
-    chosen = [launches[place] for place in np.sort(order[np.diff(passed, prepend=0.0) > 0])]
-    strata = {each.id: place for place, stratum in enumerate(plan.strata) for each in stratum.launches}
-    return [(each, Step(each.id, each.ordinal, each, strata[each.id], is_check=True)) for each in chosen]
+    draws = np.floor(np.cumsum(check_chances(launches, count)[order]) + random.random() + 1e-9)
+    checked = [launches[place] for place in np.sort(order[np.diff(draws, prepend=0.0) > 0])]
+    strata = {launch.id: place for place, stratum in enumerate(plan.strata) for launch in stratum.launches}
+    return [
+        (launch, Step(launch.id, launch.ordinal, launch, strata[launch.id], is_check=True))
+        for launch in checked
+    ]
 
 
 def checkable(plan: PlanFile) -> list[PlannedLaunch]:
@@ -302,14 +310,16 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
             Wording("`shards={}`: there are {} to share out", shards, counted(len(bundles), "run")),
             remedy="give fewer",
         )
-    length = [sum(step.launch.duration_ns for step in each if step.launch is not None) for each in bundles]
+    length = [
+        sum(step.launch.duration_ns for step in bundle if step.launch is not None) for bundle in bundles
+    ]
     loads = [(0, 0, shard) for shard in range(shards)]
     mine: list[list[int]] = [[] for _ in range(shards)]
-    for bundle in sorted(range(len(bundles)), key=lambda each: (-length[each], each)):
+    for bundle in sorted(range(len(bundles)), key=lambda index: (-length[index], index)):
         load, number, shard = loads[0]
         mine[shard].append(bundle)
         heapq.heapreplace(loads, (load + length[bundle], number + 1, shard))
-    return tuple(tuple(step for bundle in sorted(each) for step in bundles[bundle]) for each in mine)
+    return tuple(tuple(step for bundle in sorted(indices) for step in bundles[bundle]) for indices in mine)
 
 
 def merged(numbers: Iterable[int], gap: int = 1) -> list[tuple[int, int]]:
@@ -324,7 +334,7 @@ def merged(numbers: Iterable[int], gap: int = 1) -> list[tuple[int, int]]:
     return list(zip(first.tolist(), last.tolist(), strict=True))
 
 
-def range_text(one: tuple[int, int]) -> str:
+def range_text(bounds: tuple[int, int]) -> str:
     """Return a range as ``2`` or ``7-9``."""
-    first, last = one
+    first, last = bounds
     return str(first) if first == last else f"{first}-{last}"

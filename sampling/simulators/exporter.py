@@ -88,19 +88,19 @@ def _page(
 
     steps = [step for part in parts for step in part.steps if step.launch is not None]
     checks = sum(step.is_check for step in steps)
-    drawn = counted(len(steps) - checks, "launch", "launches")
+    launches = counted(len(steps) - checks, "launch", "launches")
     places = {(sequence.process, sequence.device) for sequence in plan.profile.sequences}
     places |= {(part.process, part.device) for part in parts}
     sentences = tomllib.loads(_read("page.toml"))
-    chosen = [*_sentences_on_order(exporter, parts, choices, checks)]
+    choice = [*_sentences_on_order(exporter, parts, choices, checks)]
     if exporter.uses_nvbit:
-        chosen += _sentences_on_nvbit(plan, places)
+        choice += _sentences_on_nvbit(plan, places)
     # Of several shards each has files of its own, numbered.
     values["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
     pieces = [
-        f"{drawn} of a plan of KernelPoint, for {simulator.title}.\n",
+        f"{launches} of a plan of KernelPoint, for {simulator.title}.\n",
         fill(f"{exporter.note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
-        *(_put_in(sentences[name], {"target": simulator.title} | filling) for name, filling in chosen),
+        *(_put_in(sentences[name], {"target": simulator.title} | filling) for name, filling in choice),
         exporter.page or template(f"{simulator.name}/README.txt", **values),
     ]
     if simulator.results is not None:
@@ -126,8 +126,8 @@ def _sentences_on_order(
     elif choices.caches is not None:
         yield choices.caches, {}
     if checks:
-        drawn = f"All {checks}" if checks < choices.cold_check else checks
-        yield "check", {"checks": drawn, "before": PREDECESSORS}
+        checked = f"All {checks}" if checks < choices.cold_check else checks
+        yield "check", {"checks": checked, "before": PREDECESSORS}
     if choices.shards > 1:
         yield "shards", {"shards": choices.shards}
     if len(parts) > 1:
@@ -149,7 +149,7 @@ def _read(name: str) -> str:
 
 
 def _put_in(text: str, values: Mapping[str, object]) -> str:
-    return re.sub(r"(?m)^@(\w+)@\n|@(\w+)@", lambda found: str(values[found[1] or found[2]]), text)
+    return re.sub(r"(?m)^@(\w+)@\n|@(\w+)@", lambda match: str(values[match[1] or match[2]]), text)
 
 
 def template(name: str, **values: object) -> str:

@@ -32,7 +32,7 @@ from sampling.simulators.measured_run import (
     LinesSoFar,
     MeasuredRun,
     SeenKernel,
-    columns_of,
+    metric_columns,
 )
 from sampling.simulators.simulator import IntervalReader, ResultsReader, Simulator
 from sampling.text import counted
@@ -83,8 +83,8 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         if _DOES_NOT_ADD_UP.search(name):
             message = f"{name} is a ratio, a mean or a maximum, which launches do not add up to"
             raise OptionError(message, remedy="ask for the counts that it is made of")
-    asked = [name.encode() for name in counters]
-    run = read_run(file.path, LinesSoFar(file), asked)
+    keys = [name.encode() for name in counters]
+    run = read_run(file.path, LinesSoFar(file), keys)
     if not run.kernels:
         remedy = "give what the simulator printed on its standard output"
         raise ProfileError("no launch is printed there", path=file.path, remedy=remedy)
@@ -99,19 +99,19 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
             # A kernel of loads, which is none of the program.
             was_filled = True
             continue
-        why = _why_unknown(kernel)
-        known = {CYCLES: kernel.cycles, INSTRUCTIONS: kernel.instructions}
-        known |= zip(counters, kernel.added, strict=False)
-        row = [None if why else known.get(_OURS.get(name, name)) for name in names]
+        reason = _why_unknown(kernel)
+        values = {CYCLES: kernel.cycles, INSTRUCTIONS: kernel.instructions}
+        values |= zip(counters, kernel.added, strict=False)
+        row = [None if reason else values.get(_OURS.get(name, name)) for name in names]
         lacking = [name for name, value in zip(names, row, strict=True) if value is None]
-        if lacking and not why:
-            why = f"{', '.join(lacking)} cannot be told from the launches around it"
+        if lacking and not reason:
+            reason = f"{', '.join(lacking)} cannot be told from the launches around it"
         uids = kernel.uids if len(kernel.uids) == len(kernel.launches) else (None,) * len(kernel.launches)
         for launch, uid in zip(kernel.launches, uids, strict=True):
             if launch.is_filled or was_filled:
                 filled.add(len(rows))
-            if why:
-                missing[len(rows)] = why
+            if reason:
+                missing[len(rows)] = reason
             number = launch.trace_id if launch.by == "trace" else uid or launch.uid
             # One whose announcement is missing has no number, for it may be of a trace.
             numbers.append(UNNUMBERED if number is None or not launch.by else number)
@@ -122,7 +122,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         path=file.path,
         number=np.array(numbers, dtype=np.int64),
         first_number=1,
-        metrics=columns_of(names, rows),
+        metrics=metric_columns(names, rows),
         kernels=tuple(kernels),
         missing=missing,
         filled=frozenset(filled),
@@ -176,7 +176,7 @@ def _content(file: InputFile) -> tuple[list[IntervalLog], PrintedRun]:
     def refused(row: int, message: str) -> ProfileError:
         return ProfileError(message, path=file.path, row=row, remedy=_LOG_REMEDY)
 
-    found: list[tuple[int, bytes, bytes]] = []
+    records: list[tuple[int, bytes, bytes]] = []
     cores = 0
     lines = LinesSoFar(file)
 
@@ -186,25 +186,25 @@ def _content(file: InputFile) -> tuple[list[IntervalLog], PrintedRun]:
             if line[1] == _PER_CORE:
                 cores = cores or len(line[2].split())
             elif line[1] in _RECORD:
-                found.append(line)
+                records.append(line)
             else:
                 yield line
 
     output = printed_run(file.path, of_output())
-    for place, (row, key, text) in enumerate(found):
+    for place, (row, key, text) in enumerate(records):
         if key != _RECORD[place % 3]:
             raise refused(row, "a record lacks a line before this one, or has one twice")
         if not _COUNT.fullmatch(text):
             raise refused(row, f"{text.decode('utf-8', 'replace').strip()!r} is not a count")
-    is_cut = lines.is_cut or len(found) % 3 > 0
-    whole = len(found) - len(found) % 3
-    numbers = np.array([int(text) for _, _, text in found[:whole]], dtype=np.int64)
+    is_cut = lines.is_cut or len(records) % 3 > 0
+    complete = len(records) - len(records) % 3
+    numbers = np.array([int(text) for _, _, text in records[:complete]], dtype=np.int64)
     ctas, cycle, executed = numbers.reshape(-1, 3).T
     starts = np.diff(cycle, prepend=cycle[:1]) <= 0
     instructions = np.where(starts, executed, np.diff(executed, prepend=np.int64(0)))
     wrong = (cycle == 0) | (instructions < 0)
     if wrong.any():
-        raise refused(found[3 * int(np.argmax(wrong)) + 2][0], "cycles or instructions do not go up")
+        raise refused(records[3 * int(np.argmax(wrong)) + 2][0], "cycles or instructions do not go up")
     edges = [*np.flatnonzero(starts).tolist(), cycle.size]
     logs = [
         IntervalLog(
@@ -230,7 +230,7 @@ def _with_output(logs: Sequence[IntervalLog], output: PrintedRun, file: InputFil
     first record loses the CTAs that the records of the earlier kernels lack. A run that goes on may have more
     records than are printed: the output is written later.
     """
-    known: list[IntervalLog] = []
+    completed: list[IntervalLog] = []
     kernels = iter(output.kernels)
     carried: int | None = 0
     for place, log in enumerate(logs):
@@ -241,7 +241,7 @@ def _with_output(logs: Sequence[IntervalLog], output: PrintedRun, file: InputFil
             kernel = next(kernels, None)
         if kernel is None and not output.has_ended:
             ahead = [replace(log, unrecorded_before=_launches(skipped)), *logs[place + 1 :]]
-            return [*known, *ahead[:-1], replace(ahead[-1], is_cut_short=True, why_cut=_LOG_AHEAD)]
+            return [*completed, *ahead[:-1], replace(ahead[-1], is_cut_short=True, why_cut=_LOG_AHEAD)]
         if (
             kernel is None
             or (kernel.cycles is not None and log.cycle[-1] > kernel.cycles)
@@ -259,7 +259,7 @@ def _with_output(logs: Sequence[IntervalLog], output: PrintedRun, file: InputFil
         ctas[0] -= min(max(carried or 0, 0), int(ctas[0]))
         cycles = None if kernel.why_cut else kernel.cycles
         cores = log.facts.cores if kernel.cores is None else kernel.cores
-        known.append(
+        completed.append(
             replace(
                 log,
                 name=kernel.name,
@@ -276,8 +276,8 @@ def _with_output(logs: Sequence[IntervalLog], output: PrintedRun, file: InputFil
         if carried is not None:
             # How many CTAs the records lack is only known if it is known how many were carried in.
             carried = None if kernel.ctas is None else kernel.ctas - int(ctas.sum())
-    known[-1] = replace(known[-1], unrecorded_after=_launches(list(kernels)))
-    return known
+    completed[-1] = replace(completed[-1], unrecorded_after=_launches(list(kernels)))
+    return completed
 
 
 def _launches(kernels: Sequence[PrintedKernel]) -> int:

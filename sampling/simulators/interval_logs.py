@@ -9,7 +9,7 @@ import numpy as np
 
 from sampling.errors import OptionError, ProfileError
 from sampling.projection import IntervalLog
-from sampling.simulators.accel_sim_traces import instructions_of_traces
+from sampling.simulators.accel_sim_traces import count_traced_instructions
 from sampling.simulators.registry import choose_reader, opened, simulators
 from sampling.text import Wording
 
@@ -23,11 +23,13 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
 
     Raises OptionError: there is no such reader; ProfileError: a file is damaged, or no interval log.
     """
-    readers = {each.name: each.intervals for each in simulators() if each.intervals is not None}
+    readers = {
+        simulator.name: simulator.intervals for simulator in simulators() if simulator.intervals is not None
+    }
     forms = [reader.form for reader in sorted(readers.values(), key=lambda reader: reader.is_table)]
     wrong = f"neither {', '.join(forms[:-1])} nor {forms[-1]}"
     with opened(paths, "log") as (files, _):
-        logs = choose_reader(files[0], readers, source, what="log", wrong=wrong).read(files)
+        logs = choose_reader(files[0], readers, source, kind="log", wrong=wrong).read(files)
     logs = tuple(
         replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(logs, start=1)
     )
@@ -52,7 +54,9 @@ def select_kernels(logs: Logs, text: str, parameter: str = "kernel") -> list[int
     """
     if text.startswith("#") and text[1:].isdecimal():
         number = int(text[1:])
-        places = [place for place, each in enumerate(number_kernels(logs)) if each == number]
+        places = [
+            place for place, kernel_number in enumerate(number_kernels(logs)) if kernel_number == number
+        ]
     else:
         places = [place for place, log in enumerate(logs) if text in log.name]
     if not places:
@@ -62,7 +66,7 @@ def select_kernels(logs: Logs, text: str, parameter: str = "kernel") -> list[int
 
 
 @dataclass(frozen=True, slots=True)
-class GivenFacts:
+class ExtraFacts:
     """What is said of kernels besides their logs: numbers as "N" or "KERNEL=N", the last of which wins."""
 
     instructions: Sequence[str] = ()  #: of the whole kernel
@@ -73,7 +77,7 @@ class GivenFacts:
     instructions_from: str | None = None
 
 
-def complete_facts(logs: Logs, given: GivenFacts) -> list[IntervalLog]:
+def complete_facts(logs: Logs, extra: ExtraFacts) -> list[IntervalLog]:
     """Return the logs with what is given in place of what they say themselves.
 
     The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
@@ -82,26 +86,22 @@ def complete_facts(logs: Logs, given: GivenFacts) -> list[IntervalLog]:
     ProfileError: the tracer's file is damaged or of other kernels.
     """
     traced: Sequence[int | None] = [None] * len(logs)
-    if given.instructions_from is not None:
-        traced = instructions_of_traces(given.instructions_from, logs)
-    instructions = _number_each("instructions", given.instructions, logs, is_total=True)
-    ctas = _number_each("ctas", given.ctas, logs, is_total=True)
-    ctas_per_core = _number_each("ctas_per_sm", given.ctas_per_sm, logs, is_total=False)
+    if extra.instructions_from is not None:
+        traced = count_traced_instructions(extra.instructions_from, logs)
+    instructions = _number_each("instructions", extra.instructions, logs, is_total=True)
+    ctas = _number_each("ctas", extra.ctas, logs, is_total=True)
+    ctas_per_core = _number_each("ctas_per_sm", extra.ctas_per_sm, logs, is_total=False)
     completed = []
     for index, log in enumerate(logs):
         facts = log.facts
-        completed.append(
-            replace(
-                log,
-                facts=replace(
-                    facts,
-                    instructions=instructions[index] or facts.instructions or traced[index],
-                    ctas=ctas[index] or facts.ctas,
-                    ctas_per_core=ctas_per_core[index] or facts.ctas_per_core,
-                    cores=given.cores or facts.cores,
-                ),
-            )
+        facts = replace(
+            facts,
+            instructions=instructions[index] or facts.instructions or traced[index],
+            ctas=ctas[index] or facts.ctas,
+            ctas_per_core=ctas_per_core[index] or facts.ctas_per_core,
+            cores=extra.cores or facts.cores,
         )
+        completed.append(replace(log, facts=facts))
     return completed
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.accel_sim_traces import folder_of_traces
+from sampling.simulators.accel_sim_traces import find_trace_folder
 from sampling.simulators.export import Part, Step
 from sampling.simulators.exporter import Handover, export_parts, script
 from sampling.simulators.measured_run import (
@@ -37,7 +37,7 @@ from sampling.simulators.measured_run import (
     MeasuredRun,
     SeenKernel,
     TraceList,
-    dimensions_of,
+    parse_dimensions,
     refuse_other,
 )
 from sampling.simulators.simulator import Exporter, ResultsReader, RunRules, Simulator, TraceListReader
@@ -52,7 +52,7 @@ def _write(to: Handover) -> None:
     """Hand over what the tracer and the simulator read, and scripts."""
     folder = None
     if to.choices.traces is not None:
-        folder = folder_of_traces(to.choices.traces, _NAMES) / to.part.folder
+        folder = find_trace_folder(to.choices.traces, _NAMES) / to.part.folder
         _check_traces(folder, to.part.steps)
     for suffix, shard in to.part.files():
         name = f"kernel_config{suffix}.txt"
@@ -82,20 +82,20 @@ def _find_inputs(config: Path, traces: Path, folder: Path, _: Sequence[str]) -> 
 def _sampled_kernels_info(plan: PlanFile, part: Part) -> str:
     """Return the launches that the tracer records, in its grammar: a line a stratum with its size."""
     # What is checked is recorded once, and may run before another that is.
-    steps = {step.ordinal: step for step in sorted(part.steps, key=lambda each: each.launch is not None)}
-    drawn = sum(step.launch is not None for step in steps.values())
+    steps = {step.ordinal: step for step in sorted(part.steps, key=lambda step: step.launch is not None)}
+    drawn_count = sum(step.launch is not None for step in steps.values())
     # What runs for the caches alone, of no stratum, stands last.
     sizes = [*(stratum.size for stratum in plan.strata), 0]
     numbers: list[list[int]] = [[] for _ in sizes]
     for _, step in sorted(steps.items()):
         numbers[-1 if step.stratum is None else step.stratum].append(step.ordinal)
     lines = [
-        f"KernelPoint: {drawn} drawn launches of process {part.process}, device {part.device}.",
+        f"KernelPoint: {drawn_count} drawn launches of process {part.process}, device {part.device}.",
         f"Method {plan.options.method}, epsilon {plan.options.epsilon}.",
     ]
-    for size, each in zip(sizes, numbers, strict=True):
-        if each:
-            lines.append(" ".join(map(str, (size, len(each), *each))))
+    for size, ordinals in zip(sizes, numbers, strict=True):
+        if ordinals:
+            lines.append(" ".join(map(str, (size, len(ordinals), *ordinals))))
     return "\n".join(lines) + "\n"
 
 
@@ -113,7 +113,7 @@ def _check_traces(folder: Path, steps: Sequence[Step]) -> None:
         return
     with open_input(str(folder / _NAMES)) as file:
         listed = dict(_listed(file))
-    for step in sorted(steps, key=lambda each: each.ordinal):
+    for step in sorted(steps, key=lambda step: step.ordinal):
         if step.launch is not None and listed:
             called, path = f"Kernel{step.ordinal}", str(folder / _NAMES)
             if step.ordinal not in listed:
@@ -130,25 +130,25 @@ _LISTED = re.compile(
 
 def recognises_list(head: bytes) -> bool:
     """Return whether a file that starts like this names kernels as the tracer does."""
-    found = _LISTED.search(head)
-    return found is not None and found["number"] is not None
+    match = _LISTED.search(head)
+    return match is not None and match["number"] is not None
 
 
 def read_list(file: InputFile) -> TraceList:
     """Return the launches in the list's order; the last may lack its grid where the tracer was killed."""
-    return TraceList.of(file.path, 0, _listed(file))
+    return TraceList.from_rows(file.path, 0, _listed(file))
 
 
 def _listed(file: InputFile) -> list[tuple[int, SeenKernel]]:
     listed: list[tuple[int, SeenKernel]] = []
     for text in LinesSoFar(file):
-        for found in _LISTED.finditer(text):
-            if found["number"] is not None:
-                name = found["name"].strip().decode("utf-8", "replace")
-                listed.append((int(found["number"]), SeenKernel(name)))
+        for match in _LISTED.finditer(text):
+            if match["number"] is not None:
+                name = match["name"].strip().decode("utf-8", "replace")
+                listed.append((int(match["number"]), SeenKernel(name)))
             elif listed:
                 number, kernel = listed[-1]
-                grid, block = (dimensions_of(found[each].decode()) for each in ("grid", "block"))
+                grid, block = (parse_dimensions(match[group].decode()) for group in ("grid", "block"))
                 listed[-1] = (number, SeenKernel(kernel.name, grid, block))
     return listed
 
@@ -186,23 +186,23 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
             remedy="ask for these, or for others as a CSV of your own",
         )
     kernels = _kernels(file)
-    number, warps, ended, instructions, last = np.array(kernels, dtype=np.int64).T
-    is_whole = (warps != _UNKNOWN) & (ended >= warps)
+    number, warps, ended_warps, instructions, last = np.array(kernels, dtype=np.int64).T
+    is_whole = (warps != _UNKNOWN) & (ended_warps >= warps)
     # A kernel begins where the one before it ends.
-    has_start = np.append(True, (is_whole & (ended > 0))[:-1])
+    has_start = np.append(True, (is_whole & (ended_warps > 0))[:-1])
     took = {CYCLES: np.diff(last, prepend=0), INSTRUCTIONS: instructions}
     missing = {}
     for place in np.flatnonzero(~(is_whole & has_start)).tolist():
         missing[place] = "the kernel before it is not whole, so that its start is not known"
         if not is_whole[place]:
-            of = "some" if warps[place] == _UNKNOWN else f"{ended[place]:,} of its {warps[place]:,}"
-            missing[place] = f"{of} warps have ended: the run goes on, or was killed"
+            share = "some" if warps[place] == _UNKNOWN else f"{ended_warps[place]:,} of its {warps[place]:,}"
+            missing[place] = f"{share} warps have ended: the run goes on, or was killed"
     return MeasuredRun(
         path=file.path,
         number=number,
         first_number=0,
         metrics={name: np.where(is_whole & has_start, took[name], np.nan) for name in _KNOWN},
-        kernels=tuple(SeenKernel(warps=None if each == _UNKNOWN else each) for each in warps.tolist()),
+        kernels=tuple(SeenKernel(warps=None if count == _UNKNOWN else count) for count in warps.tolist()),
         missing=missing,
     )
 
@@ -216,20 +216,20 @@ def _kernels(file: InputFile) -> list[list[int]]:
 
     kernels: list[list[int]] = []
     for text in LinesSoFar(file):
-        for found in _LINE.finditer(b"\n" + text):
-            if found["process"] is not None:
-                number = _NUMBER.match(found["path"].strip())
-                if int(found["process"]) or number is None:
+        for match in _LINE.finditer(b"\n" + text):
+            if match["process"] is not None:
+                number = _NUMBER.match(match["path"].strip())
+                if int(match["process"]) or number is None:
                     raise refused("several programs ran at once, or a trace is not of a folder KernelN")
                 kernels.append([int(number[1]), _UNKNOWN, 0, 0, 0])
             elif not kernels:
                 raise refused("its beginning is missing: which kernel ran first is not known")
-            elif found["warps"] is not None:
-                kernels[-1][1] = int(found["warps"])
+            elif match["warps"] is not None:
+                kernels[-1][1] = int(match["warps"])
             else:
                 kernels[-1][2] += 1
-                kernels[-1][3] += int(found["insts"])
-                kernels[-1][4] = max(kernels[-1][4], int(found["cycles"]))
+                kernels[-1][3] += int(match["insts"])
+                kernels[-1][4] = max(kernels[-1][4], int(match["cycles"]))
     if not kernels:
         raise refused("no kernel is printed there")
     return kernels
@@ -248,10 +248,5 @@ SIMULATOR = Simulator(
     ),
     results=ResultsReader(recognises_results, read_results),
     trace_list=TraceListReader((_NAMES,), recognises_list, read_list, form="kernel_names.txt of MacSim's"),
-    run=RunRules(
-        placeholder="",
-        example="macsim",
-        list_name="kernel_config{}.txt",
-        find_inputs=_find_inputs,
-    ),
+    run=RunRules(placeholder="", example="macsim", list_name="kernel_config{}.txt", find_inputs=_find_inputs),
 )

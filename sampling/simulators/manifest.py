@@ -18,7 +18,7 @@ from sampling.features.reading import read_columns
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import PREDECESSORS, Part, Step
-from sampling.simulators.measured_run import CACHES, UNNUMBERED, dimensions_text, told_caches
+from sampling.simulators.measured_run import CACHES, UNNUMBERED, dimensions_text, read_caches
 from sampling.text import csv_text, spreadsheet_cell
 
 _COLUMNS = (
@@ -31,7 +31,7 @@ _REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was
 _NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0}
 
 
-def row_of(step: Step, caches: str) -> dict[str, object]:
+def launch_row(step: Step, caches: str) -> dict[str, object]:
     """Return what a list of launches says of one, by column; grid and block as 8x1x1."""
     row: dict[str, object] = {"id": step.id, "ordinal": step.ordinal, "stratum": step.stratum, "weight": 0}
     if (launch := step.launch) is not None:
@@ -54,7 +54,7 @@ def manifest_text(part: Part, simulator_ids: Mapping[int, str | int], caches: st
                 "simulator_id": simulator_ids.get(step.ordinal, ""),
                 "warm_up": int(step.launch is None),
             }
-            rows.append(map((row_of(step, caches) | place | called).get, _COLUMNS))
+            rows.append(map((launch_row(step, caches) | place | called).get, _COLUMNS))
     return csv_text(rows)
 
 
@@ -89,10 +89,10 @@ def read_manifest(file: InputFile) -> Manifest:
     numbers = {
         name: table.whole(name) if name in table else np.full(size, _NUMBERS[name]) for name in _NUMBERS
     }
-    states = told_caches(table, _REMEDY) or [""] * size
+    states = read_caches(table, _REMEDY) or [""] * size
     called, code = table.texts("simulator_id")
-    found = [_NUMBER.fullmatch(each) for each in called]
-    number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)[code]
+    matches = [_NUMBER.fullmatch(text) for text in called]
+    number = np.array([int(match[1]) if match else UNNUMBERED for match in matches], dtype=np.int64)[code]
     order = np.lexsort((numbers["order"], numbers["shard"]))
     return Manifest(
         file.path,
@@ -100,5 +100,5 @@ def read_manifest(file: InputFile) -> Manifest:
         number[order],
         numbers["shard"][order],
         numbers["warm_up"][order] > 0,
-        tuple(states[each] for each in order.tolist()),
+        tuple(states[row] for row in order.tolist()),
     )

@@ -61,7 +61,7 @@ class MeasuredRun:
     missing: Mapping[int, str] = field(default_factory=dict)
     filled: frozenset[int] = frozenset()  #: the places of launches before which L2 was filled
     #: (n,) how each launch found the caches, where the file says so itself; else empty
-    told: Sequence[str] = ()
+    states: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)  #: the configuration, where it is printed
     unfinished: int = 0  #: launches that were announced and had not ended
 
@@ -71,7 +71,7 @@ def is_state(text: str) -> bool:
     return bool(text) and _STATE.fullmatch(text) is not None
 
 
-def kind_of_caches(state: str) -> CachesKind:
+def caches_kind(state: str) -> CachesKind:
     """Return what a launch that began so says: with too few launches before it, it began as good as cold."""
     if state.startswith("after:"):
         return "filled" if int(state.removeprefix("after:")) >= ENOUGH_BEFORE else "cold"
@@ -79,7 +79,7 @@ def kind_of_caches(state: str) -> CachesKind:
     return kinds.get(state, "filled")
 
 
-def told_caches(table: FeatureTable, remedy: str) -> list[str]:
+def read_caches(table: FeatureTable, remedy: str) -> list[str]:
     """Return (n,) how each row says that its launch found the caches; empty where a table has no such column.
 
     Raises ProfileError where a cell says something else.
@@ -88,19 +88,21 @@ def told_caches(table: FeatureTable, remedy: str) -> list[str]:
     states = [cell.strip() for cell in cells]
     wrong = np.array([_STATE.fullmatch(state) is None for state in states], dtype=np.bool_)[code]
     if wrong.any():
-        what = f"{states[code[np.argmax(wrong)]]!r} is no way to find the caches: {', '.join(_STATES)} are"
-        raise table.error(wrong, CACHES, what, remedy)
-    return [states[each] for each in code.tolist()]
+        wrong_state = (
+            f"{states[code[np.argmax(wrong)]]!r} is no way to find the caches: {', '.join(_STATES)} are"
+        )
+        raise table.error(wrong, CACHES, wrong_state, remedy)
+    return [states[index] for index in code.tolist()]
 
 
-def caches_of_run(run: MeasuredRun) -> list[str]:
+def infer_caches(run: MeasuredRun) -> list[str]:
     """Return (n,) how each launch found the caches, as far as the order of the run tells.
 
     ``whole`` after all launches of the program that come before it, ``warm`` after copies that fill L2,
     ``after:N`` after the N launches before it, else ``cold``; ``unknown`` where launches have no numbers.
     """
-    if run.told:
-        return list(run.told)
+    if run.states:
+        return list(run.states)
     if run.first_number is None:
         return ["unknown"] * len(run.number)
     number, first = run.number, run.first_number
@@ -109,12 +111,14 @@ def caches_of_run(run: MeasuredRun) -> list[str]:
     before = np.arange(len(number)) - begins[np.cumsum(~follows) - 1]
     is_filled = np.isin(np.arange(len(number)), list(run.filled))
     ways = [number == UNNUMBERED, number - first <= before, is_filled, before == 0]
-    others = [f"after:{each}" for each in before.tolist()]
-    states: list[str] = np.select(ways, ["unknown", "whole", "warm", "cold"], others).tolist()
+    after = [f"after:{count}" for count in before.tolist()]
+    states: list[str] = np.select(ways, ["unknown", "whole", "warm", "cold"], after).tolist()
     return states
 
 
-def columns_of(names: Sequence[str], rows: Sequence[Sequence[int | float | None]]) -> dict[str, FloatArray]:
+def metric_columns(
+    names: Sequence[str], rows: Sequence[Sequence[int | float | None]]
+) -> dict[str, FloatArray]:
     """Return (n,) each metric of n rows; NaN in place of None."""
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
     return dict(zip(names, table.T.copy(), strict=True))
@@ -167,7 +171,7 @@ class TraceList:
     kernels: tuple[SeenKernel, ...]  #: the distinct ones with their launch shapes
 
     @classmethod
-    def of(cls, path: str, first_number: int, listed: Sequence[tuple[int, SeenKernel]]) -> TraceList:
+    def from_rows(cls, path: str, first_number: int, listed: Sequence[tuple[int, SeenKernel]]) -> TraceList:
         """Return a list of numbers and kernels; ProfileError where there is none."""
         if not listed:
             remedy = "give what the tracer wrote, beside its traces"
@@ -179,7 +183,7 @@ class TraceList:
 
 
 @lru_cache(maxsize=1 << 14)
-def is_same_name(planned: str, seen: str) -> bool:
+def is_same_name(planned: str, printed: str) -> bool:
     """Return whether two names are of one kernel, mangled or not; true too where nothing here can tell.
 
     Scope and template arguments must agree, unless the plan has the function's name alone; parameters are
@@ -188,21 +192,21 @@ def is_same_name(planned: str, seen: str) -> bool:
     >>> is_same_name("vecadd(const float *, float *)", "_Z6vecaddPKfPf"), is_same_name("f(int)", "_Z1gi")
     (True, False)
     """
-    one, other = map(readable_name, (planned, seen))
-    mangled = [name for name in (one, other) if name.startswith(MANGLED)]
-    if one == other or len(mangled) == 2:
-        return one == other
+    first, second = map(readable_name, (planned, printed))
+    mangled = [name for name in (first, second) if name.startswith(MANGLED)]
+    if first == second or len(mangled) == 2:
+        return first == second
     if mangled:
         # What could not be demangled holds at least the function's own name, with its length before it.
-        own = short_name(other if one in mangled else one)
-        return f"{len(own)}{own}" in mangled[0]
-    if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
+        function = short_name(second if first in mangled else first)
+        return f"{len(function)}{function}" in mangled[0]
+    if common_spelling(first) == common_spelling(second) or bare_spelling(first) == bare_spelling(second):
         return True
     # A profile may have recorded the function's own name alone.
-    return one.isidentifier() and one == short_name(other)
+    return first.isidentifier() and first == short_name(second)
 
 
-def refuse_other(planned: PlannedLaunch, seen: SeenKernel, called: str, path: str, remedy: str) -> None:
+def refuse_other(planned: PlannedLaunch, kernel: SeenKernel, called: str, path: str, remedy: str) -> None:
     """Raise ProfileError where a launch is of another kernel, grid or block than the plan's.
 
     What one of the two does not say is not compared.
@@ -210,20 +214,22 @@ def refuse_other(planned: PlannedLaunch, seen: SeenKernel, called: str, path: st
     warps = None
     if planned.grid is not None and planned.block is not None:
         warps = prod(planned.grid) * -(-prod(planned.block) // _THREADS_OF_WARP)
-    sizes = ((planned.grid, seen.grid), (planned.block, seen.block), (warps, seen.warps))
+    sizes = ((planned.grid, kernel.grid), (planned.block, kernel.block), (warps, kernel.warps))
     differs = any(None not in pair and pair[0] != pair[1] for pair in sizes)
-    if not differs and (not seen.name or is_same_name(planned.name, seen.name)):
+    if not differs and (not kernel.name or is_same_name(planned.name, kernel.name)):
         return
-    names = shortened_names(readable_name(planned.name), readable_name(seen.name))
-    shapes = ((planned.grid, planned.block), (seen.grid, seen.block))
-    one, other = (
+    names = shortened_names(readable_name(planned.name), readable_name(kernel.name))
+    shapes = ((planned.grid, planned.block), (kernel.grid, kernel.block))
+    plan_text, kernel_text = (
         f"{name} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
         for name, (grid, block) in zip(names, shapes, strict=True)
     )
-    if warps is not None and seen.warps is not None:
-        one, other = f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+    if warps is not None and kernel.warps is not None:
+        plan_text, kernel_text = f"{plan_text} of {warps:,} warps", f"a kernel of {kernel.warps:,} warps"
     raise ProfileError(
-        f"launch {planned.id} is {one} in the plan, and {called} is {other}", path=path, remedy=remedy
+        f"launch {planned.id} is {plan_text} in the plan, and {called} is {kernel_text}",
+        path=path,
+        remedy=remedy,
     )
 
 
@@ -232,7 +238,7 @@ def dimensions_text(dimensions: Dimensions | None) -> str:
     return "" if dimensions is None else "x".join(map(str, dimensions))
 
 
-def dimensions_of(text: str) -> Dimensions | None:
+def parse_dimensions(text: str) -> Dimensions | None:
     """Return a grid or a block that is written as (8, 1, 1); None where it is none."""
     sizes = [int(size) for size in re.findall(r"\d{1,18}", text)]
     return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 else None

@@ -42,19 +42,19 @@ _TAKES = frozenset({"shards"})
 _MOST_NUMBERS = 2000
 
 
-def _in_pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def _split(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     """Yield the items in order, at most as many at a time as one option takes."""
     for start in range(0, len(items), _MOST_NUMBERS):
         yield items[start : start + _MOST_NUMBERS]
 
 
-def _of_names(shard: Shard) -> Mapping[str, list[PlannedLaunch]]:
+def _launches_by_name(shard: Shard) -> Mapping[str, list[PlannedLaunch]]:
     """Return the launches of a shard by the name of their kernel, in its order."""
-    found: defaultdict[str, list[PlannedLaunch]] = defaultdict(list)
+    launches: defaultdict[str, list[PlannedLaunch]] = defaultdict(list)
     for step in shard:
         if step.launch is not None:
-            found[step.launch.name].append(step.launch)
-    return found
+            launches[step.launch.name].append(step.launch)
+    return launches
 
 
 def name_pattern(name: str) -> str:
@@ -66,7 +66,10 @@ def name_pattern(name: str) -> str:
     >>> name_pattern("void at::f<(int)4>(float *)")
     '^void.at..f..int.4..float...$'
     """
-    signs = (("." if re.match(r"\W", each, re.ASCII) else each) if each.isascii() else ".+" for each in name)
+    signs = (
+        ("." if re.match(r"\W", character, re.ASCII) else character) if character.isascii() else ".+"
+        for character in name
+    )
     return f"^{''.join(signs)}$"
 
 
@@ -88,17 +91,17 @@ def positions(ordinals: Iterable[int]) -> list[str]:
 def kernel_ids(shard: Shard) -> list[str]:
     """Return the options of ncu for each run: by kernel, then by position where it spells names otherwise."""
     runs: list[str] = []
-    others: list[int] = []
-    for name, launches in _of_names(shard).items():
+    ordinals: list[int] = []
+    for name, launches in _launches_by_name(shard).items():
         if not re.fullmatch(r"\w+", name, re.ASCII):
-            others += [launch.ordinal for launch in launches]
+            ordinals += [launch.ordinal for launch in launches]
             continue
         base = "mangled" if name.startswith("_Z") else "demangled"
-        for some in _in_pieces(sorted({launch.occurrence + 1 for launch in launches})):
-            kernel_id = f"::regex:{name_pattern(name)}:^({'|'.join(map(str, some))})$"
+        for numbers in _split(sorted({launch.occurrence + 1 for launch in launches})):
+            kernel_id = f"::regex:{name_pattern(name)}:^({'|'.join(map(str, numbers))})$"
             options = f"--filter-mode per-launch-config --kernel-name-base {base}"
             runs.append(f"{options} --kernel-id {quote(kernel_id)}")
-    return [*runs, *positions(others)] if others else runs
+    return [*runs, *positions(ordinals)] if ordinals else runs
 
 
 def _for_ncu(to: Handover) -> None:
@@ -108,10 +111,13 @@ def _for_ncu(to: Handover) -> None:
             (f"run-by-position{suffix}.sh", f"range{suffix}", positions(step.ordinal for step in shard)),
         ):
             comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
-            options = [f"{report}-{at} --devices {to.part.device} {run}" for at, run in enumerate(runs, 1)]
+            options = [
+                f"{report}-{run_number} --devices {to.part.device} {run}"
+                for run_number, run in enumerate(runs, 1)
+            ]
             to.files[name] = _profiled("ncu/run.sh", comment, options)
-    drawn = [step.launch for step in to.part.steps if step.launch is not None]
-    to.called |= {launch.ordinal: launch.occurrence + 1 for launch in drawn}
+    launches = [step.launch for step in to.part.steps if step.launch is not None]
+    to.called |= {launch.ordinal: launch.occurrence + 1 for launch in launches}
 
 
 NCU = Simulator(
@@ -134,18 +140,18 @@ def kernel_pattern(name: str) -> str:
     return name_pattern(plain).removesuffix("$") + r"(\.kd| .clone.*)?$"
 
 
-def filters(shard: Shard, known: Mapping[int, int]) -> list[str]:
+def filters(shard: Shard, iteration: Mapping[int, int]) -> list[str]:
     """Return the options of rocprofv3 for each run; where iterations are not known, for whole kernels."""
     runs = []
-    for name, launches in _of_names(shard).items():
+    for name, launches in _launches_by_name(shard).items():
         spelt = "--mangled-kernels " if name.startswith("_Z") else ""
-        chosen = f"{spelt}--kernel-include-regex {quote(kernel_pattern(name))}"
-        if not known:
-            runs.append(chosen)
+        options = f"{spelt}--kernel-include-regex {quote(kernel_pattern(name))}"
+        if not iteration:
+            runs.append(options)
             continue
-        for some in _in_pieces(merged(known[launch.id] for launch in launches)):
-            text = ",".join(f"[{range_text(each)}]" for each in some)
-            runs.append(f"{chosen} --kernel-iteration-range {quote(text)}")
+        for ranges in _split(merged(iteration[launch.id] for launch in launches)):
+            text = ",".join(f"[{range_text(bounds)}]" for bounds in ranges)
+            runs.append(f"{options} --kernel-iteration-range {quote(text)}")
     return runs
 
 
@@ -159,41 +165,41 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
         return {}, str(why_not)
     ids = np.array([launch.id for launch in plan.drawn], dtype=np.int64)
     before = np.zeros(len(profile.kernels.names), dtype=np.int64)
-    found: dict[int, int] = {}
+    iteration: dict[int, int] = {}
     sequence = -1
     for part in profile.parts:
         if part.sequence != sequence:
             sequence, before[:] = part.sequence, 0
         names = part.load(("name",))["name"]
         start, stop = np.searchsorted(ids, [part.first_id, part.stop_id])
-        done = 0
+        counted_rows = 0
         for launch_id in ids[start:stop].tolist():
             place = launch_id - part.first_id
-            before += np.bincount(names[done : place + 1], minlength=len(before))
-            done = place + 1
-            found[launch_id] = int(before[names[place]])
-        before += np.bincount(names[done:], minlength=len(before))
-    return found, ""
+            before += np.bincount(names[counted_rows : place + 1], minlength=len(before))
+            counted_rows = place + 1
+            iteration[launch_id] = int(before[names[place]])
+        before += np.bincount(names[counted_rows:], minlength=len(before))
+    return iteration, ""
 
 
 def _for_rocprofv3(to: Handover) -> None:
     if "known" not in to.page:
         to.page["known"], why_not = iterations(to.plan)
-        drawn = counted(len(to.plan.drawn), "launch", "launches")
-        unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not) if why_not else ""
+        launches = counted(len(to.plan.drawn), "launch", "launches")
+        unknown = template("rocprofv3/unknown.txt", launches=launches, why=why_not) if why_not else ""
         if why_not and to.choices.tell is not None:
             to.choices.tell(f"all launches of the drawn kernels are to be measured: {why_not}")
         to.page["unknown"] = unknown
-    known = to.page["known"]
+    iteration = to.page["known"]
     for suffix, shard in to.part.files():
-        runs = filters(shard, known)
+        runs = filters(shard, iteration)
         comment = (
             f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM "
             f"[ARGUMENT...]\nThe launches are those of device {to.part.device}."
         )
-        options = [f"kernel{suffix}-{at} {run} --" for at, run in enumerate(runs, 1)]
+        options = [f"kernel{suffix}-{run_number} {run} --" for run_number, run in enumerate(runs, 1)]
         to.files[f"run{suffix}.sh"] = _profiled("rocprofv3/run.sh", comment, options)
-    to.called |= {step.ordinal: known[step.id] for step in to.part.steps if step.id in known}
+    to.called |= {step.ordinal: iteration[step.id] for step in to.part.steps if step.id in iteration}
 
 
 ROCPROFV3 = Simulator(

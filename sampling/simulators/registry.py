@@ -14,7 +14,7 @@ from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import IN_FOLDER, PlanFile
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import PREDECESSORS, ExportChoices
-from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, TraceList, kind_of_caches
+from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, TraceList, caches_kind
 from sampling.simulators.simulator import (
     Exported,
     Exporter,
@@ -53,7 +53,12 @@ def _load_simulator(name: str) -> Simulator:
 
 def exporter_names() -> tuple[str, ...]:
     """Return the names of all that a plan is exported for."""
-    return tuple(simulator.name for simulator in simulators() if simulator.exporter is not None)
+    return names_with("exporter")
+
+
+def names_with(*features: str) -> tuple[str, ...]:
+    """Return the names of all that have these parts of a record or, of an export, take these choices."""
+    return tuple(simulator.name for simulator in simulators() if all(map(simulator.has, features)))
 
 
 def find_exporter(name: str) -> Exporter:
@@ -69,14 +74,8 @@ def find_run_rules(name: str) -> RunRules:
     """Return how one runs launches; OptionError where nothing here runs it."""
     rules = _load_simulator(name).run if name in _SIMULATORS else None
     if rules is None:
-        raise OptionError(f"nothing runs {name} here: there is {', '.join(names_that_run())}")
+        raise OptionError(f"nothing runs {name} here: there is {', '.join(names_with('run'))}")
     return rules
-
-
-def names_that_run() -> list[str]:
-    """Return the names of what is run here, those that are told ids last."""
-    rules = {simulator.name: simulator.run for simulator in simulators() if simulator.run is not None}
-    return sorted(rules, key=lambda name: rules[name].is_told_ids)
 
 
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
@@ -112,7 +111,7 @@ def starts_cold(target: str, choices: ExportChoices) -> bool:
     if choices.cold_check or "caches" not in exporter.takes:
         return False
     # What can be filled is, unless it is said otherwise, as soon as there are traces to do so.
-    return not exporter.fills if choices.caches is None else kind_of_caches(choices.caches) == "cold"
+    return not exporter.fills if choices.caches is None else caches_kind(choices.caches) == "cold"
 
 
 def warm_caches(name: str | None) -> str | None:
@@ -129,12 +128,14 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     Raises OptionError: there is no such reader or metric; ProfileError: the file is of no known format, or
     damaged.
     """
-    readers = {each.name: each.results for each in simulators() if each.results is not None}
+    readers = {
+        simulator.name: simulator.results for simulator in simulators() if simulator.results is not None
+    }
     titles = [_load_simulator(name).title for name, reader in readers.items() if not reader.is_table]
     tables = " nor ".join(reader.form for reader in readers.values() if reader.is_table)
     wrong = f"neither what {joined(titles, 'or')} print, nor {tables}"
     remedy = "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
-    reader = choose_reader(file, readers, source, what="results", wrong=wrong, remedy=remedy)
+    reader = choose_reader(file, readers, source, kind="results", wrong=wrong, remedy=remedy)
     return reader.read(file, metrics)
 
 
@@ -143,7 +144,7 @@ def read_trace_list(path: str) -> TraceList:
 
     Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
     """
-    readers = [each.trace_list for each in simulators() if each.trace_list is not None]
+    readers = [simulator.trace_list for simulator in simulators() if simulator.trace_list is not None]
     places = [Path(path) / name for reader in readers for name in reader.names]
     place = next((str(place) for place in places if place.is_file()), path)
     with open_input(place) as file:
@@ -166,7 +167,7 @@ def choose_reader(
     readers: Mapping[str, _Reader],
     source: str | None,
     *,
-    what: str,
+    kind: str,
     wrong: str,
     remedy: str = "",
 ) -> _Reader:
@@ -176,9 +177,8 @@ def choose_reader(
     """
     if source is not None:
         if source not in readers:
-            names = sorted(readers, key=lambda name: readers[name].is_table)
-            wrong = f"there is no reader of {what} {source!r}"
-            raise OptionError(wrong, remedy=f"there is {', '.join(names)}")
+            wrong = f"there is no reader of {kind} {source!r}"
+            raise OptionError(wrong, remedy=f"there is {', '.join(sorted(readers))}")
         return readers[source]
     for reader in readers.values():
         if reader.recognises(file.head):
@@ -200,17 +200,17 @@ def choose_reader(
 
 @contextmanager
 def opened(
-    paths: Sequence[str], what: str, beside: Sequence[str] = ()
+    paths: Sequence[str], kind: str, manifests: Sequence[str] = ()
 ) -> Iterator[tuple[list[InputFile], list[InputFile]]]:
     """Open files that must not be empty, and others; "-" is standard input, gzip is read as it is."""
-    if [*paths, *beside].count("-") > 1:
+    if [*paths, *manifests].count("-") > 1:
         raise OptionError("standard input (-) can be read once only")
     with ExitStack() as until_read:
-        files, others = (
-            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, beside)
+        files, manifest_files = (
+            [until_read.enter_context(open_input(path)) for path in names] for names in (paths, manifests)
         )
         for file in files:
             if file.is_directory or not file.head:
-                wrong = f"a folder, not a {what}" if file.is_directory else "is empty"
+                wrong = f"a folder, not a {kind}" if file.is_directory else "is empty"
                 raise ProfileError(wrong, path=file.path, remedy="give what the simulator wrote of a run")
-        yield files, others
+        yield files, manifest_files

@@ -24,8 +24,8 @@ from sampling.simulators.measured_run import (
     UNNUMBERED,
     CachesKind,
     MeasuredRun,
-    caches_of_run,
-    kind_of_caches,
+    caches_kind,
+    infer_caches,
     refuse_other,
 )
 from sampling.simulators.registry import opened, read_results
@@ -49,7 +49,7 @@ class SimulatedLaunches:
     #: does not tell it of a launch
     metrics: Mapping[str, FloatArray] = field(repr=False)
     notes: tuple[str, ...] = ()  #: gaps and what was left out, in words
-    #: (n,) how each launch found the caches, see `caches_of_run`; empty where nobody asked
+    #: (n,) how each launch found the caches, see `infer_caches`; empty where nobody asked
     caches: tuple[str, ...] = ()
     #: the launches that were simulated twice, as they were with the caches that the others did not find
     again: SimulatedLaunches | None = None
@@ -95,34 +95,34 @@ def read_result_files(
     if not paths:
         raise OptionError("no file of results is given")
     with opened(paths, "file of results", manifests) as (files, lists):
-        given = files if progress is None else [replace(file, progress=progress) for file in files]
-        runs = [read_results(file, metrics, source) for file in given]
-        return results_of(plan, runs, [read_manifest(file) for file in lists])
+        inputs = files if progress is None else [replace(file, progress=progress) for file in files]
+        runs = [read_results(file, metrics, source) for file in inputs]
+        return join_results(plan, runs, [read_manifest(file) for file in lists])
 
 
-def results_of(
+def join_results(
     plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Manifest] = ()
 ) -> SimulatedLaunches:
     """Return what files of results that are read say of a plan's launches, see `read_result_files`."""
-    drawn = {launch.id: launch for launch in plan.drawn}
-    wanted = np.array(list(drawn), dtype=np.int64)
-    told: defaultdict[int, set[str]] = defaultdict(set)
-    for each in manifests:
-        for launch_id, state in zip(each.id.tolist(), each.caches, strict=True):
-            told[launch_id] |= {state} - {""}
+    launches = {launch.id: launch for launch in plan.drawn}
+    drawn_ids = np.array(list(launches), dtype=np.int64)
+    states: defaultdict[int, set[str]] = defaultdict(set)
+    for manifest in manifests:
+        for launch_id, state in zip(manifest.id.tolist(), manifest.caches, strict=True):
+            states[launch_id] |= {state} - {""}
     #: Of each launch where it is measured, by the kind of caches that it found there.
     places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
     in_all = 0
     for number, run in enumerate(runs):
-        ids = _ids_of(plan, run, manifests, manifests[number] if len(manifests) == len(runs) else None)
+        ids = _match_ids(plan, run, manifests, manifests[number] if len(manifests) == len(runs) else None)
         in_all += len(ids)
-        seen = caches_of_run(run)
-        for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
-            launch = drawn[int(ids[row])]
+        run_states = infer_caches(run)
+        for row in np.flatnonzero(np.isin(ids, drawn_ids)).tolist():
+            launch = launches[int(ids[row])]
             if run.kernels:
                 refuse_other(launch, run.kernels[row], f"number {run.number[row]} there", run.path, _REMEDY)
-            place = _Place(run, row, _caches(seen[row], told[launch.id]))
-            before = places[launch.id].setdefault(kind_of_caches(place.caches), place)
+            place = _Place(run, row, _caches(run_states[row], states[launch.id]))
+            before = places[launch.id].setdefault(caches_kind(place.caches), place)
             if before is not place and before.is_whole and place.is_whole:
                 raise ProfileError(
                     f"launch {launch.id} is there twice (number {run.number[row]})",
@@ -130,81 +130,85 @@ def results_of(
                     remedy="give each launch once",
                 )
             if place.is_whole:
-                places[launch.id][kind_of_caches(place.caches)] = place
-    counting, others = _counting(places)
+                places[launch.id][caches_kind(place.caches)] = place
+    counting, second = _counting(places)
     if not counting:
         raise ProfileError(
-            f"none of the plan's {counted(len(drawn), 'launch', 'launches')} is there",
+            f"none of the plan's {counted(len(launches), 'launch', 'launches')} is there",
             path=", ".join(run.path for run in runs),
             remedy=_REMEDY,
         )
-    left_out = in_all - len(counting) - len(others)
-    notes = tuple(_notes(drawn, counting, left_out))
-    again = _launches_at(runs, others) if others else None
-    return replace(_launches_at(runs, counting), notes=notes, again=again)
+    left_out = in_all - len(counting) - len(second)
+    notes = tuple(_notes(launches, counting, left_out))
+    repeated = _launches_at(runs, second) if second else None
+    return replace(_launches_at(runs, counting), notes=notes, again=repeated)
 
 
 def _counting(
     places: Mapping[int, Mapping[CachesKind, _Place]],
 ) -> tuple[dict[int, _Place], dict[int, _Place]]:
     """Return the place that counts of each launch, and the other one of those that have two."""
-    whole = {
+    complete = {
         launch_id: {kind: place for kind, place in of_launch.items() if place.is_whole} or of_launch
         for launch_id, of_launch in places.items()
     }
     # Filled caches count where all launches found them; else what most found: of some they are a check.
-    is_filled = all("filled" in of_launch for of_launch in whole.values())
+    is_filled = all("filled" in of_launch for of_launch in complete.values())
     order: tuple[CachesKind, ...] = ("cold", "unknown", "own", "filled")
-    counting, others = {}, {}
-    for launch_id, of_launch in whole.items():
-        here = [of_launch[kind] for kind in order if kind in of_launch]
-        counting[launch_id] = here.pop(-1 if is_filled else 0)
-        if here:
-            others[launch_id] = here[-1]
-    return counting, others
+    counting, second = {}, {}
+    for launch_id, of_launch in complete.items():
+        ordered = [of_launch[kind] for kind in order if kind in of_launch]
+        counting[launch_id] = ordered.pop(-1 if is_filled else 0)
+        if ordered:
+            second[launch_id] = ordered[-1]
+    return counting, second
 
 
-def _caches(seen: str, told: set[str]) -> str:
+def _caches(run_state: str, states: set[str]) -> str:
     """Return how a launch found the caches: as its manifest says, or of several rows the one that was seen.
 
     What runs as a whole is so whatever was exported; what was seen to be filled may be so in any way.
     """
-    if seen == "whole" or not told or (len(told) > 1 and seen in told):
-        return seen
-    possible = told if len(told) == 1 else {each for each in told if each in FILLED and seen == "warm"}
-    return next(iter(possible)) if len(possible) == 1 else seen
+    if run_state == "whole" or not states or (len(states) > 1 and run_state in states):
+        return run_state
+    possible = (
+        states if len(states) == 1 else {state for state in states if state in FILLED and run_state == "warm"}
+    )
+    return next(iter(possible)) if len(possible) == 1 else run_state
 
 
 def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> SimulatedLaunches:
     ids = sorted(places)
-    ordered = [places[each] for each in ids]
+    ordered = [places[launch_id] for launch_id in ids]
     names = dict.fromkeys(name for run in runs for name in run.metrics)
     metrics = {
         name: np.array(
-            [each.run.metrics[name][each.row] if name in each.run.metrics else np.nan for each in ordered]
+            [place.run.metrics[name][place.row] if name in place.run.metrics else np.nan for place in ordered]
         )
         for name in names
     }
-    return SimulatedLaunches(np.array(ids), metrics, caches=tuple(each.caches for each in ordered))
+    return SimulatedLaunches(np.array(ids), metrics, caches=tuple(place.caches for place in ordered))
 
 
-def _notes(drawn: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], left_out: int) -> Iterator[str]:
+def _notes(
+    launches: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], left_out: int
+) -> Iterator[str]:
     if left_out:
-        others = counted(left_out, "launch", "launches")
-        yield f"{others} of the results left out: not drawn by the plan, or simulated once more"
-    if gone := [str(each) for each in sorted(drawn) if each not in places]:
+        count = counted(left_out, "launch", "launches")
+        yield f"{count} of the results left out: not drawn by the plan, or simulated once more"
+    if gone := [str(launch_id) for launch_id in sorted(launches) if launch_id not in places]:
         are = "launch of the plan is", "launches of the plan are"
         yield f"{counted(len(gone), *are)} not in the results: {listed(gone)}"
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for launch_id, place in sorted(places.items()):
         if not place.is_whole:
             by_reason[place.run.missing[place.row]].append(str(launch_id))
-    for why, ids in by_reason.items():
-        yield f"not all is known of {counted(len(ids), 'launch', 'launches')} ({listed(ids)}): {why}"
+    for reason, ids in by_reason.items():
+        yield f"not all is known of {counted(len(ids), 'launch', 'launches')} ({listed(ids)}): {reason}"
 
 
-def _ids_of(
-    plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None
+def _match_ids(
+    plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest], manifest: Manifest | None
 ) -> IntArray:
     """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
 
@@ -221,21 +225,21 @@ def _ids_of(
         remedy = "give the output of a simulator that numbers launches, or a CSV with a column id"
         raise refused("it does not say which launch is which", remedy)
     elif manifests:
-        found: dict[str, IntArray] = {}
+        candidates: dict[str, IntArray] = {}
         for way in (_in_order, _by_number):
-            tried = {} if found else {each.path: way(run, each) for each in manifests}
-            found |= {path: its for path, its in tried.items() if its is not None}
-        distinct = {its.tobytes(): its for its in found.values()}
-        if own is not None and own.path in found:
-            ids = found[own.path]
+            tried = {} if candidates else {listing.path: way(run, listing) for listing in manifests}
+            candidates |= {path: its for path, its in tried.items() if its is not None}
+        distinct = {its.tobytes(): its for its in candidates.values()}
+        if manifest is not None and manifest.path in candidates:
+            ids = candidates[manifest.path]
         elif len(distinct) == 1:
             (ids,) = distinct.values()
         else:
-            of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
-            if not found:
-                raise refused(f"its launches are not those of {of}")
+            source = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
+            if not candidates:
+                raise refused(f"its launches are not those of {source}")
             remedy = "give the manifests in the order of the results, one for each"
-            raise refused(f"its launches can be {len(distinct)} different ones of {of}", remedy)
+            raise refused(f"its launches can be {len(distinct)} different ones of {source}", remedy)
     else:
         ids = _by_process(plan, run, run.first_number)
     launches = sum(sequence.launches for sequence in plan.profile.sequences)
@@ -249,10 +253,12 @@ def _ids_of(
 
 def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray:
     """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
-    drawn = {(launch.process, launch.device) for launch in plan.drawn}
-    processes = {process for process, _ in drawn}
-    places = drawn | {
-        (each.process, each.device) for each in plan.profile.sequences if each.process in processes
+    drawn_places = {(launch.process, launch.device) for launch in plan.drawn}
+    processes = {process for process, _ in drawn_places}
+    places = drawn_places | {
+        (sequence.process, sequence.device)
+        for sequence in plan.profile.sequences
+        if sequence.process in processes
     }
     is_numbered = run.number != UNNUMBERED
     wrong = ""
@@ -268,27 +274,28 @@ def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray
 
 def _in_order(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
     """Return the ids where the run has the launches of one shard in its order, or the first of them."""
-    found = []
+    candidates = []
     for shard in np.unique(manifest.shard).tolist():
-        inside = np.flatnonzero(manifest.shard == shard)[: len(run.number)]
-        if np.array_equal(manifest.number[inside], run.number):
-            found.append(np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside]))
-    return found[0] if len({ids.tobytes() for ids in found}) == 1 else None
+        rows = np.flatnonzero(manifest.shard == shard)[: len(run.number)]
+        if np.array_equal(manifest.number[rows], run.number):
+            candidates.append(np.where(manifest.is_warm_up[rows], NOT_WANTED, manifest.id[rows]))
+    return candidates[0] if len({ids.tobytes() for ids in candidates}) == 1 else None
 
 
 def _by_number(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
     """Return the ids by the numbers alone; None where not one is of the manifest."""
-    drawn = ~manifest.is_warm_up
-    known = dict(zip(manifest.number[drawn].tolist(), manifest.id[drawn].tolist(), strict=True))
+    is_drawn = ~manifest.is_warm_up
+    id_of = dict(zip(manifest.number[is_drawn].tolist(), manifest.id[is_drawn].tolist(), strict=True))
     numbers = run.number.tolist()
     # A run of launches that the manifest does not name is none of this export, and has no warm-ups.
     is_of_export = np.isin(run.number, manifest.number).all()
-    both = set(numbers) & set(known) & set(manifest.number[~drawn].tolist())
-    if both and is_of_export:
+    ambiguous = set(numbers) & set(id_of) & set(manifest.number[~is_drawn].tolist())
+    if ambiguous and is_of_export:
         raise ProfileError(
-            f"launch {min(both)} is a warm-up too, and the order of launches is not that of {manifest.path}",
+            f"launch {min(ambiguous)} is a warm-up too, and the order of launches is not that of "
+            f"{manifest.path}",
             path=run.path,
             remedy=_OF_WHAT_RAN,
         )
-    ids = np.array([known.get(number, NOT_WANTED) for number in numbers], dtype=np.int64)
+    ids = np.array([id_of.get(number, NOT_WANTED) for number in numbers], dtype=np.int64)
     return ids if (ids != NOT_WANTED).any() else None

@@ -102,3 +102,10 @@ class Simulator:
     trace_list: TraceListReader | None = None
     run: RunRules | None = None
     instead: str = ""  #: of one without an exporter, what to do instead
+
+    def has(self, feature: str) -> bool:
+        """Return whether it has a part of this record, or its export takes or does this."""
+        if feature in type(self).__slots__:
+            return bool(getattr(self, feature))
+        exporter = self.exporter
+        return exporter is not None and (feature in exporter.takes or bool(getattr(exporter, feature, False)))

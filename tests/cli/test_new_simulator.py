@@ -48,7 +48,7 @@ def _read_results(file, metrics):
 def _read_list(file):
     with file.open() as stream:
         names = stream.read().decode().split()[1:]
-    return TraceList.of(file.path, 0, [(number, SeenKernel(name)) for number, name in enumerate(names)])
+    return TraceList.from_rows(file.path, 0, [*enumerate(map(SeenKernel, names))])
 
 
 def _read_intervals(files):

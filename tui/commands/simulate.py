@@ -19,13 +19,13 @@ from sampling.running.slurm import write_job_array
 from sampling.simulators.alignment import align
 from sampling.simulators.export import ExportChoices, checkable, simulated
 from sampling.simulators.interval_logs import (
-    GivenFacts,
+    ExtraFacts,
     complete_facts,
     number_kernels,
     read_interval_logs,
     select_kernels,
 )
-from sampling.simulators.measured_run import kind_of_caches
+from sampling.simulators.measured_run import caches_kind
 from sampling.simulators.registry import (
     exported_folder,
     find_exporter,
@@ -81,56 +81,56 @@ def run_export(options: ExportOptions) -> None:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
         write_stdout(str(files[0][1]))
-        written = [STDOUT]
+        paths = [STDOUT]
     else:
-        written = write_folder(folder, files, force=options.force)
+        paths = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    answer = run_words.export_answer(simulated(plan.to_simulate(), choices), written, options)
+    answer = run_words.export_answer(simulated(plan.to_simulate(), choices), paths, options)
     emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
 def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
     with progress_of(options) as meter:
-        asked = _run_request(options, meter)
+        request = _run_request(options, meter)
         # Before notes of what it would come to.
-        asked.check()
-        part = part_of_plan(asked.plan)
-        wants_warm = asked.target is not None and not options.accept_cold
-        if wants_warm and find_run_rules(asked.simulator).is_told_ids:
-            if kind_of_caches(asked.caches_of_command) == "cold":
+        request.check()
+        part = part_of_plan(request.plan)
+        wants_warm = request.target is not None and not options.accept_cold
+        if wants_warm and find_run_rules(request.simulator).is_told_ids:
+            if caches_kind(request.caches_of_command) == "cold":
                 note(run_words.ALONE, quiet=options.quiet)
-        elif wants_warm and starts_cold(asked.simulator, asked.choices):
+        elif wants_warm and starts_cold(request.simulator, request.choices):
             note(run_words.COLD, quiet=options.quiet)
-        if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
-            note(run_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
+        if (checkable_count := len(checkable(request.plan))) < request.choices.cold_check:
+            note(run_words.all_checked(request.choices.cold_check, checkable_count), quiet=options.quiet)
         try:
             ran = (write_job_array if options.slurm else run)(
-                asked, lambda now: _show_run(now, options, meter)
+                request, lambda progress: _show_run(progress, options, meter)
             )
         except KeyboardInterrupt:
             meter.close()
-            if asked.folder.exists():
-                kept = f"what is finished is kept in {asked.folder}; the same command goes on"
-                note(kept, quiet=options.quiet)
+            if request.folder.exists():
+                message = f"what is finished is kept in {request.folder}; the same command goes on"
+                note(message, quiet=options.quiet)
             raise
-    of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
-    answer = run_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    of_folder = options_of(EstimateOptions, options, plan=str(request.folder))
+    answer = run_words.run_answer(ran, request, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(with_selection(answer, part), options, redirect=False)
-    if ran.job_array is None and not ran.begun:
+    if ran.job_array is None and not ran.begun_folders:
         assert ran.estimate is not None
         if ran.given_up and (options.assume_like is None or ran.estimate.main.share_missing):
-            raise CheckFailedError(run_words.given_up_text(ran, asked))
+            raise CheckFailedError(run_words.given_up_text(ran, request))
         _check(ran.estimate, options)
 
 
-def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
+def _check(estimate: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
     """Raise CheckFailedError where strata have no result, or the total is not as narrow as asked for."""
     target = options.target
-    if found.main.is_incomplete:
-        raise CheckFailedError(f"incomplete: {estimate_words.missing_text(found.main)}")
-    if target is not None and not found.is_within(target, accept_cold=options.accept_cold):
-        raise CheckFailedError(estimate_words.unmet_text(found, target))
+    if estimate.main.is_incomplete:
+        raise CheckFailedError(f"incomplete: {estimate_words.missing_text(estimate.main)}")
+    if target is not None and not estimate.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(estimate_words.unmet_text(estimate, target))
 
 
 def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
@@ -139,20 +139,20 @@ def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
         remedy = f"give --simulator '{rules.example}'"
         remedy += f", {rules.placeholder} as it is" if rules.placeholder else ""
         raise OptionError("how launches are simulated is not said", remedy=remedy)
-    given = Path(options.plan)
-    is_run = (given / "run.json").is_file()
-    beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
-    folder = beside if options.output is None else Path(options.output)
+    place = Path(options.plan)
+    is_run = (place / "run.json").is_file()
+    default = place if is_run else Path("plan" if options.plan == "-" else place).with_suffix(".run")
+    folder = default if options.output is None else Path(options.output)
     if options.output is None and not is_run:
         check_place(folder, Product.FOLDER)
     # The same whatever folder the run is gone on with from.
-    traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
-    plan = read_plan(str(given / "rounds" / "1") if is_run else options.plan)
+    traces, config = (path and str(Path(path).absolute()) for path in (options.traces, options.config))
+    plan = read_plan(str(place / "rounds" / "1") if is_run else options.plan)
     assume_like, timeout = options.assume_like, options.timeout
     if assume_like is not None:
-        assume_like, others = choose_assumed_group(plan, assume_like)
-        if others:
-            fits = f"--assume-like {options.assume_like!r} fits {others + 1} groups; the largest is taken"
+        assume_like, further = choose_assumed_group(plan, assume_like)
+        if further:
+            fits = f"--assume-like {options.assume_like!r} fits {further + 1} groups; the largest is taken"
             note(f"{fits}: {assume_like}", quiet=options.quiet)
     return RunRequest(
         plan,
@@ -174,13 +174,13 @@ def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
     )
 
 
-def _show_run(now: RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
+def _show_run(progress: RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
-    news = run_words.news_line(now, options.target)
+    news = run_words.news_line(progress, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
         meter.close()
         note(news, quiet=options.quiet)
-    meter.draw(run_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
+    meter.draw(run_words.progress_line(progress, options.target, tty.width({}, sys.stderr) - 1))
 
 
 def run_align(options: AlignOptions) -> None:
@@ -188,65 +188,67 @@ def run_align(options: AlignOptions) -> None:
     plan = plan_before("align", options, "trace")
     trace = read_trace_list(options.trace)
     with progress_of(options) as progress:
-        found = align(plan, trace, process=options.process, device=options.device, progress=progress)
-    notes(found.notes, quiet=options.quiet)
-    emit(with_selection(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
-    both, launches = len(found.ids), len(found.signature)
-    if not both or (options.fail_below is not None and both < options.fail_below * launches):
-        of = f"{both:,} of {counted(launches, 'launch')} of the profile are in the trace"
-        below = f", fewer than {share(options.fail_below)}" if both and options.fail_below is not None else ""
-        raise CheckFailedError(of + below)
+        alignment = align(plan, trace, process=options.process, device=options.device, progress=progress)
+    notes(alignment.notes, quiet=options.quiet)
+    emit(with_selection(words.alignment_answer(alignment, options.format), part_of_plan(plan)), options)
+    matched, launches = len(alignment.ids), len(alignment.signature)
+    if not matched or (options.fail_below is not None and matched < options.fail_below * launches):
+        message = f"{matched:,} of {counted(launches, 'launch')} of the profile are in the trace"
+        below = (
+            f", fewer than {share(options.fail_below)}" if matched and options.fail_below is not None else ""
+        )
+        raise CheckFailedError(message + below)
 
 
 def run_estimate(options: EstimateOptions) -> None:
     """Read the plan and the results, estimate, show, and write what to simulate next."""
     with progress_of(options) as progress:
-        found = estimated(options, progress)
-        larger = None if options.top_up is None else missing_to_target(found, options, progress)
+        estimate = estimated(options, progress)
+        larger = None if options.top_up is None else missing_to_target(estimate, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
-    answer = with_selection(estimate_words.estimate_answer(found, larger, options), part_of_plan(found.plan))
+    answer = with_selection(
+        estimate_words.estimate_answer(estimate, larger, options), part_of_plan(estimate.plan)
+    )
     emit(answer, options, to_stderr=options.top_up == STDOUT)
-    _check(found, options)
+    _check(estimate, options)
 
 
 def run_project(options: ProjectOptions) -> None:
     """Read, project every kernel, draw one."""
     rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
-    given = GivenFacts(
+    facts = ExtraFacts(
         options.instructions, options.ctas, options.ctas_per_sm, options.sms, options.instructions_from
     )
-    logs = complete_facts(read_interval_logs(options.logs, options.source), given)
-    chosen = _chosen_log(logs, options.kernel, quiet=options.quiet)
+    logs = complete_facts(read_interval_logs(options.logs, options.source), facts)
+    index = _chosen_log(logs, options.kernel, quiet=options.quiet)
     projections = [project(log, rule) for log in logs]
     for lack in Lack:
         lacking = [projection for projection in projections if lack in projection.lacks]
         if lacking:
-            some = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
-            note(words.what_to_give(lack, lacking, options) + some, quiet=options.quiet)
+            kernels = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
+            note(words.what_to_give(lack, lacking, options) + kernels, quiet=options.quiet)
     unrecorded = words.unrecorded_text(logs)
     notes([unrecorded] if unrecorded else [], quiet=options.quiet)
-    rows = [
-        summarise_projection(*kernel) for kernel in zip(number_kernels(logs), logs, projections, strict=True)
-    ]
-    lacks = [lack for lack in Lack if any(lack in found.lacks for found in projections)]
+    rows = [summarise_projection(*row) for row in zip(number_kernels(logs), logs, projections, strict=True)]
+    lacks = [lack for lack in Lack if any(lack in projection.lacks for projection in projections)]
     answer = CommandResult(
         "project",
         rows,
-        blocks=lambda canvas: words.projection_blocks(logs, projections, rows, chosen, options, canvas),
+        blocks=lambda canvas: words.projection_blocks(logs, projections, rows, index, options, canvas),
         warnings=(*lacks, *(["launches-unrecorded"] if unrecorded else [])),
     )
     emit(answer, options)
 
 
-def _chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) -> int:
+def _chosen_log(logs: Sequence[IntervalLog], kernel: str | None, *, quiet: bool) -> int:
     """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
 
     Raises OptionError: none is meant.
     """
-    meant = list(range(len(logs))) if wanted is None else select_kernels(logs, wanted)
-    chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))
-    if wanted is not None and len(meant) > 1:
-        shown = f"#{number_kernels(logs)[chosen]} {logs[chosen].name}"
-        note(f"--kernel {wanted!r} fits {len(meant)} kernels; the longest is shown: {shown}", quiet=quiet)
-    return chosen
+    meant = list(range(len(logs))) if kernel is None else select_kernels(logs, kernel)
+    longest = max(meant, key=lambda index: int(logs[index].cycle[-1]))
+    if kernel is not None and len(meant) > 1:
+        label = f"#{number_kernels(logs)[longest]} {logs[longest].name}"
+        note(f"--kernel {kernel!r} fits {len(meant)} kernels; the longest is shown: {label}", quiet=quiet)
+    return longest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from inspect import get_annotations
@@ -31,11 +31,7 @@ _UNSAID: dict[str, Any] = {
 }
 
 
-#: The help of an option, or what makes it where the help of its command is asked for
-HelpText = str | Callable[[], str]
-
-
-def option(text: HelpText, *flags: str, default: Any = ..., **about: Any) -> Any:
+def option(text: str, *flags: str, default: Any = ..., **about: Any) -> Any:
     """Return a field that is an option: its help, and flags besides `--name-of-the-field`.
 
     Without a long one among the flags, the field's own name is the first. Without a default of its own it is
@@ -52,7 +48,7 @@ def option(text: HelpText, *flags: str, default: Any = ..., **about: Any) -> Any
     return field(default=default, metadata=_UNSAID | {"help": text, "flags": flags} | about)
 
 
-def argument(text: HelpText, metavar: str, *, required: bool = True) -> Any:
+def argument(text: str, metavar: str, *, required: bool = True) -> Any:
     """Return a field that is an argument: its help and the name it has in the help."""
     about = {"help": text, "argument": True, "metavar": metavar, "required": required, "product": None}
     return field(default=..., metadata=about)

@@ -2,66 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from sampling.text import NumberKind, joined
-from tui.options.field import HelpText, argument, height_option, option, output_option, width_option
+from sampling.text import NumberKind
+from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
 from tui.options.shared import DETAILS, OutputOptions, Texts
-
-if TYPE_CHECKING:
-    from sampling.simulators.simulator import Simulator
 
 RESULTS_PANEL = "Results"
 InputFiles = tuple[InputFile, ...]
 
 
-def _with_names(text: str, has: Callable[[Simulator], object]) -> HelpText:
-    """Return a help with the names of the simulators that have something for NAMES, or for ANY.
-
-    They stand in the order of the alphabet, those whose results are tables last where these are meant.
-    """
-
-    def help_text() -> str:
-        from sampling.simulators.registry import simulators
-
-        having = [(getattr(has(each), "is_table", False), each.name) for each in simulators() if has(each)]
-        names = [name for _, name in sorted(having)]
-        return text.replace("NAMES", ", ".join(names)).replace("ANY", joined(names, "or"))
-
-    return help_text
-
-
-def _takes(choice: str) -> Callable[[Simulator], object]:
-    return lambda simulator: simulator.exporter is not None and choice in simulator.exporter.takes
-
-
-def _runs_with(choice: str) -> Callable[[Simulator], object]:
-    return lambda simulator: simulator.run is not None and _takes(choice)(simulator)
-
-
-def _names_that_run() -> str:
-    from sampling.simulators.registry import find_run_rules, names_that_run
-
-    names = names_that_run()
-    told = [name for name in names if find_run_rules(name).is_told_ids]
-    lists = [name for name in names if name not in told]
-    return f"{', '.join(lists)}, or {joined(told, 'or')}, any that is told an id."
-
-
-def _trace_lists() -> str:
-    from sampling.simulators.registry import simulators
-
-    readers = [simulator.trace_list for simulator in simulators() if simulator.trace_list is not None]
-    return (
-        f"The folder of the traces, or {joined([name for reader in readers for name in reader.names], 'or')}."
-    )
-
-
 class AlignOptions(OutputOptions):
     plan: InputFile = argument("A plan file; its profile is read where it lay.", "PLAN")
-    trace: InputFile = argument(_trace_lists, "TRACE")
+    trace: InputFile = argument(
+        "The folder of the traces, or the list of launches that a tracer wrote.", "TRACE"
+    )
     process: int | None = option("The traced process of the profile; that of the plan if not given.")
     device: int | None = option("The traced device of the profile; that of the plan if not given.")
     fail_below: float | None = option(
@@ -75,20 +29,13 @@ class AlignOptions(OutputOptions):
 class ExportOptions(OutputOptions):
     output: str | None = output_option("The folder to write to; `-` is stdout.", "FOLDER", Product.FOLDER)
     plan: InputFile = argument("A plan file.", "PLAN")
-    to: str = option(
-        _with_names("ANY.", lambda simulator: simulator.exporter), default="csv", metavar="TARGET"
-    )
+    to: str = option("<exporter>.", default="csv", metavar="TARGET")
     shards: int = option("Share the launches out over so many machines, by sampled time.", default=1, least=1)
-    traces: InputFile | None = option(
-        _with_names("NAMES: the traces to check the launches against.", _takes("traces")), metavar="DIR"
-    )
+    traces: InputFile | None = option("<traces>: the traces to check the launches against.", metavar="DIR")
     caches: str | None = option(
-        _with_names(
-            "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
-            " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not"
-            " given, for NAMES with --traces.",
-            lambda simulator: simulator.exporter is not None and simulator.exporter.fills,
-        ),
+        "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
+        " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
+        " for <fills> with --traces.",
         metavar="HOW",
     )
     cold_check: int = option(
@@ -98,17 +45,11 @@ class ExportOptions(OutputOptions):
         metavar="R",
         least=0,
     )
-    config: InputFile | None = option(
-        _with_names("NAMES: the gpgpusim.config, for the size of its L2.", _takes("config"))
-    )
+    config: InputFile | None = option("<config>: the gpgpusim.config, for the size of its L2.")
     trace_before: int = option(
-        _with_names("NAMES: record so many launches before each too.", _takes("trace_before")),
-        default=16,
-        least=0,
+        "<trace_before>: record so many launches before each too.", default=16, least=0
     )
-    drop_copies: bool = option(
-        _with_names("NAMES: leave out the memory copies that the traces list.", _takes("drop_copies"))
-    )
+    drop_copies: bool = option("<drop_copies>: leave out the memory copies that the traces list.")
 
 
 class RunOptions(OutputOptions):
@@ -116,16 +57,13 @@ class RunOptions(OutputOptions):
         "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER", Product.FOLDER
     )
     plan: InputFile = argument("A plan file, or the folder of a run.", "PLAN")
-    to: str = option(_names_that_run, default="accel-sim", metavar="TARGET")
+    to: str = option("<run>; csv is any that is told an id.", default="accel-sim", metavar="TARGET")
     simulator: str = option(
-        _with_names(
-            "Its command line. Of each launch, {list} is what NAMES runs, {id} its id, {folder} where it "
-            "runs; csv: it prints a number of cycles last, or writes it to {out}.",
-            lambda simulator: simulator.run is not None and simulator.run.placeholder == "{list}",
-        ),
+        "Its command line. Of each launch, {list} is the list that it runs, {id} its id, {folder} where it "
+        "runs; csv: it prints a number of cycles last, or writes it to {out}.",
         metavar="COMMAND",
     )
-    traces: InputFile | None = option(_with_names("NAMES: the traces.", _runs_with("traces")), metavar="DIR")
+    traces: InputFile | None = option("<run traces>: the traces.", metavar="DIR")
     caches: str | None = option(
         "What launches find in the caches, as for `export`; csv: what the command sees to, else cold.",
         metavar="STATE",
@@ -133,9 +71,7 @@ class RunOptions(OutputOptions):
     cold_check: int = option(
         "So many launches run once more, as for `export`.", default=0, metavar="R", least=0
     )
-    config: InputFile | None = option(
-        _with_names("NAMES: gpgpusim.config, for the size of L2.", _runs_with("config"))
-    )
+    config: InputFile | None = option("<run config>: gpgpusim.config, for the size of L2.")
     accept_cold: bool = option("A total of launches that started cold may keep --target.")
     target: float | None = option(
         "Stop when the total's interval reaches this fraction to either side, draw more until it does; "
@@ -155,17 +91,9 @@ class RunOptions(OutputOptions):
 
 class ProjectOptions(OutputOptions):
     logs: InputFiles = argument(
-        _with_names(
-            "A log of what happens within kernels; for NAMES its stdout may be given too.",
-            lambda simulator: simulator.intervals is not None and not simulator.intervals.is_table,
-        ),
-        "LOG",
+        "A log of what happens within kernels; the simulator's stdout may be given too.", "LOG"
     )
-    source: str | None = option(
-        _with_names("ANY; by content if not given.", lambda simulator: simulator.intervals),
-        "--from",
-        metavar="NAME",
-    )
+    source: str | None = option("<intervals>; by content if not given.", "--from", metavar="NAME")
     stability: float = option(
         "Steady below this deviation of the IPC, in per cent, as published.",
         default=0.25,
@@ -191,11 +119,7 @@ class ProjectOptions(OutputOptions):
 class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
     """How a simulator's results are read, and what is asked of the total."""
 
-    source: str | None = option(
-        _with_names("ANY; by content if not given.", lambda simulator: simulator.results),
-        "--from",
-        metavar="SIMULATOR",
-    )
+    source: str | None = option("<results>; by content if not given.", "--from", metavar="SIMULATOR")
     metrics: Texts = option(
         "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
     )

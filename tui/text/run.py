@@ -47,101 +47,103 @@ ALONE = (
 )
 
 
-def all_checked(asked: int, checked: int) -> str:
+def all_checked(checks: int, checked: int) -> str:
     """Return that a cold check of more launches than there are takes them all."""
-    return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
+    return f"--cold-check {checks:,} is more than there are: all {checked:,} are checked."
 
 
-def export_answer(run: Simulated, written: list[str], options: ExportOptions) -> CommandResult:
+def export_answer(run: Simulated, paths: list[str], options: ExportOptions) -> CommandResult:
     """Return the answer of `export`: how much is simulated, and the files."""
-    summary = ExportSummary(written, run.launches, run.beside, run.speedup)
-    return CommandResult("export", summary, blocks=lambda _: _export_blocks(run, written, options))
+    summary = ExportSummary(paths, run.launches, run.extra, run.speedup)
+    return CommandResult("export", summary, blocks=lambda _: _export_blocks(run, paths, options))
 
 
-def _export_blocks(run: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
+def _export_blocks(run: Simulated, paths: list[str], options: ExportOptions) -> list[Block]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
-    said = f"{counted(run.launches, 'launch')} for {options.to}"
-    if run.beside:
-        said += f", and {run.beside:,} beside them for the caches' sake, which have no weight"
+    sentence = f"{counted(run.launches, 'launch')} for {options.to}"
+    if run.extra:
+        sentence += f", and {run.extra:,} beside them for the caches' sake, which have no weight"
     if run.speedup is not None:
         less = run.speedup >= 1
         times = ratio(run.speedup if less else 1 / run.speedup)
-        said += f": {times} {'less' if less else 'more'} than the whole run"
-    said += "."
+        sentence += f": {times} {'less' if less else 'more'} than the whole run"
+    sentence += "."
     if run.checked < options.cold_check:
-        said += f" {all_checked(options.cold_check, run.checked)}"
-    page = next((each for each in written if each.endswith("README.txt")), None)
-    how = "run them" if page is None else f"run them as {page} says"
+        sentence += f" {all_checked(options.cold_check, run.checked)}"
+    page = next((path for path in paths if path.endswith("README.txt")), None)
+    instruction = "run them" if page is None else f"run them as {page} says"
     following = CommandLine(
-        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
+        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {instruction}, then "
     )
-    return [said, *map(Preformatted, written), following]
+    return [sentence, *map(Preformatted, paths), following]
 
 
-def progress_line(now: RunProgress, target: float | None, width: int | None = None) -> str:
+def progress_line(progress: RunProgress, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
-    parts = [f"{now.done:,} of {counted(now.launches, 'launch')}"]
-    if now.total is not None and now.total.is_incomplete:
-        parts.append(missing_text(now.total))
-    elif now.total is not None:
-        asked = "" if target is None else f", asked {share(target)}"
-        parts.append(f"{now.total.metric} within {within_text(now.total)}{asked}")
-    if now.seconds_left is not None:
-        parts.append(f"{'' if target is None else 'up to '}{hours(now.seconds_left / 3600)} left")
-    if now.running:
-        parts.append(f"{now.running:,} running")
+    parts = [f"{progress.measured:,} of {counted(progress.launches, 'launch')}"]
+    if progress.total is not None and progress.total.is_incomplete:
+        parts.append(missing_text(progress.total))
+    elif progress.total is not None:
+        goal = "" if target is None else f", asked {share(target)}"
+        parts.append(f"{progress.total.metric} within {within_text(progress.total)}{goal}")
+    if progress.seconds_left is not None:
+        parts.append(f"{'' if target is None else 'up to '}{hours(progress.seconds_left / 3600)} left")
+    if progress.running:
+        parts.append(f"{progress.running:,} running")
     while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
         parts.pop()
     return "; ".join(parts)
 
 
-def news_line(now: RunProgress, target: float | None) -> str | None:
+def news_line(progress: RunProgress, target: float | None) -> str | None:
     """Return what just happened; None where nothing did."""
-    if now.news is None:
+    if progress.news is None:
         return None
-    what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
-    if isinstance(now.news, Job):
-        what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
-    elif isinstance(now.news, GivenUp):
-        tried = counted(len(now.news.failed), "launch", "launches")
-        what = f"{_kernel_name(now.news)} is given up: {tried} failed and none ran"
-    return f"{what}; {progress_line(now, target)}"
+    event = f"{counted(progress.news, 'launch')} more drawn" if isinstance(progress.news, int) else ""
+    if isinstance(progress.news, Job):
+        event = f"launch {progress.news.id} " + (
+            f"failed: {progress.news.failure}" if progress.news.failure else "done"
+        )
+    elif isinstance(progress.news, GivenUp):
+        tried = counted(len(progress.news.failed), "launch", "launches")
+        event = f"{_kernel_name(progress.news)} is given up: {tried} failed and none ran"
+    return f"{event}; {progress_line(progress, target)}"
 
 
-def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
+def run_answer(ran: RunResult, request: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
-    given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
-    state = run_state(ran, asked)
+    given_up, blocks_below = list(_given_up_lines(ran, request)), list(_run_blocks(ran, command))
+    state = run_state(ran, request)
     if ran.estimate is None:
         return CommandResult(
             "run",
             state,
-            blocks=lambda _: (*given_up, *said),
+            blocks=lambda _: (*given_up, *blocks_below),
             rows=[to_builtins(state) | {"failed": len(ran.failed)}],
         )
-    found = ran.estimate
-    goes_on = ran.job_array is None and not ran.begun and asked.target is None
-    target = narrower(found) if goes_on else None
+    estimate = ran.estimate
+    goes_on = ran.job_array is None and not ran.begun_folders and request.target is None
+    target = narrower(estimate) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
-    if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.simulator)
+    if not (estimate.caches.is_of_whole_run or options.accept_cold):
+        following = warm_export(estimate.plan, str(request.folder / IN_FOLDER), request.simulator)
 
     def blocks() -> Iterator[Block]:
-        lines = [*estimate_blocks(found, None, options, following)]
+        lines = [*estimate_blocks(estimate, None, options, following)]
         # Behind the total, which is two lines where what heads it is the first.
-        behind = 2 if total_head(found, found.main) and not found.main.is_incomplete else 1
-        yield from (*lines[:behind], *given_up, *lines[behind:], *said)
+        behind = 2 if total_head(estimate, estimate.main) and not estimate.main.is_incomplete else 1
+        yield from (*lines[:behind], *given_up, *lines[behind:], *blocks_below)
 
-    summary = summarise_run(summary_of_estimate(found, None, options), state)
+    summary = summarise_run(summary_of_estimate(estimate, None, options), state)
     return CommandResult(
         "run",
         summary,
         blocks=lambda _: blocks(),
         rows=estimate_rows(summary, options),
-        warnings=(*refuted(found), *found.notes),
+        warnings=(*refuted(estimate), *estimate.notes),
     )
 
 
@@ -149,24 +151,26 @@ def _kernel_name(kernel: GivenUp) -> str:
     return shortened(readable_name(kernel.launch.name), _MOST_NAME)
 
 
-def given_up_text(ran: RunResult, asked: RunRequest) -> str:
+def given_up_text(ran: RunResult, request: RunRequest) -> str:
     """Return how much of the time the simulator never ran, and what can be done."""
-    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
+    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(kernel.share for kernel in ran.given_up))
     remedy = "others of their strata stand for them"
-    if any(each.strata for each in ran.given_up):
+    if any(kernel.strata for kernel in ran.given_up):
         remedy = "--assume-like KERNEL takes that time as another kernel's"
-        gone = {asked.plan.strata[place].key for each in ran.given_up for place in each.strata}
-        if asked.assume_like in gone:
-            remedy = f"name another with --assume-like: {key_parts(asked.assume_like).name} never ran itself"
+        gone = {request.plan.strata[place].key for kernel in ran.given_up for place in kernel.strata}
+        if request.assume_like in gone:
+            remedy = (
+                f"name another with --assume-like: {key_parts(request.assume_like).name} never ran itself"
+            )
     return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
 
 
-def _given_up_lines(ran: RunResult, asked: RunRequest) -> Iterator[str]:
+def _given_up_lines(ran: RunResult, request: RunRequest) -> Iterator[str]:
     for kernel in ran.given_up:
         as_what = "left out of the total"
         if not kernel.strata:
             as_what = "the others of its stratum stand for it"
-        elif (like := assumed_group(kernel, ran, asked)) is not None:
+        elif (like := assumed_group(kernel, ran, request)) is not None:
             as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
         head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
         tried = counted(len(kernel.failed), "launch", "launches")
@@ -174,20 +178,21 @@ def _given_up_lines(ran: RunResult, asked: RunRequest) -> Iterator[str]:
 
 
 def _run_blocks(ran: RunResult, command: str) -> Iterator[Block]:
-    told = {each for kernel in ran.given_up for each in kernel.failed}
-    for each in (each for each in ran.failed if each.id not in told):
-        other = "no other" if each.instead is None else f"launch {each.instead}"
-        yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
+    given_up_ids = {launch_id for kernel in ran.given_up for launch_id in kernel.failed}
+    for launch in (launch for launch in ran.failed if launch.id not in given_up_ids):
+        substitute = "no other" if launch.instead is None else f"launch {launch.instead}"
+        yield f"launch {launch.id} failed ({launch.why}); {substitute} of its stratum was simulated for it"
     if ran.why_no_more:
         yield f"no more launches were drawn: {ran.why_no_more}"
     if ran.job_array is not None:
         script, launches = ran.job_array
         before = f"{counted(launches, 'launch')} to simulate: "
         yield CommandLine(f"sbatch {shlex.quote(str(script))}", before)
-    if ran.begun:
-        begun = counted(len(ran.begun), "launch has", "launches have")
+    if ran.begun_folders:
+        sentence = counted(len(ran.begun_folders), "launch has", "launches have")
         yield CommandLine(
-            str(ran.begun[0]), f"{begun} begun and not ended; if it was killed, remove its folder: "
+            str(ran.begun_folders[0]),
+            f"{sentence} begun and not ended; if it was killed, remove its folder: ",
         )
-    if ran.job_array is not None or ran.begun:
+    if ran.job_array is not None or ran.begun_folders:
         yield CommandLine(command, "When the array has ended: ")

@@ -85,8 +85,9 @@ def test_it_ends_as_soon_as_the_total_is_within_the_target(
     assert 3 <= len(calls(tmp_path)) < len(plan.drawn)
     # It was looked at after each launch: what was waited for is what is claimed.
     assert found.main.half_width == pytest.approx(0.3 * found.main.total)
-    assert (told[0].done, told[0].running) == (0, 1), "a first launch may take hours"
-    assert told[-1].done == len(calls(tmp_path)) == told[-1].launches - len(plan.drawn) + told[-1].done
+    assert (told[0].measured, told[0].running) == (0, 1), "a first launch may take hours"
+    assert told[-1].measured == len(calls(tmp_path))
+    assert told[-1].launches == len(plan.drawn)
     again = read_result_files(
         read_plan(str(tmp_path / "run")), sorted(map(str, (tmp_path / "run" / "results").iterdir()))
     )
@@ -107,7 +108,7 @@ def test_it_draws_more_until_the_target_holds(asking: Asking, tmp_path: Path, pl
 
 def test_what_is_finished_is_not_run_again(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
     def stop_at_two(now: RunProgress) -> None:
-        if now.done == 2:
+        if now.measured == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -418,7 +419,7 @@ def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: 
         ({"command": "no-such-program {id}"}, "no-such-program: there is no such program"),
         ({"command": "true"}, r"does not say what to simulate, \{id\}"),
         ({"command": "true '{id}"}, "cannot be read: No closing quotation"),
-        ({"simulator": "ncu"}, "nothing runs ncu here: there is accel-sim, macsim, csv"),
+        ({"simulator": "ncu"}, "nothing runs ncu here: there is csv, accel-sim, macsim"),
         ({"simulator": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
         ({"choices": ExportChoices(cold_check=3)}, "no `cold_check`"),
         ({"target": 0.0}, "`target` is a fraction between 0 and 1, not 0"),

@@ -33,7 +33,9 @@ def trace_of(codes: Sequence[int], grids: Sequence[int], numbers: Sequence[int] 
         SeenKernel(MANGLED[code] if code < 3 else f"_Z5extrav{code}", (grid, 1, 1), (grid, 1, 1))
         for code, grid in zip(codes, grids, strict=True)
     ]
-    return TraceList.of("stats.csv", 1, list(zip(numbers or range(1, len(codes) + 1), kernels, strict=True)))
+    return TraceList.from_rows(
+        "stats.csv", 1, list(zip(numbers or range(1, len(codes) + 1), kernels, strict=True))
+    )
 
 
 def aligned(
@@ -67,7 +69,7 @@ def test_a_launch_that_the_tracer_missed_shifts_its_numbers(launch_table: Table)
     assert found.ids.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
     assert found.numbers.tolist() == list(range(1, 9))
     assert found.missing_in_trace.tolist() == [2]
-    assert found.here(2).kernel.name == KERNELS[2]
+    assert found.profile_launch(2).kernel.name == KERNELS[2]
     assert found.first_difference is not None
     here, there = found.first_difference
     assert here is not None
@@ -84,7 +86,7 @@ def test_names_that_could_be_several_kernels_are_not_guessed(launch_table: Table
         SeenKernel("void f<4>(float)", (4, 1, 1), (4, 1, 1)),
         SeenKernel(MANGLED[1], (5, 1, 1), (5, 1, 1)),
     ]
-    trace = TraceList.of("stats.csv", 1, list(enumerate(kernels, start=1)))
+    trace = TraceList.from_rows("stats.csv", 1, list(enumerate(kernels, start=1)))
     found = align_launches(profile, profile.sequences[0], trace, [])
     assert found.ids.tolist() == [2]
     assert "can be more than one kernel" in found.notes[0]

@@ -12,7 +12,7 @@ from sampling.estimation.caches import caches_of
 from sampling.estimation.total import estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
-from sampling.simulators.measured_run import MeasuredRun, caches_of_run
+from sampling.simulators.measured_run import MeasuredRun, infer_caches
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of, printed, stratum
 from tui.options.simulate import EstimateOptions
@@ -36,7 +36,7 @@ def run_of(numbers: list[int], *, filled: tuple[int, ...] = (), first: int | Non
     ],
 )
 def test_the_order_of_a_run_tells_how_its_launches_began(run: MeasuredRun, states: list[str]) -> None:
-    assert caches_of_run(run) == states
+    assert infer_caches(run) == states
 
 
 def seen(plan: PlanFile, *states: str) -> SimulatedLaunches:

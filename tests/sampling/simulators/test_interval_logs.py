@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.projection import IntervalLog, KernelFacts
-from sampling.simulators.accel_sim_traces import instructions_of_traces
+from sampling.simulators.accel_sim_traces import count_traced_instructions
 from sampling.simulators.interval_logs import read_interval_logs
 
 INTERVAL = 500
@@ -387,12 +387,12 @@ def test_the_tracer_counts_instructions_of_warps(tmp_path: Path) -> None:
     text = CONFIG + traced("_Z9axpy_loopPKf", 7, 1, "(80,1,1)")
     (log,) = read(tmp_path, records((500, 1000, 0)), text)
     assert (log.trace_id, log.launches) == (7, (1,))
-    assert instructions_of_traces(str(stats), [log]) == [49920 * 32]
+    assert count_traced_instructions(str(stats), [log]) == [49920 * 32]
     # 40 threads are two warps, of which one has 8.
     (thin,) = read(tmp_path, records((500, 1000, 0)), CONFIG + traced("_Z4thinv", 9, 1, "(1,1,1)"))
-    assert instructions_of_traces(str(stats), [thin]) == [100 * 20]
+    assert count_traced_instructions(str(stats), [thin]) == [100 * 20]
     (unknown,) = read(tmp_path, records((500, 1000, 0)), CONFIG + traced("_Z4thinv", 8, 1, "(1,1,1)"))
-    assert instructions_of_traces(str(stats), [unknown]) == [None]
+    assert count_traced_instructions(str(stats), [unknown]) == [None]
 
 
 def test_stats_of_other_traces_are_refused(tmp_path: Path) -> None:
@@ -400,4 +400,4 @@ def test_stats_of_other_traces_are_refused(tmp_path: Path) -> None:
     stats.write_text(STATS.replace("_Z9axpy_loopPKf", "_Z5otherv", 1))
     (log,) = read(tmp_path, records((500, 1000, 0)), CONFIG + traced("_Z9axpy_loopPKf", 7, 1, "(80,1,1)"))
     with pytest.raises(ProfileError, match="kernel-7 is _Z5otherv"):
-        instructions_of_traces(str(stats), [log])
+        count_traced_instructions(str(stats), [log])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sampling.projection import IntervalLog, ProjectionRule, project
-from sampling.simulators.accel_sim_traces import instructions_of_traces
+from sampling.simulators.accel_sim_traces import count_traced_instructions
 from sampling.simulators.interval_logs import read_interval_logs
 
 #: Of each run: launches with a record, and without one.
@@ -78,7 +78,7 @@ def test_launches_are_those_that_the_run_lists(runs: Path, name: str) -> None:
 def test_kernels_that_the_simulator_cut_are_not_whole(runs: Path, name: str, why: str) -> None:
     (log,) = read(runs / name)
     assert (log.is_cut_short, log.why_cut, log.facts.cycles) == (True, why, None)
-    (most,) = instructions_of_traces(str(runs / "traces" / "stats.csv"), [log])
+    (most,) = count_traced_instructions(str(runs / "traces" / "stats.csv"), [log])
     # launch 7 of trace-8 is the same trace, simulated whole
     whole = launches_of(runs / "trace-8.launches.csv")[log.trace_id or 0]
     assert most == int(whole["instructions"])
