@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from textual.widgets import Input
 from scalemodel.measurements import MpkiUnit, Scaling
 from tests.app.driving import SIZES, App, Running, drawn, opened, printed, resized, screen_text, wait_for
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
-from tui.app.actions import actions_of
 from tui.app.groups import GroupsScreen
 from tui.app.scale import CellInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.app.view import HelpScreen
@@ -428,7 +428,7 @@ async def test_without_a_profile_digits_are_typed_and_help_tells_every_key() -> 
         await pilot.press("?")
         await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
         await shows(app, pilot, "Help: Scale model", "help is drawn")
-        for action in actions_of(*ScaleScreen.SCOPES):
+        for action in chain.from_iterable(ScaleScreen.SCOPES):
             assert f"{action.display:<9} {action.description}" in screen_text(app)
         assert "  views     5 Scale model\n" in screen_text(app), "no view is offered that needs a profile"
         assert "0-9 .     type in the cell, where no profile is open" in screen_text(app)

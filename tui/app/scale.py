@@ -424,7 +424,7 @@ class ScaleScreen(ViewScreen):
 
     @on(Prompt.Left)
     def _close_prompts(self) -> None:
-        self.workers.cancel_group(self, SCALE)
+        self.workers.cancel_group(self, "scale")
         self.query_one(ScaleTable).focus()
         for prompt in self.query(Prompt):
             prompt.close()
@@ -446,7 +446,9 @@ class ScaleScreen(ViewScreen):
                 yield words.read_sheets(files_named(text), tell=told.append), told
 
             prompt.say([f"reading {text}"])
-            start(self, read, self._take_sheets, failed=lambda error: prompt.refuse(str(error)), group=SCALE)
+            start(
+                self, read, self._take_sheets, failed=lambda error: prompt.refuse(str(error)), group="scale"
+            )
 
     def _take_sheets(self, read: tuple[Sequence[ScaleSheet], list[str]]) -> None:
         self.app.change(scale=self.tables.opened(read[0]))
