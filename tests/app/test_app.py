@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from sampling.plan.study import Study
 from tests.app.driving import SIZES, App, Running, drawn, opened, resized, screen_text, study_in, wait_for
 from tests.drawing import in_ascii
 from tui.app import groups, planning, wording
-from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp
 from tui.app.groups import GroupsScreen, GroupTable
 from tui.app.planning import load_study
@@ -183,7 +182,7 @@ async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> No
             await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
             await wait_for(pilot, lambda: "Help: Groups" in screen_text(app), "help is drawn")
             text = screen_text(app)
-            for action in actions_of(*GroupsScreen.SCOPES):
+            for action in chain.from_iterable(GroupsScreen.SCOPES):
                 assert f"{action.display:<9} {action.description}" in text
             assert "simulates" in text, "all of it has room"
             await pilot.press(closing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import chain
 
 import pytest
 from textual.app import App as PlainApp
@@ -23,7 +24,7 @@ from tests.app.driving import (
     wait_for,
 )
 from tests.fuzzing.keys import press_at_random
-from tui.app.actions import ACTIONS, APP, VIEW, actions_of
+from tui.app.actions import APP, VIEW
 from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.plan import PlanScreen
 from tui.app.plan_details import PlanPane
@@ -37,8 +38,8 @@ MORE_KEYS = ("space", "ctrl+home", "ctrl+end", "shift+tab")
 
 def keys_in(view: View) -> list[str]:
     """Every key that its help names, and a few more; those of all views in the first one alone."""
-    scopes = view.screen.SCOPES if view is VIEWS[0] else set(view.screen.SCOPES) - {APP, VIEW}
-    named = (key for action in actions_of(*scopes) for key in action.keys.split(","))
+    scopes = [scope for scope in view.screen.SCOPES if view is VIEWS[0] or scope not in (APP, VIEW)]
+    named = (key for action in chain.from_iterable(scopes) for key in action.keys.split(","))
     return [key for key in dict.fromkeys((*named, *MORE_KEYS)) if key not in LEAVING]
 
 
@@ -198,7 +199,7 @@ def cut_off(app: App) -> list[Widget]:
 
 @pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
 async def test_a_view_survives_every_size_and_looks_as_before(small: str, view: View) -> None:
-    titles = {action.title for action in ACTIONS}
+    titles = {action.title for scope in view.screen.SCOPES for action in scope}
     async with opened(small, view=view.name, ascii_only=True) as (app, pilot):
         await wait_for(pilot, lambda: is_idle(app), "all is computed")
         # In a large window all is computed, such as what makes the plan faster.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from textual.command import CommandList
+from textual.widget import Widget
 
 from sampling.methods.registry import method_names
 from sampling.plan.request import PlanRequest
 from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
-from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
+from tui.app.actions import APP, COMPARING, PLANNED, SCALE, VIEW, Shown
 from tui.app.app import KernelPointApp
 from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View, entries, view_named
@@ -29,8 +32,9 @@ def test_every_action_of_every_view_is_there_once_with_its_view_and_key(here: st
     listed = titles(here)
     assert len(set(listed)) == len(listed)
     for view in VIEWS:
-        for action in ACTIONS:
-            if action.scope in set(view.screen.SCOPES) - {APP, VIEW, COMPARING} and action.palette:
+        own = (scope for scope in view.screen.SCOPES if scope not in (APP, VIEW, COMPARING))
+        for action in chain.from_iterable(own):
+            if Shown.PALETTE in action.shown:
                 assert f"{view.name}: {action.title}  {action.display.split()[0]}" in listed
         assert f"View {view.key}: {view.name}  {view.key}" in listed
     assert {f"Option: {field.label}" for field in OPTION_FIELDS} <= set(listed)
@@ -51,7 +55,7 @@ def test_whatever_is_listed_can_be_run(view: View) -> None:
 
 def test_without_a_profile_only_what_works_is_listed() -> None:
     listed = titles("Scale model", has_profile=False)
-    own = {f"Scale model: {each.title}  {each.display.split()[0]}" for each in ACTIONS if each.scope == SCALE}
+    own = {f"Scale model: {action.title}  {action.display.split()[0]}" for action in SCALE if action.shown}
     assert own <= set(listed)
     assert "View 5: Scale model  5" in listed
     for words in (
@@ -68,6 +72,22 @@ def test_without_a_profile_only_what_works_is_listed() -> None:
     reading = titles(None, has_profile=False)
     assert reading[:2] == ["Quit  q", "View 5: Scale model  5"]
     assert all(title.startswith("Scale model: ") for title in reading[2:])
+
+
+def classes_below(parent: type) -> Iterator[type]:
+    """Yield all subclasses, theirs too."""
+    for child in parent.__subclasses__():
+        yield child
+        yield from classes_below(child)
+
+
+def test_every_action_that_help_lists_is_a_method_of_ours() -> None:
+    views = [view.screen for view in VIEWS]
+    own = [widget for widget in classes_below(Widget) if widget.__module__.startswith("tui.app.")]
+    for action in chain(chain.from_iterable(scope for view in views for scope in view.SCOPES), PLANNED):
+        place, _, name = action.name.partition("(")[0].rpartition(".")
+        classes: list[type] = {"app": [KernelPointApp], "screen": [*views]}.get(place, own)
+        assert any(hasattr(owner, f"action_{name}") for owner in classes), action
 
 
 async def chosen(app: App, pilot: Running, typed: str, title: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from textual.widgets import Input
 
 from tests.app.driving import SIZES, App, Running, drawn, opened, printed, resized, screen_text, wait_for
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
-from tui.app.actions import actions_of
 from tui.app.groups import GroupsScreen
 from tui.app.scale import CellInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.app.view import HelpScreen
@@ -335,7 +335,7 @@ async def test_digits_are_views_and_help_tells_every_key(gpt: str) -> None:
         await pilot.press("1", "?")
         await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
         await shows(app, pilot, "Help: Scale model", "help is drawn")
-        for action in actions_of(*ScaleScreen.SCOPES):
+        for action in chain.from_iterable(ScaleScreen.SCOPES):
             assert f"{action.display:<9} {action.description}" in screen_text(app)
         assert "  views     5 Scale model\n" in screen_text(app), "no view is offered that needs a profile"
 

@@ -16,6 +16,7 @@ import tempfile
 import traceback
 from collections.abc import Iterable
 from contextlib import chdir
+from itertools import chain
 from pathlib import Path
 
 from textual import events
@@ -25,7 +26,6 @@ from textual.widgets import Input
 
 from sampling.plan.request import PlanRequest
 from tests.app.driving import SIZES, opened
-from tui.app.actions import ACTIONS
 from tui.app.views import VIEWS
 from tui.options.look import OpenOptions
 
@@ -45,7 +45,8 @@ _TOLD = 60
 
 
 def _keys() -> list[str]:
-    named = [key for action in ACTIONS for key in action.keys.split(",")]
+    scopes = chain.from_iterable(view.screen.SCOPES for view in VIEWS)
+    named = [key for action in chain.from_iterable(scopes) for key in action.keys.split(",")]
     return [key for key in (*dict.fromkeys((*named, *_TYPED)), *_OFTEN * 3) if key not in _LEAVING]
 
 

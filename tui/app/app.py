@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from rich.cells import get_character_cell_size
@@ -22,7 +23,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
-from tui.app.actions import APP, PLANNED, actions_of, bindings
+from tui.app.actions import APP, PLANNED, bindings
 from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, entries, view_named, views_that_open
@@ -213,10 +214,10 @@ class KernelPointApp(SessionApp):
 
         screen = self.screen
         if isinstance(screen, ViewScreen):
-            actions = [*actions_of(*screen.SCOPES)]
+            actions = [*chain.from_iterable(screen.SCOPES)]
             used = {key for action in actions for key in action.keys.split(",")}
             if self.session.profiles and not screen.TAB:
-                actions += [each for each in actions_of(PLANNED) if each.keys not in used]
+                actions += [action for action in PLANNED if action.keys not in used]
             self.push_screen(HelpScreen(screen, actions))
 
     def action_command_palette(self) -> None:

@@ -237,7 +237,7 @@ class CompareScreen(TableScreen[CompareSort]):
         self._take(begun)
         task = partial(compare_methods, study.profile, begun)
         say = in_words(self._say_doing)
-        self._worker = start(self, task, self._take, say, self._fail, group=COMPARE)
+        self._worker = start(self, task, self._take, say, self._fail, group="compare")
 
     def _say_doing(self, doing: str) -> None:
         if self.findings is not None:

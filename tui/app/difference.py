@@ -230,7 +230,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             yield found_difference(replace(asked, quiet=True), progress, read)
 
         say = in_words(self._say_doing)
-        start(self, compared, self._take_difference, say, self._refuse, group=DIFFERENCE)
+        start(self, compared, self._take_difference, say, self._refuse, group="difference")
 
     def _take_difference(self, found: Difference) -> None:
         if self._wanted is None:
@@ -342,7 +342,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     @on(Prompt.Left)
     def _cancel(self) -> None:
         if self._doing:
-            self.workers.cancel_group(self, DIFFERENCE)
+            self.workers.cancel_group(self, "difference")
             self._want_what_is_shown()
             self._say_doing("")
             self.app.say("cancelled; what is there stays")

@@ -70,7 +70,7 @@ class PlanScreen(ViewScreen):
 
     NAME = "Plan"
     SUMMARY = "the plan's options, what it costs and promises; save, export, results"
-    SCOPES = (APP, FORM, PLAN, BINDS, VIEW)
+    SCOPES = (APP, FORM, BINDS, PLAN, VIEW)
     BINDINGS = bindings(APP, PLAN, VIEW)
     AUTO_FOCUS = "OptionForm"
     ABOUT: ClassVar[str] = (

@@ -235,7 +235,7 @@ class ResultsScreen(ViewScreen):
     NAME = "Results"
     TAB = "Plan"
     SUMMARY = "the workload's total from a simulator's results of the plan"
-    SCOPES = (APP, RESULTS, LIST, VIEW)
+    SCOPES = (APP, LIST, RESULTS, VIEW)
     BINDINGS = bindings(APP, RESULTS, VIEW)
     AUTO_FOCUS = "ListingTable"
     ABOUT: ClassVar[str] = (

@@ -430,7 +430,7 @@ class ScaleScreen(ViewScreen):
 
     @on(Prompt.Left)
     def _close_prompts(self) -> None:
-        self.workers.cancel_group(self, SCALE)
+        self.workers.cancel_group(self, "scale")
         self.query_one(ScaleTable).focus()
         for prompt in self.query(Prompt):
             prompt.close()
@@ -450,7 +450,7 @@ class ScaleScreen(ViewScreen):
                 prompt.refuse(error_text(error))
 
             prompt.say([f"reading {text}"])
-            start(self, read, self._take_questions, failed=refuse, group=SCALE)
+            start(self, read, self._take_questions, failed=refuse, group="scale")
 
     def _take_questions(self, read: tuple[Sequence[OpenQuestion], list[str]]) -> None:
         questions, notes = read

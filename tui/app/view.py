@@ -21,7 +21,7 @@ from textual.widgets import Static
 from sampling.errors import OptionError
 from sampling.plan.study import Study
 from tui.app import wording
-from tui.app.actions import Action
+from tui.app.actions import Action, Actions
 from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, Session, remedy_keys
@@ -110,8 +110,8 @@ class ViewScreen(CopyingScreen):
     """The view that it belongs to, where it is none of its own."""
     SUMMARY: ClassVar[str]
     """What it shows, in a few words."""
-    SCOPES: ClassVar[tuple[str, ...]]
-    """The scopes of its actions, as help lists them."""
+    SCOPES: ClassVar[tuple[Actions, ...]]
+    """What can be done in it, as help lists it."""
     ABOUT: ClassVar[str]
     """How to read the view."""
     OF_PROFILE: ClassVar[bool] = True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui.app.actions import APP, COMPARING, VIEW, actions_of
+from tui.app.actions import APP, COMPARING, VIEW, Actions, Shown
 
 if TYPE_CHECKING:
     from tui.app.view import ViewScreen
@@ -57,7 +58,7 @@ def view_named(name: str) -> View:
 
 # The palette: what can be done, in which view.
 
-_EVERYWHERE = frozenset({APP, VIEW, COMPARING})
+_EVERYWHERE = (APP, VIEW, COMPARING)
 
 
 class Entry(NamedTuple):
@@ -72,23 +73,25 @@ class Entry(NamedTuple):
     view: str | None = None
 
 
-def entries(here: str | None, scopes: Collection[str], *, has_profile: bool) -> Iterator[Entry]:
+def entries(here: str | None, scopes: Sequence[Actions], *, has_profile: bool) -> Iterator[Entry]:
     """Yield what can be done, that of the present view first.
 
-    `here` is the name of the present view, None while a workload is read or over a page; `scopes` are those
-    of the actions that can be run where the user is.
+    `here` is the name of the present view, None while a workload is read or over a page; `scopes` are the
+    actions that can be run where the user is.
     """
 
-    def of_actions(scopes: Sequence[str], view: str | None, opened: str | None = None) -> Iterator[Entry]:
-        for action in actions_of(*scopes):
+    def list_actions(
+        scopes: Iterable[Actions], view: str | None, opened: str | None = None
+    ) -> Iterator[Entry]:
+        for action in chain.from_iterable(scopes):
             # Help is of a view.
             is_usable = (has_profile or not action.needs_profile) and (here or action.name != "app.help")
-            if action.palette and is_usable:
+            if Shown.PALETTE in action.shown and is_usable:
                 title = action.title if view is None else f"{view}: {action.title}"
                 yield Entry(f"{title}  {action.first_key}", action.description, action.name, opened)
 
-    yield from of_actions([scope for scope in scopes if scope not in _EVERYWHERE], here)
-    yield from of_actions([scope for scope in scopes if scope in _EVERYWHERE], None)
+    yield from list_actions([scope for scope in scopes if scope not in _EVERYWHERE], here)
+    yield from list_actions([scope for scope in scopes if scope in _EVERYWHERE], None)
     views = views_that_open(has_profile=has_profile)
     for view in views:
         name = f"View {view.key}: {view.name}  {view.key}"
@@ -98,7 +101,7 @@ def entries(here: str | None, scopes: Collection[str], *, has_profile: bool) -> 
     for view in views:
         if view.name != here:
             of_view = [scope for scope in view.screen.SCOPES if scope not in _EVERYWHERE]
-            yield from of_actions(of_view, view.name, view.name)
+            yield from list_actions(of_view, view.name, view.name)
 
 
 def _of_plan() -> Iterator[Entry]:

@@ -26,7 +26,7 @@ from textual.widgets import Footer, Static
 # Its CSS names the class, but the package does not export it.
 from textual.widgets._footer import FooterKey
 
-from tui.app.actions import APP, LIST, VIEW, actions_of, bindings
+from tui.app.actions import APP, LIST, VIEW, bindings
 from tui.charts.grid import PLAIN, Grid, blank, fitted, glyph_set, put, style_name
 from tui.charts.grid import runs as grid_runs
 from tui.output.blocks import Listing, Phrase, Tone, shortened_to, without_tones, words
@@ -185,7 +185,7 @@ class KeysLine(Footer):
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         # The last one needs no blank behind it.
         room = (self.size.width or self.app.size.width) + 1
-        everywhere = {action.name for action in actions_of(APP, VIEW)}
+        everywhere = {action.name for action in (*APP, *VIEW)}
         last = sorted((key for key in keys if key.action in _LAST), key=lambda key: _LAST.index(key.action))
         own = [key for key in keys if key.action not in everywhere]
         others = [key for key in keys if key.action in everywhere and key not in last]
