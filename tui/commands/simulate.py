@@ -83,8 +83,8 @@ def run_export(options: ExportOptions) -> None:
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     found = simulated(plan.to_simulate(), choices)
     summary = ExportSummary(written, found.launches, found.beside, found.speedup)
-    answer = CommandResult("export", summary, blocks=lambda _: _export_blocks(found, written, options))
-    emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
+    result = CommandResult("export", summary, blocks=lambda _: _export_blocks(found, written, options))
+    emit(with_selection(result, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
 def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
@@ -132,8 +132,8 @@ def run_run(options: RunOptions) -> None:
                 note(kept, quiet=options.quiet)
             raise
     of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
-    answer = run_words.run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
-    emit(with_selection(answer, part), options, redirect=False)
+    result = run_words.run_result(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    emit(with_selection(result, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
         if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
@@ -223,7 +223,7 @@ def run_align(options: AlignOptions) -> None:
     with progress_of(options) as progress:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(found.notes, quiet=options.quiet)
-    emit(with_selection(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
+    emit(with_selection(words.alignment_result(found, options.format), part_of_plan(plan)), options)
     both, launches = len(found.ids), len(found.signature)
     if not both or (options.fail_below is not None and both < options.fail_below * launches):
         of = f"{both:,} of {counted(launches, 'launch')} of the profile are in the trace"
@@ -238,8 +238,8 @@ def run_estimate(options: EstimateOptions) -> None:
         larger = None if options.top_up is None else missing_to_target(found, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
-    answer = with_selection(estimate_words.estimate_answer(found, larger, options), part_of_plan(found.plan))
-    emit(answer, options, to_stderr=options.top_up == STDOUT)
+    result = with_selection(estimate_words.estimate_result(found, larger, options), part_of_plan(found.plan))
+    emit(result, options, to_stderr=options.top_up == STDOUT)
     _check(found, options)
 
 
@@ -261,13 +261,13 @@ def run_project(options: ProjectOptions) -> None:
         for kernel in zip(words.numbers_of(logs), logs, projections, strict=True)
     ]
     lacks = [lack for lack in Lack if any(lack in found.lacks for found in projections)]
-    answer = CommandResult(
+    result = CommandResult(
         "project",
         rows,
         blocks=lambda canvas: words.projection_blocks(logs, projections, rows, chosen, options, canvas),
         warnings=(*lacks, *(["launches-unrecorded"] if unrecorded else [])),
     )
-    emit(answer, options)
+    emit(result, options)
 
 
 _MOST_DIGITS = 18

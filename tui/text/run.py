@@ -81,7 +81,7 @@ def news_line(now: RunProgress, target: float | None) -> str | None:
     return f"{what}; {progress_line(now, target)}"
 
 
-def run_answer(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
+def run_result(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.

@@ -55,7 +55,7 @@ class TradeOff:
         return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
-def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> CommandResult:
+def trade_off_result(study: Study, known: TradeOff, options: TradeOffOptions) -> CommandResult:
     """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
 
     What binds the plan itself stands in its row.
