@@ -73,24 +73,13 @@ class Comparison:
             return ComparedMethod(
                 profile=profile, method=self.method, applicable=False, reason=reason, seconds=self.seconds
             )
-        return ComparedMethod(
+        return ComparedMethod.from_attributes(
+            self,
+            design,
+            judgement,
             profile=profile,
-            method=self.method,
             applicable=True,
-            reason=reason,
             strata=design.strata_count,
-            samples=design.samples,
-            speedup=design.speedup,
-            promised_error=design.promised_error,
-            bound=design.bound,
-            group_bound=design.group_bound,
-            error_mean=judgement.error_mean,
-            error_p95=judgement.error_p95,
-            error_max=judgement.error_max,
-            within_epsilon=judgement.within_epsilon,
-            seconds=self.seconds,
-            bound_with_noise=design.bound_with_noise,
-            same_as=self.same_as,
         )
 
 

@@ -82,7 +82,7 @@ def run_export(options: ExportOptions) -> None:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     found = simulated(plan.to_simulate(), choices)
-    summary = ExportSummary(written, found.launches, found.beside, found.speedup)
+    summary = ExportSummary.from_attributes(found, files=written)
     result = CommandResult("export", summary, blocks=lambda _: _export_blocks(found, written, options))
     emit(with_selection(result, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
