@@ -201,19 +201,15 @@ class Difference:
     def summary(self, before: str, after: str, most: int | None = None) -> DifferenceSummary:
         """Return the same for a command's output: the names of the two, and the first ``most`` kernels."""
         low, high = self.total_interval or (None, None)
-        return DifferenceSummary(
+        return DifferenceSummary.from_attributes(
+            self,
             before=before,
             after=after,
             launches_before=int(self.before.launches.sum()),
             launches_after=int(self.after.launches.sum()),
-            total_before_ns=self.total_before_ns,
-            total_after_ns=self.total_after_ns,
-            ratio=self.ratio,
             low=low,
             high=high,
-            confidence=self.confidence,
             matched_without_places=self.without_places,
-            causes=self.causes,
             matched=self.matched_share,
             kernels_in_all=len(self.kernels),
             kernels=self._list_kernels(most),
@@ -243,23 +239,8 @@ class Difference:
         )
         changes = self.change_ns[:most].tolist()
         return [
-            KernelDifference(
-                key=kernel.key,
-                name=kernel.name,
-                grid=kernel.grid,
-                block=kernel.block,
-                process=kernel.process,
-                device=kernel.device,
-                status=kernel.status,
-                matched_by=kernel.matched_by,
-                shapes_before=kernel.shapes_before,
-                shapes_after=kernel.shapes_after,
-                before=before,
-                after=after,
-                change_ns=change_ns,
-                ratio=ratio,
-                low=low,
-                high=high,
+            KernelDifference.from_attributes(
+                kernel, before=before, after=after, change_ns=change_ns, ratio=ratio, low=low, high=high
             )
             for kernel, before, after, change_ns, (ratio, low, high) in zip(
                 self.kernels[:most], *sides, changes, ratios, strict=True

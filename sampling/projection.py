@@ -209,22 +209,13 @@ def summarise_projection(number: int, log: IntervalLog, projection: Projection) 
     end_from: Literal["simulator", "log"] | None = None
     if projection.total_cycles is not None:
         end_from = "log" if log.facts.cycles is None else "simulator"
-    return ProjectedKernel(
+    return ProjectedKernel.from_attributes(
+        projection,
         kernel=log.name,
-        stopped=projection.stopped,
-        cycle=projection.cycle,
-        projected_cycles=projection.projected_cycles,
-        speedup=projection.speedup,
         reason=str(projection.reason),
         number=number,
         cycles_logged=int(log.cycle[-1]),
-        total_cycles=projection.total_cycles,
         total_cycles_from=end_from,
-        error=projection.error,
-        ipc=projection.ipc,
-        spread_percent=projection.spread_percent,
-        ctas_done=projection.ctas_done,
-        ctas_needed=projection.ctas_needed,
         wave=totals.wave_ctas,
         total_ctas=totals.ctas,
         launches=max(len(log.launches), 1),

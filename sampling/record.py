@@ -6,7 +6,7 @@ is made), texts, lists and other records. A number that is not finite is written
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from msgspec import Meta, Struct
 
@@ -18,5 +18,23 @@ Fraction = Annotated[float, Meta(ge=0, le=1)]
 Dimensions = tuple[Index, Index, Index]
 
 
+_MISSING: Any = object()
+
+
 class Record(Struct, frozen=True, forbid_unknown_fields=True):
     """A result, or a part of one; its fields are the keys in JSON and the columns in CSV, in this order."""
+
+    @classmethod
+    def from_attributes(cls, *sources: object, **fields: Any) -> Self:
+        """Return the record with these fields, and the others from attributes of the sources of their names.
+
+        The first source that has an attribute of a name gives it. Raises AttributeError: none has one.
+        """
+        for name in cls.__struct_fields__:
+            if name not in fields:
+                values = (getattr(source, name, _MISSING) for source in sources)
+                fields[name] = next((value for value in values if value is not _MISSING), _MISSING)
+                if fields[name] is _MISSING:
+                    kinds = ", ".join(type(source).__name__ for source in sources)
+                    raise AttributeError(f"{cls.__name__}.{name} is no attribute of {kinds}")
+        return cls(**fields)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sampling.estimation.interval import Estimate, Ratio
+from sampling.estimation.interval import Estimate
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.record import Amount, Count, Fraction, Index, Record
@@ -201,39 +201,36 @@ def summarise_estimate(
     compared = {group.key: group for group in compare_groups(estimate)} if groups else {}
     return EstimateSummary(
         metrics=[
-            _total_summary(total, missing)
+            TotalSummary.from_attributes(
+                total,
+                **_total_fields(total),
+                missing=list(missing),
+                notes=list(map(str, total.notes)),
+            )
             for total, missing in zip(estimate.totals, estimate.missing, strict=True)
         ],
         ratios=[
-            _ratio_summary(ratio, main.confidence)
+            RatioSummary.from_attributes(
+                ratio,
+                confidence=main.confidence,
+                reason=None if ratio.reason is None else str(ratio.reason),
+                incomplete=ratio.is_incomplete,
+            )
             for ratio in (*estimate.ratios, estimate.speedup)
             if ratio is not None
         ],
-        groups=[_group_total(compared[key], total) for key, total in (estimate.groups if groups else ())],
+        groups=[
+            GroupTotal.from_attributes(total, compared[key], **_total_fields(total))
+            for key, total in (estimate.groups if groups else ())
+        ],
         promise_met=None if target is None else estimate.is_within(target, accept_cold=accept_cold),
         caches=_caches_summary(estimate),
-        seen=None
-        if seen is None
-        else SeenSpread(
-            variance_ratio=seen.variance_ratio,
-            degrees_of_freedom=seen.degrees_of_freedom,
-            share=seen.share,
-            declared_share=seen.declared_share,
-            exceeds=seen.exceeds,
-        ),
+        seen=None if seen is None else SeenSpread.from_attributes(seen),
         declared=DeclaredSpread(
             noise=None if declared is None else declared.noise_floor,
             kernel_spread=None if declared is None else declared.kernel_spread,
         ),
-        parts=None
-        if parts is None
-        else IntervalParts(
-            sampling=parts.sampling,
-            projection=parts.projection,
-            scale_model=parts.scale_model,
-            cold_check=parts.cold_check,
-            assumed=parts.assumed,
-        ),
+        parts=None if parts is None else IntervalParts.from_attributes(parts),
         next=list(next_launches),
         covers=str(estimate.notes[-1]),
     )
@@ -249,63 +246,21 @@ def _interval_method(total: Estimate) -> IntervalMethod:
     return "exact" if total.degrees_of_freedom == math.inf else "declared-times-seen"
 
 
-def _total_summary(total: Estimate, missing: Sequence[int]) -> TotalSummary:
-    return TotalSummary(
-        metric=total.metric,
-        total=_known(total.total),
-        low=total.low,
-        high=total.high,
-        confidence=total.confidence,
-        degrees_of_freedom=_known(total.degrees_of_freedom),
-        method=_interval_method(total),
-        incomplete=total.is_incomplete or total.share_missing > 0,
-        share_missing=total.share_missing,
-        launches_missing=total.launches_missing,
-        missing=list(missing),
-        notes=list(map(str, total.notes)),
-    )
-
-
-def _group_total(group: ComparedGroup, total: Estimate) -> GroupTotal:
-    return GroupTotal(
-        key=group.key,
-        metric=total.metric,
-        total=_known(total.total),
-        low=total.low,
-        high=total.high,
-        confidence=total.confidence,
-        degrees_of_freedom=_known(total.degrees_of_freedom),
-        method=_interval_method(total),
-        incomplete=total.is_incomplete or total.share_missing > 0,
-        share_missing=total.share_missing,
-        launches_missing=total.launches_missing,
-        profiled_ns=group.profiled_ns,
-        profiled_share=group.profiled_share,
-        simulated_share=group.simulated_share,
-        per_ns=group.per_ns,
-    )
-
-
-def _ratio_summary(ratio: Ratio, confidence: float) -> RatioSummary:
-    return RatioSummary(
-        name=ratio.name,
-        ratio=ratio.ratio,
-        low=ratio.low,
-        high=ratio.high,
-        confidence=confidence,
-        reason=None if ratio.reason is None else str(ratio.reason),
-        incomplete=ratio.is_incomplete,
-    )
+def _total_fields(total: Estimate) -> dict[str, Any]:
+    """Return what the total of all and that of a kernel group have in another form than an `Estimate`."""
+    return {
+        "total": _known(total.total),
+        "degrees_of_freedom": _known(total.degrees_of_freedom),
+        "method": _interval_method(total),
+        "incomplete": total.is_incomplete or total.share_missing > 0,
+    }
 
 
 def _caches_summary(estimate: PlanEstimate) -> CachesSummary:
-    caches, cold_check = estimate.caches, None
-    if (check := caches.check) is not None:
-        cold_check = ColdCheckSummary(check.ratio, check.standard_error, check.pairs)
-    return CachesSummary(
-        state=caches.state,
+    caches, check = estimate.caches, estimate.caches.check
+    return CachesSummary.from_attributes(
+        caches,
         shares=dict(caches.shares),
-        is_of_whole_run=caches.is_of_whole_run,
-        cold_check=cold_check,
+        cold_check=None if check is None else ColdCheckSummary.from_attributes(check),
         bracket=own_reads(estimate),
     )

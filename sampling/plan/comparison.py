@@ -74,24 +74,14 @@ class Comparison:
                 profile=profile, method=self.method, applicable=False, reason=reason, seconds=self.seconds
             )
         bounds = PromisedBounds() if design.promise is None else design.promise.bounds
-        return ComparedMethod(
+        return ComparedMethod.from_attributes(
+            self,
+            design,
+            judgement,
+            bounds,
             profile=profile,
-            method=self.method,
             applicable=True,
-            reason=reason,
             strata=design.strata_count,
-            samples=design.samples,
-            speedup=design.speedup,
-            promised_error=bounds.error,
-            bound=bounds.bound,
-            group_bound=bounds.group_bound,
-            error_mean=judgement.error_mean,
-            error_p95=judgement.error_p95,
-            error_max=judgement.error_max,
-            within_epsilon=judgement.within_epsilon,
-            seconds=self.seconds,
-            bound_with_noise=bounds.bound_with_noise,
-            same_as=self.same_as,
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError
@@ -94,8 +94,7 @@ class Judgement:
     @property
     def record(self) -> DrawErrors:
         """The same for a command's output."""
-        errors = self.error_mean, self.error_p95, self.error_max
-        return DrawErrors(self.repeats, *errors, self.within_epsilon)
+        return DrawErrors.from_attributes(self)
 
 
 def judge_design(
@@ -199,7 +198,9 @@ class PlanJudgement:
         differing = 0 if same_files else None
         if self.alignment is not None:
             differing = self.alignment.launches_differing
-        return JudgedPlan(
+        nothing = dict.fromkeys(DrawErrors.__struct_fields__)
+        return JudgedPlan.from_attributes(
+            self,
             profile=profile,
             method=plan.options.method,
             same_files=same_files,
@@ -210,18 +211,9 @@ class PlanJudgement:
             reason=None,
             strata=len(plan.strata),
             samples=len(plan.drawn),
-            speedup=self.speedup,
             expected_speedup=None if draws is None else self.expected_speedup,
-            bound=self.bound,
-            group_bound=self.group_bound,
             total_duration_ns=self.total_ns,
-            estimate_ns=self.estimate_ns,
-            error=self.error,
-            repeats=None if draws is None else draws.repeats,
-            error_mean=None if draws is None else draws.error_mean,
-            error_p95=None if draws is None else draws.error_p95,
-            error_max=None if draws is None else draws.error_max,
-            within_epsilon=None if draws is None else draws.within_epsilon,
+            **(nothing if draws is None else structs.asdict(draws.record)),
         )
 
 

@@ -108,15 +108,12 @@ class GroupHistogram(Record, frozen=True):
 def profile_info(study: Study) -> ProfileInfo:
     """Return what is in a profile, and the findings on it."""
     profile, counts = study.profile, study.counts
-    return ProfileInfo(
-        format=profile.format,
+    return ProfileInfo.from_attributes(
+        counts,
+        profile.facts,
+        profile,
         files=[FileLaunches(file.path, file.launches) for file in profile.files],
-        product=profile.facts.product,
-        launch_order=profile.facts.launch_order,
-        launches=counts.launches,
-        names=counts.names,
         kernel_groups=len(counts.groups),
-        total_duration_ns=counts.total_duration_ns,
         devices=device_uses(study),
         processes=len({sequence.process for sequence in study.sequences}),
         streams=_count_streams(study),

@@ -177,19 +177,7 @@ class StratumRow(Record, frozen=True):
 def plan_figures(design: Design) -> PlanFigures:
     """Return what plans of a design are expected to cost, and what they promise."""
     bounds = PromisedBounds() if design.promise is None else design.promise.bounds
-    return PlanFigures(
-        method=design.method,
-        epsilon=design.target.epsilon,
-        confidence=design.target.confidence,
-        strata=design.strata_count,
-        samples=design.samples,
-        sampled_duration_ns=design.sampled_duration_ns,
-        speedup=design.speedup,
-        promised_error=bounds.error,
-        bound=bounds.bound,
-        group_bound=bounds.group_bound,
-        bound_with_noise=bounds.bound_with_noise,
-    )
+    return PlanFigures.from_attributes(design, design.target, bounds, strata=design.strata_count)
 
 
 def pooled_groups(study: Study) -> PooledGroups:
@@ -203,14 +191,11 @@ def relaxed_options(total_ns: float, costs: PlanCosts) -> list[OptionRelaxed] | 
     if costs.binding is None:
         return None
     return [
-        OptionRelaxed(
-            step.option,
-            step.before,
-            step.after,
-            step.speedup_before,
-            step.speedup,
-            step.bound,
-            None if costs.slowdown is None else machine_hours(total_ns / step.speedup, costs.slowdown),
+        OptionRelaxed.from_attributes(
+            step,
+            machine_hours=None
+            if costs.slowdown is None
+            else machine_hours(total_ns / step.speedup, costs.slowdown),
         )
         for step in costs.binding
     ]
@@ -228,28 +213,19 @@ def summarise_plan(
     if promised is not None:
         shares = promised.share_within_epsilon, promised.simulated_share_within_epsilon
         calibrated = CalibratedDraws(DRAWS, *shares)
-    return PlanSummary(
-        method=design.method,
+    return PlanSummary.from_attributes(
+        plan,
+        design,
+        bounds,
         launches=study.counts.launches,
         strata=design.strata_count,
-        samples=plan.samples,
-        total_duration_ns=plan.total_duration_ns,
-        sampled_duration_ns=plan.sampled_duration_ns,
-        speedup=plan.speedup,
         expected_speedup=design.speedup,
         cost=cost,
-        promised_error=bounds.error,
-        bound=bounds.bound,
-        group_bound=bounds.group_bound,
-        bound_with_noise=bounds.bound_with_noise,
         group_bound_with_noise=None if promised is None else promised.group_bound_with_noise,
         promise=promise,
         pooled=pooled_groups(study),
         expected_interval=None if promised is None else promised.expected_half_width,
         calibrated=calibrated,
-        estimate_ns=plan.estimate_ns,
-        error=plan.error,
-        floor_ns=plan.floor_ns,
         judged=None if judgement is None else judgement.record,
         epsilon=design.target.epsilon if design.random else None,
         machine_hours=None if costs.hours is None else costs.hours.drawn,
@@ -262,11 +238,10 @@ def summarise_plan(
 def summarise_profile(study: Study, costs: PlanCosts, promise: str, commands: list[str]) -> ProfileSummary:
     """Return one screen on a profile; ``promise`` is what its plan promises, in words."""
     counts = study.counts
-    return ProfileSummary(
+    return ProfileSummary.from_attributes(
+        counts,
         device=device_name(study),
-        launches=counts.launches,
         kernel_groups=len(counts.groups),
-        total_duration_ns=counts.total_duration_ns,
         busy=busy_shares(study),
         kinds=kind_shares(study),
         findings=[finding.record for finding in study.findings],
@@ -282,43 +257,20 @@ def summarise_profile(study: Study, costs: PlanCosts, promise: str, commands: li
 
 
 def trade_off_row(
-    epsilon: float,
-    point: TradeOffPoint | None,
-    slowdown: float | None = None,
-    binding: list[OptionRelaxed] | None = None,
-    why_none: str | None = None,
+    point: TradeOffPoint, slowdown: float | None, binding: list[OptionRelaxed] | None
 ) -> TradeOffRow:
-    """Return one epsilon of a trade-off; without a point there is no plan, and ``why_none`` says why."""
-    taken = None
-    if point is not None and slowdown is not None:
-        taken = machine_hours(point.sampled_duration_ns, slowdown)
-    return TradeOffRow(
-        epsilon=epsilon,
-        samples=None if point is None else point.samples,
-        strata=None if point is None else point.strata,
-        sampled_duration_ns=None if point is None else point.sampled_duration_ns,
-        speedup=None if point is None else point.speedup,
-        promised_error=None if point is None else point.promised_error,
-        bound=None if point is None else point.bound,
-        group_bound=None if point is None else point.group_bound,
-        no_plan=why_none,
-        machine_hours=taken,
-        binding=binding,
-    )
+    """Return what a plan costs at one epsilon; ``binding`` is what binds it, where that was asked for."""
+    taken = None if slowdown is None else machine_hours(point.sampled_duration_ns, slowdown)
+    return TradeOffRow.from_attributes(point, no_plan=None, machine_hours=taken, binding=binding)
+
+
+def row_without_plan(epsilon: float, why: str) -> TradeOffRow:
+    """Return that there is no plan at an epsilon, and why."""
+    nothing: dict[str, Any] = dict.fromkeys(TradeOffRow.__struct_fields__)
+    return TradeOffRow(**nothing | {"epsilon": epsilon, "no_plan": why})
 
 
 def list_strata(plan: Plan) -> Iterator[StratumRow]:
     """Yield the strata of a plan."""
     for number, stratum in enumerate(planned_strata(plan)):
-        yield StratumRow(
-            stratum=number,
-            key=stratum.key,
-            size=stratum.size,
-            mean_ns=stratum.mean_ns,
-            std_ns=stratum.std_ns,
-            low_ns=stratum.low_ns,
-            high_ns=stratum.high_ns,
-            samples=stratum.samples,
-            pooled=stratum.pooled,
-            signatures=stratum.signatures,
-        )
+        yield StratumRow.from_attributes(stratum, stratum=number)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class PromisedBounds(NamedTuple):
     """The figures of a promise, None of a plan that promises nothing."""
 
-    error: float | None = None
+    promised_error: float | None = None
     bound: float | None = None
     group_bound: float | None = None
     bound_with_noise: float | None = None

@@ -99,20 +99,11 @@ def summarise_ranks(times: RankTimes) -> list[RankSummary]:
     """Return the ranks, in id order."""
     median_ns = times.median_compute_ns
     return [
-        RankSummary(
-            process=rank.sequence.process,
-            rank=rank.sequence.rank,
-            device=rank.sequence.device,
-            launches=rank.launches,
-            kernel_ns=rank.kernel_ns,
-            compute_ns=rank.compute_ns,
-            communication_ns=rank.communication_ns,
-            waiting_ns=rank.waiting_ns,
+        RankSummary.from_attributes(
+            rank,
+            rank.sequence,
             compute_over_median=rank.compute_ns / median_ns if median_ns else None,
-            busy_share=rank.busy_share,
-            overlap_share=rank.overlap_share,
             error_for_all=rank.error,
-            error_by_kernel=rank.error_by_kernel,
         )
         for rank in times.ranks
     ]

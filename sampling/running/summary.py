@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from msgspec import structs
-
 from sampling.estimation.given_up import GivenUp
 from sampling.estimation.summary import EstimateSummary
 from sampling.record import Fraction, Index, Record
@@ -68,15 +64,13 @@ def assumed_group(kernel: GivenUp, result: RunResult, request: RunRequest) -> st
 def run_state(result: RunResult, request: RunRequest) -> RunState:
     """Return how a run stands."""
     return RunState(
-        failed=[FailedLaunchSummary(job.id, job.why, job.instead) for job in result.failed],
+        failed=[FailedLaunchSummary.from_attributes(job) for job in result.failed],
         given_up=[
-            GivenUpSummary(
-                id=kernel.launch.id,
-                name=kernel.launch.name,
+            GivenUpSummary.from_attributes(
+                kernel,
+                kernel.launch,
                 assumed_like=assumed_group(kernel, result, request),
                 failed=list(kernel.failed),
-                why=kernel.why,
-                share=kernel.share,
             )
             for kernel in result.given_up
         ],
@@ -89,5 +83,4 @@ def run_state(result: RunResult, request: RunRequest) -> RunState:
 
 def summarise_run(estimate: EstimateSummary, state: RunState) -> RunSummary:
     """Return what the results of a run come to, and how it stands."""
-    fields: dict[str, Any] = structs.asdict(estimate) | structs.asdict(state)
-    return RunSummary(**fields)
+    return RunSummary.from_attributes(estimate, state)

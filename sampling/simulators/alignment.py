@@ -39,12 +39,12 @@ class ListedLaunch(NamedTuple):
     @property
     def of_profile(self) -> ProfileLaunch:
         """It as a launch of a profile."""
-        return ProfileLaunch(self.number, self.kernel.name, self.kernel.grid, self.kernel.block)
+        return ProfileLaunch.from_attributes(self.kernel, id=self.number)
 
     @property
     def of_trace(self) -> TraceLaunch:
         """It as a launch of a trace."""
-        return TraceLaunch(self.number, self.kernel.name, self.kernel.grid, self.kernel.block)
+        return TraceLaunch.from_attributes(self.kernel, number=self.number)
 
 
 class ProfileLaunch(Record, frozen=True):
@@ -153,10 +153,9 @@ class TraceAlignment:
         first_id = self.sequence.first_id
         launches = []
         for number, kernel in map(self.profile_launch, range(first_id, first_id + len(self.signature))):
-            sizes = kernel.grid, kernel.block
-            launches.append(AlignedLaunch(number, number_of.get(number), kernel.name, *sizes))
+            launches.append(AlignedLaunch.from_attributes(kernel, id=number, number=number_of.get(number)))
         for number, kernel in map(self.trace_launch, self.missing_in_profile.tolist()):
-            launches.append(AlignedLaunch(None, number, kernel.name, kernel.grid, kernel.block))
+            launches.append(AlignedLaunch.from_attributes(kernel, id=None, number=number))
         return launches
 
     @property

@@ -94,23 +94,10 @@ class SplitDecision(Record, frozen=True):
 def list_decisions(nodes: Sequence[SplitNode], key: str) -> list[SplitDecision]:
     """Return the decisions so far on the kernel group of a key, in pre-order."""
     return [
-        SplitDecision(
-            index=node.index,
-            depth=node.depth,
-            path=node.path,
-            launches=node.launches,
-            mean_ns=node.mean_ns,
-            std_ns=node.std_ns,
-            threshold_ns=node.threshold_ns,
-            samples_old=node.samples_old,
-            tau_old_ns=node.tau_old_ns,
-            samples_new=node.samples_new,
-            tau_new_ns=node.tau_new_ns,
-            verdict=node.verdict,
+        SplitDecision.from_attributes(
+            node,
             reason=str(node.reason),
             left=node.left if node.left is not None and node.left < len(nodes) else None,
-            right=node.right,
-            overridden=node.overridden,
             key=key,
         )
         for node in nodes

@@ -309,10 +309,10 @@ FORMULAS = {
 
 def test_in_a_file_no_cell_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"name": text, "bound": -0.5, "grid": [8, 1, 1], "low": -3} for text in FORMULAS]
-    answer = CommandResult("groups", rows, lambda _: "")
+    result = CommandResult("groups", rows, lambda _: "")
     path = tmp_path / "rows.csv"
     for output in (None, str(path)):
-        emit(answer, OutputOptions(format=OutputFormat.CSV, output=output))
+        emit(result, OutputOptions(format=OutputFormat.CSV, output=output))
     with path.open(newline="") as file:
         in_file = list(csv.DictReader(file))
     assert [row["name"] for row in in_file] == list(FORMULAS.values())
@@ -325,8 +325,8 @@ def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
     names = [name for name in FORMULAS if name.strip() == name and "\n" not in name]
     rows = [{"name": name, "duration_ns": 5} for name in names]
     path = tmp_path / "launches.csv"
-    answer = CommandResult("groups", rows, lambda _: "")
-    emit(answer, OutputOptions(format=OutputFormat.CSV, output=str(path)))
+    result = CommandResult("groups", rows, lambda _: "")
+    emit(result, OutputOptions(format=OutputFormat.CSV, output=str(path)))
     profile = read_profile([str(path)])
     read = [profile.kernels.names.full(code) for code in range(len(names))]
     assert read == names
@@ -334,10 +334,10 @@ def test_a_table_of_such_cells_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_values_that_the_samples_do_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
     def written(form: str, rows: int) -> str:
-        answer = CommandResult(
+        result = CommandResult(
             "groups", [{name: value for name, (value, _) in ODD.items()}] * rows, lambda _: ""
         )
-        emit(answer, OutputOptions(format=OutputFormat(form)))
+        emit(result, OutputOptions(format=OutputFormat(form)))
         return capsys.readouterr().out
 
     assert [written(form, 0) for form in ("csv", "jsonl")] == ["", ""]

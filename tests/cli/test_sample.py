@@ -399,7 +399,7 @@ def test_sample_lists_its_strata_or_its_launches(kernelpoint: Kernelpoint, gpt2:
     assert max(map(len, lines)) <= 80
     assert [int(line.split()[2].replace(",", "")) for line in lines] == [row["samples"] for row in rows]
     rows = results(kernelpoint, "sample", gpt2, "--list", "launches")
-    assert msgspec.json.decode(msgspec.json.encode(msgspec.convert(rows, list[PlannedLaunch]))) == rows
+    assert len(msgspec.convert(rows, list[PlannedLaunch])) == len(rows) > 0
     drawn = {launch["id"]: launch for stratum in strata for launch in stratum["launches"]}
     assert {row["id"]: row for row in rows} == drawn
     assert kernelpoint("sample", gpt2, "--format", "jsonl").jsonl == rows

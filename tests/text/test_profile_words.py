@@ -16,7 +16,7 @@ from sampling.plan.study import Study
 from sampling.profile.profile import Device
 from tui.app.planning import load_study
 from tui.options.plan import SampleOptions
-from tui.output.blocks import Phrase, Tone, Words, joined, shortened_to, toned, without_tones
+from tui.output.blocks import Phrase, Phrases, Tone, joined, shortened_to, toned, without_tones
 from tui.text.plan import verdict
 from tui.text.profile import header_forms
 
@@ -39,7 +39,7 @@ def study_of(recording: str, findings: tuple[Finding, ...] = (), **filters: obje
     return replace(load_study(options, {}, lambda *_: None), findings=findings)
 
 
-def at(forms: list[Words], width: int) -> str:
+def at(forms: list[Phrases], width: int) -> str:
     """What a row of this width shows."""
     return next(text for text in map(without_tones, forms) if len(text) <= width)
 
@@ -102,7 +102,7 @@ def test_a_tone_is_that_of_the_first_occurrence_alone(text: str, phrase: str) ->
 
 
 @given(ROWS, ROWS, st.integers(0, 30))
-def test_rows_are_cut_and_joined_as_text_is(row: Words, other: Words, most: int) -> None:
+def test_rows_are_cut_and_joined_as_text_is(row: Phrases, other: Phrases, most: int) -> None:
     text = without_tones(row)[:most]
     cut = shortened_to(row, text)
     tones = [phrase.tone for phrase in row for _ in phrase.text]

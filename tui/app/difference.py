@@ -43,7 +43,7 @@ from tui.terminal.printable import Column
 from tui.text.difference import (
     causes_in_words,
     compared_parts,
-    difference_answer,
+    difference_result,
     figure_columns,
     kernel_labels,
     paths_apart,
@@ -363,7 +363,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def own_text(self) -> PaneText:
         found, asked, text = self._sorted, self._as_shown, ""
         if found is not None and asked is not None:
-            answer = difference_answer(found, asked, following=False)
+            answer = difference_result(found, asked, following=False)
             text = (
                 with_selection(answer, compared_parts(found)).drawn(Canvas(self.app.size.width, color=False))
                 + "\n"

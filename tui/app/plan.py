@@ -46,7 +46,7 @@ from tui.charts.quantities import count
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
 from tui.options.plan import SampleOptions, TradeOffOptions
-from tui.output.blocks import Words
+from tui.output.blocks import Phrases
 from tui.output.writer import Canvas, canvas_text
 from tui.text.plan import plan_blocks, usual_target
 from tui.text.trade_off import level_forms, missing_forms, trade_off_blocks
@@ -156,7 +156,7 @@ class PlanScreen(ViewScreen):
         self._binding.follow(session)
         self._show_titles()
 
-    def status(self, session: Session, study: Study) -> list[Words]:
+    def status(self, session: Session, study: Study) -> list[Phrases]:
         """The plan, and what makes it faster."""
         return wording.with_faster(session, super().status(session, study))
 

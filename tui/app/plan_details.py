@@ -36,14 +36,14 @@ from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.options.command_line import PLAN_NAME, error_text
 from tui.options.files import is_there
-from tui.output.blocks import Listing, Tone, Words, toned
+from tui.output.blocks import Listing, Phrases, Tone, toned
 from tui.output.files import write_folder, write_text
 from tui.text.plan import assumed_words, launch_listing, stratum_listing, verdict
 from tui.text.trade_off import TradeOff
 
 SOON_JUDGED = 4_000_000
 """Launches drawn in less than a second."""
-Figure = tuple[str, tuple[str | Words, ...]]
+Figure = tuple[str, tuple[str | Phrases, ...]]
 """Its name, and its wordings, the longest first."""
 
 

@@ -15,7 +15,7 @@ from tui.options.command_line import options_of
 from tui.options.look import RanksOptions
 from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas
-from tui.text.ranks import ranks_answer
+from tui.text.ranks import ranks_result
 
 
 class RanksScreen(PageScreen):
@@ -48,5 +48,5 @@ class RanksScreen(PageScreen):
         """What the command prints, or what is being done."""
         if self._found is None:
             return Text(self._doing)
-        answer = ranks_answer(self._study.profile, self._found, self._options)
+        answer = ranks_result(self._study.profile, self._found, self._options)
         return Text(answer.drawn(Canvas(width, color=False)))

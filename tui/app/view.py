@@ -27,7 +27,7 @@ from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, Session, remedy_keys
 from tui.app.widgets import HeaderLine, KeysLine, Line, PaneTitle, Rows
 from tui.options.command_line import change_text
-from tui.output.blocks import Words
+from tui.output.blocks import Phrases
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text, heading_text
 from tui.terminal.printable import printable_lines
@@ -172,7 +172,7 @@ class ViewScreen(CopyingScreen):
             plan.show(self.status(session, study))
         self.follow(shown, session)
 
-    def status(self, session: Session, study: Study) -> list[Words]:
+    def status(self, session: Session, study: Study) -> list[Phrases]:
         """What is said of the plan, the longest form first."""
         return wording.status_lines(session, study)
 

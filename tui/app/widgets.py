@@ -30,7 +30,7 @@ from tui.app.actions import APP, LIST, VIEW, bindings
 from tui.charts.grid import PLAIN, Grid, blank, fitted, glyph_set, put, style_name
 from tui.charts.grid import runs as grid_runs
 from tui.output.blocks import Listing, Phrase, Tone, shortened_to, without_tones, words
-from tui.output.blocks import Words as Toned
+from tui.output.blocks import Phrases as Toned
 from tui.terminal.printable import Column, is_ascii, printable
 
 # Rows at the top and the foot of a view.

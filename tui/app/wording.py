@@ -12,7 +12,7 @@ from tui.app.planning import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import PLAN_NAME, command_line
-from tui.output.blocks import Phrase, Tone, Words, toned, words
+from tui.output.blocks import Phrase, Phrases, Tone, toned, words
 from tui.scale import questions as scale_questions
 from tui.text.plan import hours_forms, offered, option_label, value_text, verdict
 from tui.text.profile import part_of_study
@@ -27,7 +27,7 @@ def workload_lines(session: Session, study: Study) -> list[str]:
     return [names] if part_of_study(study).is_whole else [f"part of {names}", names]
 
 
-def plan_lines(session: Session, study: Study) -> list[Words]:
+def plan_lines(session: Session, study: Study) -> list[Phrases]:
     """Return what the plan costs and promises, the longest form first; split decisions are always named.
 
     Where a slowdown is known, so are the hours of one machine. Whether the error is at most what was asked
@@ -53,7 +53,7 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     return [toned(form, error, tone) for form in sorted(forms, key=len, reverse=True)]
 
 
-def with_faster(session: Session, lines: list[Words]) -> list[Words]:
+def with_faster(session: Session, lines: list[Phrases]) -> list[Phrases]:
     """Return the lines of the plan, where there is room with the one step that makes it fastest."""
     if not session.binding or session.doing is not None:
         return lines
@@ -74,7 +74,7 @@ def _drawn(study: Study, *, briefly: bool = False) -> str:
     return f"{samples} of {counted(study.counts.launches, f'{kept}launch', f'{kept}launches')}"
 
 
-def status_lines(session: Session, study: Study) -> list[Words]:
+def status_lines(session: Session, study: Study) -> list[Phrases]:
     """Return what the plan costs, what is computed, or why it did not change; the longest form first.
 
     Why it did not change is said until the next key.

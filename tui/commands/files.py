@@ -13,7 +13,7 @@ from tui.engine.studies import open_profile, progress_of
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
-from tui.report.content import check_target, facts_of, report_answer, report_of
+from tui.report.content import check_target, facts_of, report_of, report_result
 from tui.report.page import report_files
 from tui.text.profile import part_of_study, with_selection
 
@@ -25,8 +25,8 @@ def run_report(options: ReportOptions) -> None:
             facts = facts_of(options, progress)
         report = report_of(facts, options)
         written = write(report)
-    answer = report_answer(report, *written, facts.study, options)
-    emit(with_selection(answer, part_of_study(facts.study)), options, redirect=False)
+    result = report_result(report, *written, facts.study, options)
+    emit(with_selection(result, part_of_study(facts.study)), options, redirect=False)
     check_target(facts.simulated, options)
 
 
@@ -45,7 +45,7 @@ def run_convert(options: ConvertOptions) -> None:
                 copy_to_stdout(path)
     results = ConvertedProfile(kept.launches, written)
     said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
-    answer = with_selection(
+    result = with_selection(
         CommandResult("convert", results, lambda _: [said]), counts_selection(profile, kept)
     )
-    emit(answer, options, to_stderr=target is None, redirect=False)
+    emit(result, options, to_stderr=target is None, redirect=False)

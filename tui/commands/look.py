@@ -143,7 +143,7 @@ def run_timeline(options: look.TimelineOptions) -> None:
 def run_ranges(options: look.RangesOptions) -> None:
     """Read, add up, show."""
     from sampling.reduction.range_list import list_ranges
-    from tui.text.timeline import NO_RANGES, ranges_answer
+    from tui.text.timeline import NO_RANGES, ranges_result
 
     region = options.request.region
     with progress_of(options) as progress:
@@ -151,18 +151,18 @@ def run_ranges(options: look.RangesOptions) -> None:
         listed = list_ranges(profile, region, progress)
     if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
-    emit(ranges_answer(profile, listed, options), options)
+    emit(ranges_result(profile, listed, options), options)
 
 
 def run_ranks(options: look.RanksOptions) -> None:
     """Read, look at the ranks beside each other, show."""
     from sampling.reduction.ranks import rank_times
-    from tui.text.ranks import ranks_answer
+    from tui.text.ranks import ranks_result
 
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         found = rank_times(profile, options.request.region, progress)
-    emit(ranks_answer(profile, found, options), options)
+    emit(ranks_result(profile, found, options), options)
 
 
 def run_tree(options: look.TreeOptions) -> None:
@@ -196,9 +196,9 @@ def run_difference(options: look.DifferenceOptions) -> None:
     with progress_of(options) as progress:
         found = found_difference(options, progress)
     found = words.sorted_difference(found, options.sort, reverse=options.reverse)
-    answer = with_selection(words.difference_answer(found, options), words.compared_parts(found))
-    notes(answer.warnings, quiet=options.quiet)
-    emit(answer, options)
+    result = with_selection(words.difference_result(found, options), words.compared_parts(found))
+    notes(result.warnings, quiet=options.quiet)
+    emit(result, options)
     if options.fail_above is not None and found.is_above(options.fail_above):
         raise CheckFailedError(words.growth_text(found, options.fail_above))
     if (allowed := options.fail_kernel_above) is not None and (slower := words.slower_text(found, allowed)):

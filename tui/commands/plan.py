@@ -18,7 +18,7 @@ from tui.options.files import input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, CommandResult, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note, notes
-from tui.text.plan import export_command, list_answer, plan_answer, usual_target
+from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
 from tui.text.profile import part_of_plan, part_of_study, with_selection
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
@@ -42,7 +42,7 @@ def run_sample(options: SampleOptions) -> None:
         document = plan_document(study, plan, launches)
         write_plan(document.text(), options.output, quiet=options.quiet)
     if options.list is not None:
-        answer = list_answer(study, plan, launches, options.list)
+        result = plan_list_result(study, plan, launches, options.list)
     else:
         # The plan is written by now: what binds it takes longer.
         costs = PlanCosts() if shows_rows else plan_costs(options, study, plan, binding=options.binding)
@@ -52,14 +52,14 @@ def run_sample(options: SampleOptions) -> None:
             target = usual_target(is_amd=study.profile.is_of_amd)
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
-        answer = plan_answer(study, plan, judged, rows, costs, details=options.details, following=following)
-    answer = with_selection(answer, part_of_study(study))
-    emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
+        result = plan_result(study, plan, judged, rows, costs, details=options.details, following=following)
+    result = with_selection(result, part_of_study(study))
+    emit(result, options, to_stderr=options.output == STDOUT, redirect=False)
 
 
 def run_trade_off(options: TradeOffOptions) -> None:
     """Read once, design a plan at each epsilon, draw."""
-    from tui.text.trade_off import TradeOff, trade_off_answer
+    from tui.text.trade_off import TradeOff, trade_off_result
 
     check_has_trade_off(options.request.method)
     planning.budget_of(options)
@@ -78,7 +78,7 @@ def run_trade_off(options: TradeOffOptions) -> None:
         missing,
         PlanCosts(binding, options.slowdown),
     )
-    emit(with_selection(trade_off_answer(study, known, options), part_of_study(study)), options)
+    emit(with_selection(trade_off_result(study, known, options), part_of_study(study)), options)
 
 
 def run_compare(options: CompareOptions) -> None:
@@ -93,10 +93,10 @@ def run_compare(options: CompareOptions) -> None:
     without = dict.fromkeys(row.method for row in rows if not row.applicable)
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
-    answer = CommandResult(
+    result = CommandResult(
         "compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=said
     )
-    emit(with_selection(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
+    emit(with_selection(result, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 
 
 def run_judge(options: JudgeOptions) -> None:
@@ -116,14 +116,14 @@ def run_judge(options: JudgeOptions) -> None:
             by_operator=options.align is AlignBy.OPERATOR,
             progress=progress,
         )
-    result = judged.record(plan, " ".join(options.profiles), options.align.value)
+    judgement = judged.record(plan, " ".join(options.profiles), options.align.value)
     warnings = tuple(judgement_warnings(plan, judged, options))
     notes(warnings, quiet=options.quiet)
-    said = tuple(judgement_blocks(result, details=options.details))
-    answer = CommandResult("judge", result, lambda _: said, warnings=warnings)
-    emit(with_selection(answer, part_of_plan(plan)), options)
-    if options.fail_above is not None and result.error > options.fail_above:
-        raise CheckFailedError(f"the plan's error is {share_above(result.error, options.fail_above)}")
+    said = tuple(judgement_blocks(judgement, details=options.details))
+    result = CommandResult("judge", judgement, lambda _: said, warnings=warnings)
+    emit(with_selection(result, part_of_plan(plan)), options)
+    if options.fail_above is not None and judgement.error > options.fail_above:
+        raise CheckFailedError(f"the plan's error is {share_above(judgement.error, options.fail_above)}")
 
 
 def run_methods(options: MethodsOptions) -> None:

@@ -85,8 +85,8 @@ def run_export(options: ExportOptions) -> None:
     else:
         paths = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    answer = run_words.export_answer(simulated(plan.to_simulate(), choices), paths, options)
-    emit(with_selection(answer, part), options, to_stderr=options.output == STDOUT, redirect=False)
+    result = run_words.export_result(simulated(plan.to_simulate(), choices), paths, options)
+    emit(with_selection(result, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
 def run_run(options: RunOptions) -> None:
@@ -115,8 +115,8 @@ def run_run(options: RunOptions) -> None:
                 note(message, quiet=options.quiet)
             raise
     of_folder = options_of(EstimateOptions, options, plan=str(request.folder))
-    answer = run_words.run_answer(ran, request, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
-    emit(with_selection(answer, part), options, redirect=False)
+    result = run_words.run_result(ran, request, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    emit(with_selection(result, part), options, redirect=False)
     if ran.job_array is None and not ran.begun_folders:
         assert ran.estimate is not None
         if ran.given_up and (options.assume_like is None or ran.estimate.main.share_missing):
@@ -190,7 +190,7 @@ def run_align(options: AlignOptions) -> None:
     with progress_of(options) as progress:
         alignment = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(alignment.notes, quiet=options.quiet)
-    emit(with_selection(words.alignment_answer(alignment, options.format), part_of_plan(plan)), options)
+    emit(with_selection(words.alignment_result(alignment, options.format), part_of_plan(plan)), options)
     matched, launches = len(alignment.ids), len(alignment.signature)
     if not matched or (options.fail_below is not None and matched < options.fail_below * launches):
         message = f"{matched:,} of {counted(launches, 'launch')} of the profile are in the trace"
@@ -207,10 +207,10 @@ def run_estimate(options: EstimateOptions) -> None:
         larger = None if options.top_up is None else missing_to_target(estimate, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
-    answer = with_selection(
-        estimate_words.estimate_answer(estimate, larger, options), part_of_plan(estimate.plan)
+    result = with_selection(
+        estimate_words.estimate_result(estimate, larger, options), part_of_plan(estimate.plan)
     )
-    emit(answer, options, to_stderr=options.top_up == STDOUT)
+    emit(result, options, to_stderr=options.top_up == STDOUT)
     _check(estimate, options)
 
 
@@ -232,13 +232,13 @@ def run_project(options: ProjectOptions) -> None:
     notes([unrecorded] if unrecorded else [], quiet=options.quiet)
     rows = [summarise_projection(*row) for row in zip(number_kernels(logs), logs, projections, strict=True)]
     lacks = [lack for lack in Lack if any(lack in projection.lacks for projection in projections)]
-    answer = CommandResult(
+    result = CommandResult(
         "project",
         rows,
         blocks=lambda canvas: words.projection_blocks(logs, projections, rows, index, options, canvas),
         warnings=(*lacks, *(["launches-unrecorded"] if unrecorded else [])),
     )
-    emit(answer, options)
+    emit(result, options)
 
 
 def _chosen_log(logs: Sequence[IntervalLog], kernel: str | None, *, quiet: bool) -> int:

@@ -256,27 +256,27 @@ class Phrase(NamedTuple):
     tone: Tone = Tone.PLAIN
 
 
-Words = tuple[Phrase, ...]
+Phrases = tuple[Phrase, ...]
 """A row of text, phrase by phrase."""
 
 
-def words(text: str | Words) -> Words:
+def words(text: str | Phrases) -> Phrases:
     """Return a text as words; one without tones is plain."""
     return (Phrase(text),) if isinstance(text, str) else text
 
 
-def without_tones(row: str | Words) -> str:
+def without_tones(row: str | Phrases) -> str:
     """Return a row as text."""
     return "".join(phrase.text for phrase in words(row))
 
 
-def toned(text: str, phrase: str, tone: Tone) -> Words:
+def toned(text: str, phrase: str, tone: Tone) -> Phrases:
     """Return a text in which the first occurrence of a phrase has a tone; plain where it does not occur."""
     before, found, after = text.partition(phrase)
     return tuple(part for part in (Phrase(before), Phrase(found, tone), Phrase(after)) if part.text)
 
 
-def shortened_to(row: Words, text: str) -> Words:
+def shortened_to(row: Phrases, text: str) -> Phrases:
     """Return the row as its first letters, in their tones, up to where a shorter text differs from it.
 
     `text`: the row cut short, perhaps with a mark at its end that says so.
@@ -288,6 +288,6 @@ def shortened_to(row: Words, text: str) -> Words:
     return tuple(part for part in (*kept, Phrase(text)) if part.text)
 
 
-def joined(rows: Sequence[Words], separator: str) -> Words:
+def joined(rows: Sequence[Phrases], separator: str) -> Phrases:
     """Return several rows as one, a plain separator between them."""
     return tuple(part for row in rows for part in (Phrase(separator), *row))[1:]

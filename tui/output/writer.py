@@ -1,4 +1,4 @@
-"""Owns stdout: writes a command's answer, in any format, to stdout or to the file of ``-o``."""
+"""Owns stdout: writes a command's result, in any format, to stdout or to the file of ``-o``."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ Answer = CommandResult
 
 
 def emit(
-    answer: CommandResult, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True
+    result: CommandResult, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True
 ) -> None:
-    """Write the answer to stdout, or to the file of ``-o``.
+    """Write the result to stdout, or to the file of ``-o``.
 
     `to_stderr`: write to stderr instead, as stdout carries the command's product (a plan, a file).
     `redirect`: whether ``-o`` names the file for the results; False where it names the product.
@@ -120,41 +120,41 @@ def emit(
             new_file(Path(str(options.output))) as path,
             path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream,
         ):
-            stream.write(_text(answer, options, stream, as_text=spreadsheet_cell))
+            stream.write(_text(result, options, stream, as_text=spreadsheet_cell))
         return
     screen = sys.stderr if to_stderr else sys.stdout
-    text = _text(answer, options, screen)
+    text = _text(result, options, screen)
     # What is drawn for people is printable already, its colours apart.
     screen.write(text if options.format is OutputFormat.TABLE else _shown(text, screen))
     screen.flush()
 
 
 def _text(
-    answer: CommandResult, options: OutputOptions, stream: TextIO, as_text: Callable[[str], str] = str
+    result: CommandResult, options: OutputOptions, stream: TextIO, as_text: Callable[[str], str] = str
 ) -> str:
-    """Return the answer in a format; ``as_text`` says how CSV has a cell of text."""
+    """Return the result in a format; ``as_text`` says how CSV has a cell of text."""
     if options.format is OutputFormat.JSON:
         document = Document(
-            command=answer.command,
+            command=result.command,
             seed=options.request.seed,
-            selection=UNSET if answer.selection is None else answer.selection,
-            warnings=tuple(map(str, answer.warnings)),
-            results=answer.results,
+            selection=UNSET if result.selection is None else result.selection,
+            warnings=tuple(map(str, result.warnings)),
+            results=result.results,
         )
         return json_text(to_builtins(document)) + "\n"
     if options.format is OutputFormat.TABLE:
         has_color = terminal.use_color(options.color.value, stream, os.environ)
         canvas = Canvas(terminal.width(os.environ, stream), has_color)
         with ascii_within(terminal.ascii_only(options.ascii, os.environ, stream.encoding)):
-            text = answer.drawn(canvas)
+            text = result.drawn(canvas)
             # All that is not printable is escaped, except colour codes if the canvas has colour.
             pieces = _COLOR.split(text) if has_color else [text]
             pieces[::2] = map(printable_lines, pieces[::2])
             return "".join(pieces) + "\n"
     if options.format is OutputFormat.MARKDOWN:
         with ascii_within(options.ascii):
-            return answer.page() + "\n"
-    results = answer.results if answer.rows is None else answer.rows
+            return result.page() + "\n"
+    results = result.results if result.rows is None else result.rows
     rows = to_builtins(list(results) if isinstance(results, Sequence) else [results])
     if options.format is OutputFormat.JSONL:
         return "".join(f"{json_text(row, indent=None)}\n" for row in rows)

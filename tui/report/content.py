@@ -390,7 +390,7 @@ class ReportFiles(Record, frozen=True):
     charts: list[str]
 
 
-def report_answer(
+def report_result(
     report: Report, size_bytes: int, charts: list[str], study: Study, options: ReportOptions
 ) -> CommandResult:
     """Return the files that were written."""

@@ -47,7 +47,7 @@ _FLAT = {
 }
 
 
-def difference_answer(
+def difference_result(
     found: Difference, options: DifferenceOptions, *, following: bool = True
 ) -> CommandResult:
     """Return the answer, with the command to type next; JSON nests the two sides of a kernel."""

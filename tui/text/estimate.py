@@ -45,7 +45,7 @@ _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 # The answer.
 
 
-def estimate_answer(
+def estimate_result(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
 ) -> CommandResult:
     """Return the answer; its rows are the metrics, or the kernel groups where these are asked for.

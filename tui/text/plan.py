@@ -276,7 +276,7 @@ def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float 
 # The whole plan.
 
 
-def plan_answer(
+def plan_result(
     study: Study,
     plan: Plan,
     judgement: Judgement | None,
@@ -362,7 +362,7 @@ def _cost_name(cost: LaunchCost) -> str:
 # Its strata and its launches.
 
 
-def list_answer(
+def plan_list_result(
     study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList
 ) -> CommandResult:
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""

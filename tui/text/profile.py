@@ -16,7 +16,7 @@ from sampling.reduction.duration_counts import MOST
 from sampling.reduction.selection import Selection, counts_selection, region_selection
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
-from tui.output.blocks import Pairs, Phrase, Tone, Words, joined, without_tones
+from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones
 from tui.output.writer import CommandResult
 
 _MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
@@ -176,7 +176,7 @@ def left_out_words(selection: Selection) -> str:
 # The row that every view of the app says of the profile.
 
 
-def header_forms(study: Study) -> list[Words]:
+def header_forms(study: Study) -> list[Phrases]:
     """Return the row, the longest form first: how much there is, and the findings, the gravest first.
 
     `[F]` and `[f]` are the keys that lead to what filters leave and to the findings.

@@ -24,7 +24,7 @@ _STANDS = 0.05
 PLAN_NAME = "plan.json"
 
 
-def ranks_answer(profile: Profile, found: RankTimes, options: RanksOptions) -> CommandResult:
+def ranks_result(profile: Profile, found: RankTimes, options: RanksOptions) -> CommandResult:
     """Return the answer in every form."""
     blocks = tuple(_blocks(found, options))
     result = CommandResult("ranks", summarise_ranks(found), lambda _: blocks)

@@ -52,7 +52,7 @@ def all_checked(checks: int, checked: int) -> str:
     return f"--cold-check {checks:,} is more than there are: all {checked:,} are checked."
 
 
-def export_answer(run: Simulated, paths: list[str], options: ExportOptions) -> CommandResult:
+def export_result(run: Simulated, paths: list[str], options: ExportOptions) -> CommandResult:
     """Return the answer of `export`: how much is simulated, and the files."""
     summary = ExportSummary(paths, run.launches, run.extra, run.speedup)
     return CommandResult("export", summary, blocks=lambda _: _export_blocks(run, paths, options))
@@ -110,7 +110,7 @@ def news_line(progress: RunProgress, target: float | None) -> str | None:
     return f"{event}; {progress_line(progress, target)}"
 
 
-def run_answer(ran: RunResult, request: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
+def run_result(ran: RunResult, request: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.

@@ -92,7 +92,7 @@ def judgement_blocks(judged: JudgedPlan, *, details: bool) -> Iterator[Block]:
 _SHOWN = 5
 
 
-def alignment_answer(alignment: TraceAlignment, form: OutputFormat) -> CommandResult:
+def alignment_result(alignment: TraceAlignment, form: OutputFormat) -> CommandResult:
     """Return the answer in one form; launches are listed one by one only where it shows them."""
 
     def blocks(_: Canvas) -> Iterator[Block]:

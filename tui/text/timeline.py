@@ -165,12 +165,12 @@ def course(launches: GroupLaunches) -> str:
 # Ranges as a list.
 
 
-def ranges_answer(profile: Profile, listed: RangeList, options: RangesOptions) -> CommandResult:
+def ranges_result(profile: Profile, listed: RangeList, options: RangesOptions) -> CommandResult:
     """Return the ranges of a region of a profile in every form."""
     kept = listed.kept
     rows = summarise_ranges(listed, _chosen(listed, options, options.top))
-    answer = CommandResult("ranges", rows, lambda _: _range_blocks(listed, options))
-    return with_selection(answer, counts_selection(profile, kept))
+    result = CommandResult("ranges", rows, lambda _: _range_blocks(listed, options))
+    return with_selection(result, counts_selection(profile, kept))
 
 
 def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from sampling.methods.registry import method_named
-from sampling.plan.plan_summary import relaxed_options, trade_off_row
+from sampling.plan.plan_summary import relaxed_options, row_without_plan, trade_off_row
 from sampling.plan.sensitivity import NoPoint, PlanCosts, TradeOffPoint, machine_hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
@@ -54,7 +54,7 @@ class TradeOff:
         return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
-def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> CommandResult:
+def trade_off_result(study: Study, known: TradeOff, options: TradeOffOptions) -> CommandResult:
     """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
 
     What binds the plan itself stands in its row.
@@ -65,15 +65,10 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
         words = binding_text(found, study.design, total_ns, slowdown)
         words = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
     rows = [
-        trade_off_row(
-            point.epsilon, point, slowdown, binding if point.epsilon == known.target.epsilon else None
-        )
+        trade_off_row(point, slowdown, binding if point.epsilon == known.target.epsilon else None)
         for point in known.points
     ]
-    rows += [
-        trade_off_row(point.epsilon, None, why_none=with_flags(point.problem.message))
-        for point in known.missing
-    ]
+    rows += [row_without_plan(point.epsilon, with_flags(point.problem.message)) for point in known.missing]
     rows.sort(key=lambda row: row.epsilon)
 
     def blocks(canvas: Canvas) -> Iterator[Block]:
