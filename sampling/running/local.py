@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from sampling.running.job import Job, write_whole
 from sampling.running.processes import close, end, start
 
+_MOMENT_SECONDS = 0.01
+
 
 class LocalProcesses:
     """The processes of jobs that run now, each of them ended after so many seconds."""
@@ -46,7 +48,10 @@ class LocalProcesses:
         """Wait until a job has ended or run too long, which ends it; return those that did."""
         jobs: list[Job] = []
         while not jobs and self._running:
-            self._has_ended.wait(self._seconds_left())
+            if self._has_ended.wait(self._seconds_left()):
+                # Those that end together are taken together, for each look at a run estimates its total.
+                self._has_ended.clear()
+                self._has_ended.wait(_MOMENT_SECONDS)
             # Whatever ends from here on wakes the next wait.
             self._has_ended.clear()
             for job, (process, began) in list(self._running.items()):
