@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,15 @@ from sampling.strata.target import Target
 
 if TYPE_CHECKING:
     from sampling.methods.baselines import NumberDrawn
+
+
+class Bounds(NamedTuple):
+    """The figures of a promise as results list them; None where nothing is promised."""
+
+    promised_error: float | None = None
+    bound: float | None = None
+    group_bound: float | None = None
+    bound_with_noise: float | None = None
 
 
 # Two promises are the same only if they are one object: comparing would compare arrays.
@@ -92,6 +101,11 @@ class Promise:
     def group_bounds(self) -> FloatArray:
         """(g,) bounds on the own total of each group that has strata; of a pool that of normal errors."""
         return self._group_bounds(with_noise=False)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The figures that results list."""
+        return Bounds(self.error, self.bound, self.group_bound, self.bound_with_noise)
 
     @property
     def has_mixed_strata(self) -> bool:

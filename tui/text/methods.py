@@ -128,7 +128,7 @@ def workload_rows(
 def comparison_row(profile: str, comparison: Comparison) -> Row:
     """Return one method on one profile as the contract's `compare` lists it."""
     design, judgement = comparison.design, comparison.judgement
-    promise = None if design is None else design.promise
+    bounds = None if design is None else design.bounds
     return {
         "profile": profile,
         "method": comparison.method,
@@ -136,11 +136,10 @@ def comparison_row(profile: str, comparison: Comparison) -> Row:
         "reason": comparison.reason and with_flags(comparison.reason),
         "strata": getattr(design, "strata_count", None),
         **named(design, "samples", "speedup"),
-        "promised_error": promise and promise.error,
-        **named(promise, "bound", "group_bound"),
+        **named(bounds, "promised_error", "bound", "group_bound"),
         **named(judgement, "error_mean", "error_p95", "error_max", "within_epsilon"),
         "seconds": comparison.seconds,
-        **named(promise, "bound_with_noise"),
+        **named(bounds, "bound_with_noise"),
         "same_as": comparison.same_as,
     }
 

@@ -301,8 +301,7 @@ def design_row(study: Study) -> dict[str, Any]:
         **named(design.target, "epsilon", "confidence"),
         "strata": design.strata_count,
         **named(design, "samples", "sampled_duration_ns", "speedup"),
-        "promised_error": design.promise and design.promise.error,
-        **named(design.promise, "bound", "group_bound", "bound_with_noise"),
+        **design.bounds._asdict(),
     }
 
 
@@ -335,8 +334,8 @@ def plan_answer(
         **named(plan, "samples", "total_duration_ns", "sampled_duration_ns", "speedup"),
         "expected_speedup": design.speedup,
         "cost": cost and {"metric": cost.metric, "share": plan.cost_share, "decides": cost.is_objective},
-        "promised_error": promise and promise.error,
-        **named(promise, "bound", "group_bound", "bound_with_noise", "group_bound_with_noise"),
+        **design.bounds._asdict(),
+        **named(promise, "group_bound_with_noise"),
         "promise": promise_words(design),
         "pooled": pooled_row(study),
         "expected_interval": promise and promise.expected_half_width,
