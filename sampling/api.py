@@ -43,8 +43,7 @@ class MadePlan:
     @property
     def bound(self) -> float | None:
         """The bound on the relative error of the estimated total; None for a method that draws nothing."""
-        promise = self.plan.design.promise
-        return None if promise is None else promise.bound
+        return self.plan.design.bounds.bound
 
 
 def read_profile(

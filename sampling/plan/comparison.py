@@ -17,7 +17,6 @@ from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, method_design
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.promise import PromisedBounds
 from sampling.plan.request import PlanRequest
 from sampling.profile.profile import Profile
 from sampling.record import Amount, Count, Fraction, Record
@@ -73,12 +72,11 @@ class Comparison:
             return ComparedMethod(
                 profile=profile, method=self.method, applicable=False, reason=reason, seconds=self.seconds
             )
-        bounds = PromisedBounds() if design.promise is None else design.promise.bounds
         return ComparedMethod.from_attributes(
             self,
             design,
             judgement,
-            bounds,
+            design.bounds,
             profile=profile,
             applicable=True,
             strata=design.strata_count,

@@ -15,7 +15,7 @@ from sampling.methods.method import StrataRequest
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.parallel import Progress, Stream, generator
 from sampling.plan.clusters import LaunchClusters, StratumFacts
-from sampling.plan.promise import BinomialPromise, Promise
+from sampling.plan.promise import BinomialPromise, Bounds, Promise
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -84,6 +84,16 @@ class _Design(ABC):
     def notes(self) -> tuple[str, ...]:
         """What the user should know of how it came about."""
         return self.strata.notes
+
+    @property
+    @abstractmethod
+    def promise(self) -> Promise | None:
+        """What it promises; None where nothing is drawn at random, or no launch takes any time."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """The figures of its promise, None where there is none."""
+        return Bounds() if self.promise is None else self.promise.bounds
 
     @property
     def details(self) -> dict[str, Any] | None:

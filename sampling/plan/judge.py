@@ -28,6 +28,7 @@ from sampling.plan.other_recording import (
     made_from,
 )
 from sampling.plan.plan_file import PlanFile
+from sampling.plan.promise import Bounds
 from sampling.profile.profile import Profile
 from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction.duration_counts import (
@@ -274,15 +275,15 @@ def judge_plan(
         redraws = Judgement(errors, plan.options.epsilon, random=False)
         expected_speedup = speedup_ratio(total_ns, int(drawn_ns.sum()))
         why_not_redrawn = _BY_FEATURES if plan.is_random else None if other_ns is None else _NOT_RANDOM
-    promise = None if design is None else design.promise
+    bounds = Bounds() if design is None else design.bounds
     return PlanJudgement(
         estimate_ns=estimate_ns,
         total_ns=total_ns,
         alignment=match.alignment,
         by_operator=match.by_operator,
         sampled_duration_ns=int(drawn_ns.sum()),
-        bound=None if promise is None else promise.bound,
-        group_bound=None if promise is None else promise.group_bound,
+        bound=bounds.bound,
+        group_bound=bounds.group_bound,
         redraws=redraws,
         expected_speedup=expected_speedup,
         why_not_redrawn=why_not_redrawn,

@@ -18,7 +18,6 @@ from sampling.plan.overview import (
     summarise_groups,
 )
 from sampling.plan.plan import Plan, planned_strata
-from sampling.plan.promise import PromisedBounds
 from sampling.plan.sensitivity import PlanCosts, TradeOffPoint, machine_hours
 from sampling.plan.study import Study
 from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
@@ -176,8 +175,7 @@ class StratumRow(Record, frozen=True):
 
 def plan_figures(design: Design) -> PlanFigures:
     """Return what plans of a design are expected to cost, and what they promise."""
-    bounds = PromisedBounds() if design.promise is None else design.promise.bounds
-    return PlanFigures.from_attributes(design, design.target, bounds, strata=design.strata_count)
+    return PlanFigures.from_attributes(design, design.target, design.bounds, strata=design.strata_count)
 
 
 def pooled_groups(study: Study) -> PooledGroups:
@@ -209,14 +207,13 @@ def summarise_plan(
     if plan.cost is not None:
         cost = CostOfPlan(plan.cost.metric, plan.cost_share, plan.cost.is_objective)
     promised = design.promise
-    bounds = PromisedBounds() if promised is None else promised.bounds
     if promised is not None:
         shares = promised.share_within_epsilon, promised.simulated_share_within_epsilon
         calibrated = CalibratedDraws(DRAWS, *shares)
     return PlanSummary.from_attributes(
         plan,
         design,
-        bounds,
+        design.bounds,
         launches=study.counts.launches,
         strata=design.strata_count,
         expected_speedup=design.speedup,

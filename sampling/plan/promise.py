@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from sampling.methods.baselines import NumberDrawn
 
 
-class PromisedBounds(NamedTuple):
-    """The figures of a promise, None of a plan that promises nothing."""
+class Bounds(NamedTuple):
+    """The figures of a promise as results list them; None where nothing is promised."""
 
     promised_error: float | None = None
     bound: float | None = None
@@ -87,11 +87,6 @@ class Promise:
         """
         return max(self.bound_with_noise, self.expected_half_width)
 
-    @property
-    def bounds(self) -> PromisedBounds:
-        """What every plan is listed with."""
-        return PromisedBounds(self.error, self.bound, self.group_bound, self.bound_with_noise)
-
     @cached_property
     def group_bound(self) -> float | None:
         """The worst unpooled kernel group's bound on its own total; None where all strata span groups."""
@@ -106,6 +101,11 @@ class Promise:
     def group_bounds(self) -> FloatArray:
         """(g,) bounds on the own total of each group that has strata; of a pool that of normal errors."""
         return self._group_bounds(with_noise=False)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The figures that results list."""
+        return Bounds(self.error, self.bound, self.group_bound, self.bound_with_noise)
 
     @property
     def has_mixed_strata(self) -> bool:

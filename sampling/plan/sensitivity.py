@@ -121,9 +121,8 @@ def _report(progress: Progress | None, index: int, total: int, message: str, *_:
 def trade_off_point(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
     cost = design.samples, design.strata_count, design.sampled_duration_ns, design.speedup
-    if (promise := design.promise) is None:
-        return TradeOffPoint(epsilon, *cost, None, None, None)
-    return TradeOffPoint(epsilon, *cost, promise.error, promise.bound, promise.group_bound)
+    bounds = design.bounds
+    return TradeOffPoint(epsilon, *cost, bounds.promised_error, bounds.bound, bounds.group_bound)
 
 
 def default_epsilons(plan_epsilon: float) -> tuple[float, ...]:

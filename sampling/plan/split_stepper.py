@@ -170,10 +170,10 @@ class SplitStepper:
         """What the decisions so far would cost and promise; at the end of all the figures of the plan."""
         present, group_bound = self._present_group()
         if self.at_end:
-            design, promise = self.design, self.design.promise
+            design = self.design
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
-            bounds = (0.0, 0.0) if promise is None else (promise.bound, promise.group_bound or 0.0)
-            return RunningTotals(*figures, *bounds, group_bound)
+            bounds = design.bounds
+            return RunningTotals(*figures, bounds.bound or 0.0, bounds.group_bound or 0.0, group_bound)
         group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
         group_ns = np.delete(np.maximum(self.counts.group_duration_ns, 1), group)
         rest = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
