@@ -50,8 +50,8 @@ def read(file: InputFile, line_bytes: int) -> AddressTrace:
             row += 1
             kernel.follow(line, row)
     if kernel.is_open or not row:
-        what = "ends within a thread block" if row else "is empty"
-        raise ProfileError(what, path=file.path, remedy=_CUT_SHORT)
+        message = "ends within a thread block" if row else "is empty"
+        raise ProfileError(message, path=file.path, remedy=_CUT_SHORT)
     # In turns: by the place of an instruction in its warp, then by warp.
     order = np.lexsort((np.array(kernel.warp_of), np.array(kernel.place_of)))
     line_of = np.array(kernel.line_of, dtype=np.uint64)[order]
@@ -128,8 +128,8 @@ class _Kernel:
                 return
         if not self.left:
             remedy = _UNGROUPED if self.warp < 0 else _CUT_SHORT
-            what = "is an instruction outside of a warp, or more than it announces"
-            raise ProfileError(what, path=self.path, row=row, remedy=remedy)
+            message = "is an instruction outside of a warp, or more than it announces"
+            raise ProfileError(message, path=self.path, row=row, remedy=remedy)
         if threads is None:
             instruction = _Instruction(words, self.path, row)
             threads, lines = instruction.accesses(self.header, self.line_bytes)
@@ -145,26 +145,26 @@ class _Kernel:
 
     def _follow_mark(self, text: str, row: int) -> None:
         """Follow a line that is no instruction."""
-        found = _MARK.fullmatch(text)
+        mark = _MARK.fullmatch(text)
         if self.left:
-            what = f"the warp above has {self.left:,} instructions less than it announces"
-            raise ProfileError(what, path=self.path, row=row, remedy=_CUT_SHORT)
+            message = f"the warp above has {self.left:,} instructions less than it announces"
+            raise ProfileError(message, path=self.path, row=row, remedy=_CUT_SHORT)
         if text in ("#BEGIN_TB", "#END_TB"):
-            found = None if self.is_open == (text == "#BEGIN_TB") else found
+            mark = None if self.is_open == (text == "#BEGIN_TB") else mark
             self.is_open = text == "#BEGIN_TB"
-        if found is None:
-            what = f"{text!r} is no line of a trace, or out of place"
-            raise ProfileError(what, path=self.path, row=row, remedy=_CUT_SHORT)
-        name = (found["key"] or "").strip()
+        if mark is None:
+            message = f"{text!r} is no line of a trace, or out of place"
+            raise ProfileError(message, path=self.path, row=row, remedy=_CUT_SHORT)
+        name = (mark["key"] or "").strip()
         if name in (_VERSION, _HAS_LINES, *_WINDOWS):
             try:
-                self.header[name] = int(found["header"], 16 if name in _WINDOWS else 10)
+                self.header[name] = int(mark["header"], 16 if name in _WINDOWS else 10)
             except ValueError as error:
-                what = f"{found['header']!r} is no value of -{name}"
-                raise ProfileError(what, path=self.path, row=row) from error
-        self.warp += found["warp"] is not None
-        if found["insts"] is not None:
-            self.left, self.place = int(found["insts"]), 0
+                message = f"{mark['header']!r} is no value of -{name}"
+                raise ProfileError(message, path=self.path, row=row) from error
+        self.warp += mark["warp"] is not None
+        if mark["insts"] is not None:
+            self.left, self.place = int(mark["insts"]), 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,29 +178,29 @@ class _Instruction:
     def accesses(self, header: dict[str, int], line_bytes: int) -> tuple[int, list[int]]:
         """Return how many threads it is of, and the lines of global memory that these touch, ascending."""
         has_ids = header.get(_VERSION, 0) < _FIRST_VERSION_WITHOUT_IDS
-        at = has_ids * _ID_WORDS + bool(header.get(_HAS_LINES, 0))
-        self._number(at, "the program counter", 16, _ADDRESSES)
-        mask = self._number(at + 1, "the mask", 16, _ADDRESSES)
+        place = has_ids * _ID_WORDS + bool(header.get(_HAS_LINES, 0))
+        self._number(place, "the program counter", 16, _ADDRESSES)
+        mask = self._number(place + 1, "the mask", 16, _ADDRESSES)
         if mask >> _THREADS:
-            raise self._error("the mask is not one of 32 threads", at + 1)
-        opcode_at = at + 3 + self._number(at + 2, "the number of destinations", 10, _MOST_REGISTERS + 1)
-        opcode, what = self._word(opcode_at), "the number of sources"
-        width_at = opcode_at + 2 + self._number(opcode_at + 1, what, 10, _MOST_REGISTERS + 1)
+            raise self._error("the mask is not one of 32 threads", place + 1)
+        opcode_at = place + 3 + self._number(place + 2, "the number of destinations", 10, _MOST_REGISTERS + 1)
+        opcode, label = self._word(opcode_at), "the number of sources"
+        width_at = opcode_at + 2 + self._number(opcode_at + 1, label, 10, _MOST_REGISTERS + 1)
         width, name = self._number(width_at, "the access width", 10, _MOST_BYTES), opcode.partition(b".")[0]
         if width and name not in _KNOWN:
-            what = "the memory instruction is not read"
+            label = "the memory instruction is not read"
             if name.startswith((b"UTMA", b"UBLK")):
-                what = "bulk copies of the tensor memory accelerator are not read"
-            raise self._error(what, opcode_at, remedy="give the addresses as text or CSV")
+                label = "bulk copies of the tensor memory accelerator are not read"
+            raise self._error(label, opcode_at, remedy="give the addresses as text or CSV")
         threads = mask.bit_count()
         if not width or not mask or name in _OTHER:
             return threads, []
         addresses = self._addresses(width_at + 1, mask)
         if name in _GENERIC:
             windows = [range(base, base + _WINDOW_BYTES) for key in _WINDOWS if (base := header.get(key))]
-            addresses = [each for each in addresses if not any(each in window for window in windows)]
+            addresses = [address for address in addresses if not any(address in window for window in windows)]
         shift, offsets = line_bytes.bit_length() - 1, (*range(0, width, line_bytes), width - 1)
-        lines = {(each + more) % _ADDRESSES >> shift for more in offsets for each in addresses}
+        lines = {(address + offset) % _ADDRESSES >> shift for offset in offsets for address in addresses}
         return threads, sorted(lines)
 
     def _addresses(self, form_at: int, mask: int) -> list[int]:
@@ -229,7 +229,7 @@ class _Instruction:
             raise self._error("the line ends early")
         return self.words[place]
 
-    def _number(self, place: int, what: str, base: int, below: int) -> int:
+    def _number(self, place: int, label: str, base: int, below: int) -> int:
         """Return the number from 0 at a place."""
         try:
             number = int(self._word(place), base)
@@ -237,10 +237,10 @@ class _Instruction:
             number = -1
         if not 0 <= number < below:
             kind = "no such number" if base == 10 else "no hexadecimal number"
-            raise self._error(f"{what} is {kind}", place)
+            raise self._error(f"{label} is {kind}", place)
         return number
 
-    def _error(self, what: str, place: int | None = None, remedy: str | None = None) -> ProfileError:
+    def _error(self, message: str, place: int | None = None, remedy: str | None = None) -> ProfileError:
         if place is not None:
-            what = f"{what} ({self.words[place].decode('utf-8', 'replace')!r})"
-        return ProfileError(what, path=self.path, row=self.row, remedy=remedy)
+            message = f"{message} ({self.words[place].decode('utf-8', 'replace')!r})"
+        return ProfileError(message, path=self.path, row=self.row, remedy=remedy)

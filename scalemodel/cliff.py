@@ -99,7 +99,7 @@ class CurveReading(NamedTuple):
 
     #: The first one above the largest model, the only one applied; one between the models.
     cliff: CurveStep | None
-    inside: CurveStep | None
+    inner: CurveStep | None
     findings: tuple[Finding, ...]
 
 
@@ -125,21 +125,21 @@ def read_curve(
     ]
     fired, unit = [step for step in steps if step.fired], measurements.scaling.unit
     if not measurements.scaling.has_cliffs:
-        what = (
+        message = (
             f"{fired[0].in_words(unit) if fired else ''}, but under {measurements.scaling} scaling the "
             "working set grows with the system: no cliff is applied."
         )
-        ignored = Finding("curve-ignored", "note", what, "say strong scaling if the work stays the same")
+        ignored = Finding("curve-ignored", "note", message, "say strong scaling if the work stays the same")
         return CurveReading(None, None, (ignored,) if fired else ())
     above = [step for step in fired if step.larger > models[-1]]
     # The last one: from there on the models show a trend again.
-    inside = next((step for step in reversed(fired) if step.larger <= models[-1]), None)
-    said = (
+    inner = next((step for step in reversed(fired) if step.larger <= models[-1]), None)
+    findings = (
         *_coverage(measurements.curve, models[-1], targets[-1], unit),
         *_doubts(steps, measurements),
-        *_misplaced(above, inside, models, unit),
+        *_misplaced(above, inner, models, unit),
     )
-    return CurveReading(above[0] if above else None, inside, said)
+    return CurveReading(above[0] if above else None, inner, findings)
 
 
 def _coverage(curve: Sequence[tuple[int, float]], largest: int, last: int, unit: str) -> Iterator[Finding]:
@@ -157,16 +157,16 @@ def _coverage(curve: Sequence[tuple[int, float]], largest: int, last: int, unit:
 def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> Iterator[Finding]:
     """Yield the steps that are near a cliff, then those where the curve's own bounds may make or undo one."""
     unit = measurements.scaling.unit
-    taken = {step: f"taken as {'a cliff' if step.fired else 'no cliff'}" for step in steps}
+    verdicts = {step: f"taken as {'a cliff' if step.fired else 'no cliff'}" for step in steps}
     for step in (step for step in steps if step.near):
         times = "which leaves none"
         if step.ratio is not None:
-            each = f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
-            each = "" if math.isclose(step.doublings, 1) else each
-            times = f"{step.ratio:.3g} times less{each}, where a cliff needs more than {step.threshold:g}"
-        few = f", as it falls by less than {step.least_drop:g} MPKI" if step.is_small else ""
-        what = f"{step.in_words(unit)}, {times}: {taken[step]}{few}"
-        message = f"{what}, which an error of the curve could change."
+            rate = f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
+            rate = "" if math.isclose(step.doublings, 1) else rate
+            times = f"{step.ratio:.3g} times less{rate}, where a cliff needs more than {step.threshold:g}"
+        reason = f", as it falls by less than {step.least_drop:g} MPKI" if step.is_small else ""
+        clause = f"{step.in_words(unit)}, {times}: {verdicts[step]}{reason}"
+        message = f"{clause}, which an error of the curve could change."
         remedy = "check the curve there, or simulate a size beyond it"
         yield Finding("near-cliff", "warning", message, remedy)
     bounds = {size: (low, high) for size, low, high in measurements.mpki_bounds}
@@ -174,27 +174,27 @@ def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> Iterator[
         # What has no bounds is exact.
         low, high = bounds.get(step.smaller, (step.mpki_smaller,) * 2)
         low_larger, high_larger = bounds.get(step.larger, (step.mpki_larger,) * 2)
-        least = step._replace(mpki_smaller=low, mpki_larger=high_larger)
-        most = step._replace(mpki_smaller=high, mpki_larger=low_larger)
-        if least.fired != most.fired:
+        shallowest = step._replace(mpki_smaller=low, mpki_larger=high_larger)
+        steepest = step._replace(mpki_smaller=high, mpki_larger=low_larger)
+        if shallowest.fired != steepest.fired:
             bounded = f"from {low:.3g} to {high:.3g} and from {low_larger:.3g} to {high_larger:.3g}"
-            what = f"{step.in_words(unit)}, low to high {bounded}: {taken[step]}"
-            message = f"{what}; the curve's own sampling error could change this."
+            clause = f"{step.in_words(unit)}, low to high {bounded}: {verdicts[step]}"
+            message = f"{clause}; the curve's own sampling error could change this."
             remedy = "look at more of the lines when making the curve, or at all"
             yield Finding("curve-error", "warning", message, remedy)
 
 
 def _misplaced(
-    above: Sequence[CurveStep], inside: CurveStep | None, models: Sequence[int], unit: str
+    above: Sequence[CurveStep], inner: CurveStep | None, models: Sequence[int], unit: str
 ) -> Iterator[Finding]:
     """Yield the cliffs that are not applied as they are: between the models, over the largest, and second."""
-    if inside is not None:
-        beyond = [size for size in models if size >= inside.larger]
+    if inner is not None:
+        beyond = [size for size in models if size >= inner.larger]
         message = (
-            f"{inside.in_words(unit)}: the cliff lies between the scale models, so what they gain is no "
+            f"{inner.in_words(unit)}: the cliff lies between the scale models, so what they gain is no "
             "trend. IPC per size is kept (C = 1), and the interval is doubled and not calibrated."
         )
-        remedy = f"simulate two sizes from {inside.larger} {unit} on"
+        remedy = f"simulate two sizes from {inner.larger} {unit} on"
         if len(beyond) > 1:
             remedy = f"name {joined(beyond)} {unit} alone as the simulated sizes"
         yield Finding("cliff-between-models", "warning", message, remedy)
@@ -205,6 +205,6 @@ def _misplaced(
         )
         yield Finding("cliff-not-placed", "warning", message, f"give the MPKI at {models[-1]} {unit}")
     for step in above[1:]:
-        what = f"{step.in_words(unit)}: a second cliff, which the method does not know; it is not applied."
+        clause = f"{step.in_words(unit)}: a second cliff, which the method does not know; it is not applied."
         remedy = f"simulate a size of {step.smaller} {unit} or more for the targets beyond it"
-        yield Finding("second-cliff", "warning", what, remedy)
+        yield Finding("second-cliff", "warning", clause, remedy)

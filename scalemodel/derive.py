@@ -171,14 +171,14 @@ def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     cannot express the scale model.
     """
     remedy = f"give one of {joined(target.factors)}, which divide every shared resource"
-    wanted = tuple(dict.fromkeys(factors))
-    for factor in wanted:
+    distinct = tuple(dict.fromkeys(factors))
+    for factor in distinct:
         if factor < 1:
             raise OptionError(f"a factor is 1 or more, not {factor}", remedy=remedy)
         left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
             raise OptionError(f"a factor of {factor} does not divide {joined(left_over)}", remedy=remedy)
-    return tuple(map(target.scaled, wanted))
+    return tuple(map(target.scaled, distinct))
 
 
 def default_factors(target: Target) -> tuple[int, ...]:
@@ -187,14 +187,14 @@ def default_factors(target: Target) -> tuple[int, ...]:
     Raises OptionError: no two sizes are a doubling apart.
     """
     size, unit = target.resources.size, target.resources.size_unit
-    wanted, there = PAPER_SIZES[unit], sorted(size // factor for factor in target.factors)
-    if not set(wanted) <= set(there):
-        pairs = [(each, 2 * each) for each in there if 2 * each in there and 2 * each < size]
+    published, sizes = PAPER_SIZES[unit], sorted(size // factor for factor in target.factors)
+    if not set(published) <= set(sizes):
+        pairs = [(smaller, 2 * smaller) for smaller in sizes if 2 * smaller in sizes and 2 * smaller < size]
         if not pairs:
-            what = f"no two scale models a doubling apart can be derived from {size:,} {unit}"
-            raise OptionError(what, remedy=f"name two of the sizes {joined(there)}")
-        wanted = min(pairs, key=lambda pair: abs(math.log2(pair[0] / wanted[0])))
-    return tuple(size // each for each in wanted)
+            message = f"no two scale models a doubling apart can be derived from {size:,} {unit}"
+            raise OptionError(message, remedy=f"name two of the sizes {joined(sizes)}")
+        published = min(pairs, key=lambda pair: abs(math.log2(pair[0] / published[0])))
+    return tuple(size // model_size for model_size in published)
 
 
 def _written_name(path: str, of_stdin: str) -> str:
@@ -248,14 +248,14 @@ class _Options(dict[str, tuple[str, int]]):
                 self[name], name = (value, start), ""
             else:
                 self[value] = (value, start)
-                what = f"{value!r} is neither an option nor the value of one"
-                raise self.error(value, what, "write one -option and one value each")
+                message = f"{value!r} is neither an option nor the value of one"
+                raise self.error(value, message, "write one -option and one value each")
         if "-config" in self:
             raise self.error("-config", "-config reads another file", "put all options in one")
 
-    def error(self, name: str, what: str, remedy: str) -> ProfileError:
+    def error(self, name: str, message: str, remedy: str) -> ProfileError:
         row = self.text.count("\n", 0, self[name][1]) + 1 if name in self else None
-        return ProfileError(what, path=self.path, row=row, remedy=remedy)
+        return ProfileError(message, path=self.path, row=row, remedy=remedy)
 
     def with_selection(self, name: str, default: str = "") -> str:
         return self[name][0] if name in self else default
@@ -264,8 +264,10 @@ class _Options(dict[str, tuple[str, int]]):
         """Return an option that is a whole number from 1; ProfileError where it is not, or is missing."""
         value = self.with_selection(name, default)
         if not _WHOLE.fullmatch(value):
-            what = f"{name} is {value!r}, not a whole number from 1" if name in self else f"{name} is missing"
-            raise self.error(name, what, "give the whole gpgpusim.config, its numbers in decimal digits")
+            message = (
+                f"{name} is {value!r}, not a whole number from 1" if name in self else f"{name} is missing"
+            )
+            raise self.error(name, message, "give the whole gpgpusim.config, its numbers in decimal digits")
         return int(value)
 
 
@@ -281,13 +283,15 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
     slices, parts = channels * options.whole(_SLICES_PER_CHANNEL), options.whole(_CHIPLETS, "1")
     if clusters % parts or channels % parts:
-        what = f"{_CHIPLETS} {parts} does not divide {clusters} clusters and {channels} memory channels"
-        raise options.error(_CHIPLETS, what, "give a target whose chiplet partitions are alike")
+        message = f"{_CHIPLETS} {parts} does not divide {clusters} clusters and {channels} memory channels"
+        raise options.error(_CHIPLETS, message, "give a target whose chiplet partitions are alike")
     cache = _CACHE.match(options.with_selection(_LLC))
     if cache is None:
-        what = f"{_LLC} is {options.with_selection(_LLC)!r}, which does not start with sets:line bytes:ways"
+        message = (
+            f"{_LLC} is {options.with_selection(_LLC)!r}, which does not start with sets:line bytes:ways"
+        )
         remedy = "give a target with a last-level cache, as in S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"
-        raise options.error(_LLC, what, remedy)
+        raise options.error(_LLC, message, remedy)
     clocks, noc, dram = _FOUR_CLOCKS.fullmatch(options.with_selection(_CLOCKS)), None, None
     if clocks and options.with_selection("-network_mode", _BOOKSIM) == _LOCAL_CROSSBAR and _FLIT in options:
         noc = min(clusters, slices) * options.whole(_FLIT) * float(clocks[2]) / 1000
@@ -297,8 +301,8 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     sms, llc = clusters * options.whole(_SMS_PER_CLUSTER), slices * math.prod(map(int, cache.groups()))
     resources = SharedResources(sms, llc, slices, channels, noc, dram)
     name = _written_name(path, "gpgpusim.config")
-    known = frozenset(options if known_options is None else known_options)
-    unknown = [option for option in options if option not in known]
+    recognised = frozenset(options if known_options is None else known_options)
+    unknown = [option for option in options if option not in recognised]
 
     def scaled(factor: int) -> ScaledModel:
         edits, notes = _edits(options, factor) if factor > 1 else ({}, [])
@@ -313,13 +317,13 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         changes = tuple(Change(name, option, options[option][0], new) for option, new in edits.items())
         return ScaledModel(factor, resources.divided(factor), changes, ours, tuple(notes))
 
-    where = "" if parts == 1 else f" in each of {parts} chiplet partitions"
-    whole = (
-        (clusters // parts, f"SM clusters{where} ({_CLUSTERS})"),
-        (channels // parts, f"memory channels{where} ({_CHANNELS})"),
+    place = "" if parts == 1 else f" in each of {parts} chiplet partitions"
+    whole_resources = (
+        (clusters // parts, f"SM clusters{place} ({_CLUSTERS})"),
+        (channels // parts, f"memory channels{place} ({_CHANNELS})"),
     )
-    unchanged = tuple((each, options[each][0]) for each in _UNCHANGED if each in options)
-    return Target(name, resources, whole, unchanged, scaled)
+    unchanged = tuple((option, options[option][0]) for option in _UNCHANGED if option in options)
+    return Target(name, resources, whole_resources, unchanged, scaled)
 
 
 def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
@@ -331,9 +335,9 @@ def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
     mapping, indexing = options.with_selection(_MAPPING, "dramid@"), options.with_selection(_INDEXING)
     clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
     if not mapping.startswith("dramid@") and "d" in mapping.lower():
-        what = f"{_MAPPING} names the address bits of {channels} memory channels one by one,"
+        message = f"{_MAPPING} names the address bits of {channels} memory channels one by one,"
         remedy = "write it as dramid@FIRST_BIT;MAP, without the letter D"
-        raise options.error(_MAPPING, f"{what} so it holds for no other number", remedy)
+        raise options.error(_MAPPING, f"{message} so it holds for no other number", remedy)
     left, slices, notes = channels // factor, options.whole(_SLICES_PER_CHANNEL), []
     edits = {_CLUSTERS: str(clusters // factor), _CHANNELS: str(left)}
     # Over how many slices the simulator asks its hash to spread addresses.
@@ -341,11 +345,11 @@ def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
     if indexing == _IPOLY_MODULO:
         hashed = left * slices & -(left * slices)
     if indexing in (_IPOLY, _IPOLY_MODULO) and hashed < _IPOLY_LEAST_SLICES:
-        new, how = (_BITWISE, "bitwise XOR") if left.bit_count() == 1 else (_NO_INDEXING, "no hash")
+        new, hash_name = (_BITWISE, "bitwise XOR") if left.bit_count() == 1 else (_NO_INDEXING, "no hash")
         edits[_INDEXING] = new
         sentence = f"the simulator's IPOLY hash is for 16 cache slices or more, so {_INDEXING} is"
-        where = f"{new}, {how}, where the target has {indexing}"
-        notes.append(Note("partition-indexing-changed", f"{sentence} {where}"))
+        clause = f"{new}, {hash_name}, where the target has {indexing}"
+        notes.append(Note("partition-indexing-changed", f"{sentence} {clause}"))
     if options.with_selection("-network_mode", _BOOKSIM) == _BOOKSIM:
         ports = (clusters + channels * slices) // factor
         file = options.with_selection("-inter_config_file") or "of BookSim"
@@ -399,14 +403,14 @@ def toml_target(text: str, path: str) -> Target:
     and, optional, inter_chiplet_gb_per_s, the link of one of them. There a factor divides the chiplets and
     nothing else. The scale model is the same text with the values that scale replaced, so comments stay.
     """
-    read = parsed_toml(text, path, _Target, meant=_MEANT)
-    gpu, dies = read.gpu, read.gpu.chiplets or 1
+    document = parsed_toml(text, path, _Target, meant=_MEANT)
+    gpu, dies = document.gpu, document.gpu.chiplets or 1
     if gpu.inter_chiplet_gb_per_s and not gpu.chiplets:
-        what, key = "is of a GPU of chiplets", "inter_chiplet_gb_per_s"
-        raise ProfileError(what, path=path, key=key, remedy="state what the target has")
+        message, key = "is of a GPU of chiplets", "inter_chiplet_gb_per_s"
+        raise ProfileError(message, path=path, key=key, remedy="state what the target has")
     if gpu.llc_mib * _MIB % 1:
-        what = f"{gpu.llc_mib} is not a whole number of bytes"
-        raise ProfileError(what, path=path, key="llc_mib", remedy="state what the target has")
+        message = f"{gpu.llc_mib} is not a whole number of bytes"
+        raise ProfileError(message, path=path, key="llc_mib", remedy="state what the target has")
     with_selection = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
     of_all = {
         key: dies * value for key, value in with_selection.items() if key not in ("llc_mib", "chiplets")
@@ -429,16 +433,16 @@ def toml_target(text: str, path: str) -> Target:
             return f"{line[2]}{new[line[3]]}" if is_ours else line[0]
 
         ours = _LINE.sub(replaced, text)
-        wanted = _Target(msgspec.structs.replace(gpu, **new), read.per_sm)
-        if parsed_toml(ours, path, _Target, meant=_MEANT) != wanted:
-            what = "the values that scale cannot be replaced as they are written"
-            raise ProfileError(what, path=path, remedy="write the table [gpu] with one key = value a line")
+        expected = _Target(msgspec.structs.replace(gpu, **new), document.per_sm)
+        if parsed_toml(ours, path, _Target, meant=_MEANT) != expected:
+            message = "the values that scale cannot be replaced as they are written"
+            raise ProfileError(message, path=path, remedy="write the table [gpu] with one key = value a line")
         changes = tuple(Change(name, key, str(with_selection[key]), str(new[key])) for key in keys)
         return ScaledModel(factor, resources.divided(factor), changes, ours)
 
-    whole = [(resources.sms, "SMs"), (llc, "bytes of last-level cache")]
-    whole += [(resources.llc_slices, "slices of last-level cache")]
-    whole += [(resources.memory_controllers, "memory controllers")]
-    whole = whole if gpu.chiplets is None else [(gpu.chiplets, "chiplets")]
-    unchanged = tuple((key, str(value)) for key, value in read.per_sm.items())
-    return Target(name, resources, tuple(whole), unchanged, scaled)
+    whole_resources = [(resources.sms, "SMs"), (llc, "bytes of last-level cache")]
+    whole_resources += [(resources.llc_slices, "slices of last-level cache")]
+    whole_resources += [(resources.memory_controllers, "memory controllers")]
+    whole_resources = whole_resources if gpu.chiplets is None else [(gpu.chiplets, "chiplets")]
+    unchanged = tuple((key, str(value)) for key, value in document.per_sm.items())
+    return Target(name, resources, tuple(whole_resources), unchanged, scaled)

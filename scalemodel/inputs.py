@@ -93,22 +93,22 @@ def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
 def parsed_toml(text: str, path: str, kind: type[Document], *, meant: str) -> Document:
     """Return the keys and values of a TOML as a record; else ProfileError, asking for ``meant``."""
     if len(text) > _MOST_TOML_CHARACTERS:
-        what = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
-        raise ProfileError(what, path=path, remedy="give measurements as a CSV, or in several files")
+        message = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
+        raise ProfileError(message, path=path, remedy="give measurements as a CSV, or in several files")
     try:
         return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
     except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at ")
-        stray = re.search(r"unknown field `(.*)`", what, re.DOTALL)
-        key = stray[1] if stray else re.sub(r"[`$]|\[[^\]]*\]", "", where).removeprefix(".")
+        message, _, location = str(error).partition(" - at ")
+        stray = re.search(r"unknown field `(.*)`", message, re.DOTALL)
+        key = stray[1] if stray else re.sub(r"[`$]|\[[^\]]*\]", "", location).removeprefix(".")
         last = re.escape(key.rpartition(".")[2])
         line = re.search(rf"^[ \t]*\[?[ \t]*{last}[ \t]*[=\].]", text, re.MULTILINE) if key else None
         row = None if line is None else text.count("\n", 0, line.start()) + 1
-        what = what.replace("`", "")
-        raise ProfileError(what, path=path, row=row, key=key or None, remedy=_CORRECT) from error
+        message = message.replace("`", "")
+        raise ProfileError(message, path=path, row=row, key=key or None, remedy=_CORRECT) from error
     except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
-        found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-        row, remedy = None if found is None else int(found[1]), f"correct it, or give {meant}"
+        position = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        row, remedy = None if position is None else int(position[1]), f"correct it, or give {meant}"
         raise ProfileError(f"not a TOML: {error}", path=path, row=row, remedy=remedy) from error
 
 
@@ -117,8 +117,8 @@ class _Row(NamedTuple):
     row: int  #: from 1
     cells: dict[str, str]
 
-    def error(self, what: str, column: str, remedy: str) -> ProfileError:
-        return ProfileError(what, path=self.path, row=self.row, column=column, remedy=remedy)
+    def error(self, message: str, column: str, remedy: str) -> ProfileError:
+        return ProfileError(message, path=self.path, row=self.row, column=column, remedy=remedy)
 
     def number(self, column: str, wrong_value: Callable[[float], str | None], remedy: str) -> float:
         """Return the number in a cell; ProfileError where there is none, or one out of range."""
@@ -146,8 +146,8 @@ def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[
     header: list[str] = []
     rows = []
     try:
-        for read in reader:
-            cells, number = [cell.strip() for cell in read], reader.line_num
+        for fields in reader:
+            cells, number = [cell.strip() for cell in fields], reader.line_num
             if not any(cells):
                 continue
             if not header:
@@ -158,13 +158,13 @@ def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[
                     raise ProfileError(wrong[0], path=path, row=number, remedy=remedy)
             elif len(cells) != len(header):
                 fix = "leave the cell of what was not measured empty, and write numbers with a decimal point"
-                what = f"{len(cells)} cells where the header has {len(header)}"
-                raise ProfileError(what, path=path, row=number, remedy=fix)
+                message = f"{len(cells)} cells where the header has {len(header)}"
+                raise ProfileError(message, path=path, row=number, remedy=fix)
             else:
                 rows.append(_Row(path, number, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
-        what, row = f"not a CSV ({error})", reader.line_num
-        raise ProfileError(what, path=path, row=row, remedy="check the quotes there") from error
+        message, row = f"not a CSV ({error})", reader.line_num
+        raise ProfileError(message, path=path, row=row, remedy="check the quotes there") from error
     if not rows:
         raise ProfileError("no row of measurements", path=path, remedy="give a row for each size")
     return header, rows
@@ -191,23 +191,23 @@ def _benchmarks(
     tell = tell or (lambda _: None)
     if stray := [name or "without a name" for name in header if name not in (*_REQUIRED, *_OPTIONAL)]:
         tell(f"{path}: not read: column{'s' if len(stray) > 1 else ''} {', '.join(dict.fromkeys(stray))}")
-    there: dict[str, list[_Row]] = {}
+    rows_by_name: dict[str, list[_Row]] = {}
     for row in rows:
-        there.setdefault(row.cells["benchmark"], []).append(row)
-    measured = {name: _measured(name, of, scaling, mpki_unit) for name, of in there.items()}
+        rows_by_name.setdefault(row.cells["benchmark"], []).append(row)
+    measured = {name: _measured(name, group, scaling, mpki_unit) for name, group in rows_by_name.items()}
     if benchmark is not None and benchmark not in measured:
-        what = f"{path} has no benchmark {benchmark!r}"
-        raise OptionError(what, remedy=f"name one of {', '.join(measured)}")
-    wanted, left_out = [*measured] if benchmark is None else [benchmark], []
-    for name in wanted:
+        message = f"{path} has no benchmark {benchmark!r}"
+        raise OptionError(message, remedy=f"name one of {', '.join(measured)}")
+    names, left_out = [*measured] if benchmark is None else [benchmark], []
+    for name in names:
         if (sizes := len(measured[name].ipc)) < 2:
-            what = f"{name} has an IPC at {'one size alone' if sizes else 'no size'}, which shows no trend"
-            left_out.append(there[name][-1].error(what, "ipc", "give two sizes or more"))
-    if len(left_out) == len(wanted):
+            message = f"{name} has an IPC at {'one size alone' if sizes else 'no size'}, which shows no trend"
+            left_out.append(rows_by_name[name][-1].error(message, "ipc", "give two sizes or more"))
+    if len(left_out) == len(names):
         raise left_out[0]
     for wrong in left_out:
         tell(f"left out: {wrong}")
-    yield from (measured[name] for name in wanted if len(measured[name].ipc) >= 2)
+    yield from (measured[name] for name in names if len(measured[name].ipc) >= 2)
 
 
 def _measured(
@@ -215,7 +215,7 @@ def _measured(
 ) -> Measurements:
     """Return what the rows of a benchmark say; ProfileError: one is wrong, or other than those before."""
     values: dict[str, dict[int, float]] = {column: {} for column in WRONG_VALUE}
-    said: dict[str, StrEnum] = {}
+    choices: dict[str, StrEnum] = {}
     correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
     for row in rows:
         cells, size = row.cells, int(row.number("size", wrong_size, SIZE_REMEDY))
@@ -226,17 +226,17 @@ def _measured(
             wrong, column = "neither an IPC nor an MPKI", "ipc"
         elif size in values["ipc"] or size in values["mpki"]:
             wrong = f"{name} has size {size} already"
-        for each, kind in _CHOICES.items():
-            choice = row.choice(each, kind)
-            if choice and said.setdefault(each, choice) is not choice:
-                wrong, column = f"{name} has {choice} here and {said[each]} above", each
+        for column_name, kind in _CHOICES.items():
+            choice = row.choice(column_name, kind)
+            if choice and choices.setdefault(column_name, choice) is not choice:
+                wrong, column = f"{name} has {choice} here and {choices[column_name]} above", column_name
         if wrong is not None:
             raise row.error(wrong, column, "correct it, or drop the row")
-        for each, wrong_value in WRONG_VALUE.items():
-            if cells.get(each):
-                values[each][size] = row.number(each, wrong_value, correct)
-    unit = mpki_unit or MpkiUnit(said.get("mpki_unit", MpkiUnit.THREAD))
-    kind_of = scaling or Scaling(said.get("scaling", Scaling.STRONG))
+        for column_name, wrong_value in WRONG_VALUE.items():
+            if cells.get(column_name):
+                values[column_name][size] = row.number(column_name, wrong_value, correct)
+    unit = mpki_unit or MpkiUnit(choices.get("mpki_unit", MpkiUnit.THREAD))
+    kind_of = scaling or Scaling(choices.get("scaling", Scaling.STRONG))
     columns = (values["ipc"], values["mpki"], values["f_mem"])
     return Measurements(name, *columns, mpki_unit=unit, scaling=kind_of)
 
@@ -287,20 +287,20 @@ class ScaleQuestion(NamedTuple):
 
     def toml(self) -> str:
         """Return it as a TOML; of f_mem that of the largest scale model, which alone counts."""
-        known = self.measurements
-        f_mem = known.f_mem.get(max(self.simulated, default=0))
+        measurements = self.measurements
+        f_mem = measurements.f_mem.get(max(self.simulated, default=0))
         lines = [
-            f"name = {_toml_text(known.name)}",
-            f'scaling = "{known.scaling}"  # {", ".join(Scaling)}',
-            f'mpki_unit = "{known.mpki_unit}"  # {", ".join(MpkiUnit)}: whose thousand instructions count',
-            _toml_number("peak_ipc_per_sm", known.peak_ipc_per_sm, "the most an SM can do in a cycle"),
+            f"name = {_toml_text(measurements.name)}",
+            f'scaling = "{measurements.scaling}"  # {", ".join(Scaling)}',
+            f'mpki_unit = "{measurements.mpki_unit}"  # {", ".join(MpkiUnit)} instructions',
+            _toml_number("peak_ipc_per_sm", measurements.peak_ipc_per_sm, "the most an SM can do in a cycle"),
             _toml_number("f_mem", f_mem, "of the largest scale model, a fraction"),
             f"simulated = {list(self.simulated)}  # the scale models",
             f"targets = {list(self.targets)}  # sizes to predict",
         ]
         comments = {"ipc": "size = instructions per cycle", "mpki": "size = misses per thousand instructions"}
         for kind, comment in comments.items():
-            values = sorted(getattr(known, kind).items())
+            values = sorted(getattr(measurements, kind).items())
             lines += ["", f"[{kind}]  # {comment}", *(f"{size} = {value!r}" for size, value in values)]
         return "\n".join(lines) + "\n"
 
@@ -352,10 +352,10 @@ def read_questions(
     header = next(line for line in text.splitlines() if line.strip())
     if ("," in header or ";" in header) and "=" not in header:
         questions = []
-        for found in _benchmarks(text, path, benchmark, scaling, mpki_unit, tell):
-            pair = found.simulated_sizes[:2]
-            targets = tuple(size for size in found.sizes if size > pair[1])
-            questions.append(ScaleQuestion(found, pair, targets))
+        for measurements in _benchmarks(text, path, benchmark, scaling, mpki_unit, tell):
+            pair = measurements.simulated_sizes[:2]
+            targets = tuple(size for size in measurements.sizes if size > pair[1])
+            questions.append(ScaleQuestion(measurements, pair, targets))
         return tuple(questions)
     return (parse_question(text, path, scaling=scaling, mpki_unit=mpki_unit),)
 
@@ -367,27 +367,27 @@ def parse_question(
 
     Raises ProfileError: it is no TOML of a question, or a value in it is wrong.
     """
-    asked = parsed_toml(text, path, _Toml, meant=_MEASUREMENTS)
-    models = tuple(sorted(asked.simulated or asked.ipc))
+    document = parsed_toml(text, path, _Toml, meant=_MEASUREMENTS)
+    models = tuple(sorted(document.simulated or document.ipc))
     wrong = None
-    for key, sizes in (("simulated", asked.simulated), ("targets", asked.targets)):
+    for key, sizes in (("simulated", document.simulated), ("targets", document.targets)):
         if len(set(sizes)) < len(sizes):
             wrong = key, "a size is named twice"
         elif out_of_range := next(filter(None, map(wrong_size, sizes)), None):
             wrong = key, out_of_range
-    if missing := [size for size in models if size not in asked.ipc]:
+    if missing := [size for size in models if size not in document.ipc]:
         wrong = "simulated", f"size {missing[0]} has no IPC"
     elif len(models) < 2:
         wrong = "ipc", f"an IPC at {'one size alone' if models else 'no size'} shows no trend"
     if wrong is not None:
         raise ProfileError(wrong[1], path=path, key=wrong[0], remedy="correct it there")
-    f_mem = {} if asked.f_mem is None else {models[-1]: asked.f_mem}
-    peak, unit, kind = asked.peak_ipc_per_sm, mpki_unit or asked.mpki_unit, scaling or asked.scaling
+    f_mem = {} if document.f_mem is None else {models[-1]: document.f_mem}
+    peak, unit, kind = document.peak_ipc_per_sm, mpki_unit or document.mpki_unit, scaling or document.scaling
     try:
-        measurements = Measurements(asked.name, asked.ipc, asked.mpki, f_mem, peak, unit, kind)
+        measurements = Measurements(document.name, document.ipc, document.mpki, f_mem, peak, unit, kind)
     except OptionError as error:
         raise ProfileError(error.message, path=path, remedy=error.remedy or _CORRECT) from error
-    targets = tuple(asked.targets) or measured_above(measurements, models)
+    targets = tuple(document.targets) or measured_above(measurements, models)
     return ScaleQuestion(measurements, models, targets)
 
 
@@ -428,8 +428,8 @@ def read_curve_points(path: str) -> CurvePoints:
             drop = "give its sampling error, or drop both columns"
             low, high = (row.number(key, wrong_mpki, drop) for key in ("low", "high"))
             if not low <= mpki <= high:
-                what = f"the MPKI of {mpki:g} is not from {low:g} to {high:g}"
-                raise row.error(what, "low" if low > mpki else "high", drop)
+                message = f"the MPKI of {mpki:g} is not from {low:g} to {high:g}"
+                raise row.error(message, "low" if low > mpki else "high", drop)
             bounds += [(size, low, high)] if low < high else []
         for column in ("unit", "line_bytes"):
             if row.cells.get(column) != rows[0].cells.get(column):

@@ -130,8 +130,10 @@ class Measurements:
             raise OptionError(f"the peak IPC per SM: {wrong}", remedy="give what an SM can do in a cycle")
         for size, ipc in sorted(self.ipc.items()):
             if ipc > peak * size:
-                what = f"the IPC at size {size} is {ipc / size:g} per SM, above the peak of {peak:g}"
-                raise OptionError(what, remedy="give both in the same instructions, of threads or of warps")
+                message = f"the IPC at size {size} is {ipc / size:g} per SM, above the peak of {peak:g}"
+                raise OptionError(
+                    message, remedy="give both in the same instructions, of threads or of warps"
+                )
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -152,7 +154,7 @@ class Measurements:
 Pairs = Iterable[tuple[int, float]]
 
 
-def measurements_of(
+def collect_measurements(
     ipc: Pairs,
     mpki: Pairs = (),
     f_mem: Pairs = (),

@@ -168,13 +168,13 @@ def miss_rate_curve(
         raise OptionError(f"the sampling rate is above 0 and at most 1, not {rate:g}")
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
     if capacities.min() < trace.line_bytes:
-        least = f"a cache holds at least one line of {trace.line_bytes} bytes"
-        raise OptionError(f"{least}, not {capacities.min():,} bytes")
+        message = f"a cache holds at least one line of {trace.line_bytes} bytes"
+        raise OptionError(f"{message}, not {capacities.min():,} bytes")
     with_selection = trace.thread_instructions if unit is MpkiUnit.THREAD else trace.warp_instructions
     if with_selection is not None and instructions is not None and with_selection != instructions:
-        given = f"{instructions:,} {unit} instructions are given"
+        message = f"{instructions:,} {unit} instructions are given"
         raise OptionError(
-            f"{given}, but the trace states {with_selection:,}", remedy="leave their number out"
+            f"{message}, but the trace states {with_selection:,}", remedy="leave their number out"
         )
     lines, is_sampled = capacities // trace.line_bytes, method is Method.SHARDS
     if method is Method.STAT_STACK:
@@ -187,8 +187,8 @@ def miss_rate_curve(
         for misses in (counts.misses, counts.low, counts.high)
     )
     sampling = (rate, confidence) if is_sampled else (1.0, None)
-    known = (trace.line.size, instructions, unit, method, *sampling, trace.line_bytes)
-    return MissRateCurve(capacities, counts, mpki, low, high, *known)
+    properties = (trace.line.size, instructions, unit, method, *sampling, trace.line_bytes)
+    return MissRateCurve(capacities, counts, mpki, low, high, *properties)
 
 
 # -- stack distances ----------------------------------------------------------------------------------------
@@ -205,8 +205,8 @@ def find_reuses(line: AddressArray) -> tuple[IntArray, IntArray]:
     As many accesses are cold, the first to their line, as there are more accesses than these.
     """
     if line.size > _MOST_ACCESSES:
-        what = f"the trace has {line.size:,} accesses, more than {_MOST_ACCESSES:,}"
-        raise OptionError(what, remedy="sample it, or take fewer kernels")
+        message = f"the trace has {line.size:,} accesses, more than {_MOST_ACCESSES:,}"
+        raise OptionError(message, remedy="sample it, or take fewer kernels")
     place, is_followed = _by_line(line)
     next_place = np.full(line.size, -1, dtype=np.int32)
     next_place[place[:-1][is_followed]] = place[1:][is_followed]
@@ -260,19 +260,21 @@ def larger_before(permutation: Int32Array) -> Int32Array:
     order of their places, is halved into its lower and its upper values, and each lower one counts the upper
     ones before it. Pairs that stay together are counted in a later halving. O(n log n).
     """
-    whole = 1 << max(permutation.size - 1, 0).bit_length()
-    values = np.concatenate([permutation, np.arange(permutation.size, whole, dtype=np.int32)])
-    part = min(whole, _CACHED)
-    values, counts = _halved(values, np.zeros_like(values), whole // 2, part)
+    padded_size = 1 << max(permutation.size - 1, 0).bit_length()
+    values = np.concatenate([permutation, np.arange(permutation.size, padded_size, dtype=np.int32)])
+    part = min(padded_size, _CACHED)
+    values, counts = _halved(values, np.zeros_like(values), padded_size // 2, part)
     for start in range(0, permutation.size, part):
-        here = slice(start, start + part)
-        counts[here] = _halved(values[here], counts[here], part // 2, 1)[1]
+        window = slice(start, start + part)
+        counts[window] = _halved(values[window], counts[window], part // 2, 1)[1]
     return counts[: permutation.size]
 
 
-def _halved(values: Int32Array, counts: Int32Array, half: int, least: int) -> tuple[Int32Array, Int32Array]:
+def _halved(
+    values: Int32Array, counts: Int32Array, half: int, threshold: int
+) -> tuple[Int32Array, Int32Array]:
     """Split groups of twice ``half`` values into lower, then upper half, down to halves of the least size."""
-    while half >= least:
+    while half >= threshold:
         is_upper = (values & half) != 0
         upper, lower = np.flatnonzero(is_upper), np.flatnonzero(~is_upper)
         # Of the places before the k-th lower value, k are lower ones, and each whole group before had `half`
@@ -342,24 +344,24 @@ def shards_misses(
     """
     sample = draw_lines(line, rate, rng) if rate < 1 else line
     if line.size and not sample.size:
-        what = f"no line of the trace is chosen at a sampling rate of {rate:g}"
-        raise OptionError(what, remedy="raise the rate, or ask for the exact curve")
+        message = f"no line of the trace is chosen at a sampling rate of {rate:g}"
+        raise OptionError(message, remedy="raise the rate, or ask for the exact curve")
     distance = stack_distances(sample)
-    again = distance[distance != COLD]
-    cold = distance.size - again.size
+    reused = distance[distance != COLD]
+    cold = distance.size - reused.size
     if rate == 1:
-        exact = (cold + count_at_least(again, capacity_lines)).astype(np.float64)
+        exact = (cold + count_at_least(reused, capacity_lines)).astype(np.float64)
         return MissCounts(exact, exact, exact, float(cold))
     # A confidence next to 1 is one of 1 when rounded, which has no quantile.
     quantile = NormalDist().inv_cdf(min(0.5 + confidence / 2, nextafter(1.0, 0.0)))
     capacity = capacity_lines.astype(np.float64)
     shift = quantile * np.sqrt(capacity * (1 - rate) / rate)
     larger, smaller = (capacity + shift) * rate, np.maximum(capacity - shift, 0.0) * rate
-    misses, least, most = (
-        (cold + _beyond(again, each)) / rate for each in (capacity * rate, larger, smaller)
+    misses, fewest, greatest = (
+        (cold + _beyond(reused, lines)) / rate for lines in (capacity * rate, larger, smaller)
     )
-    low = least - quantile * _standard_error(sample, rate, distance, larger)
-    high = most + quantile * _standard_error(sample, rate, distance, smaller)
+    low = fewest - quantile * _standard_error(sample, rate, distance, larger)
+    high = greatest + quantile * _standard_error(sample, rate, distance, smaller)
     accesses = float(line.size)
     return MissCounts(
         np.minimum(misses, accesses),
@@ -371,9 +373,9 @@ def shards_misses(
 
 def _beyond(distance: IntArray, capacity: FloatArray) -> FloatArray:
     """Return how many distances are beyond each capacity; interpolated between whole numbers of lines."""
-    whole = np.floor(capacity).astype(np.int64)
-    part = capacity - whole
-    return (1 - part) * count_at_least(distance, whole) + part * count_at_least(distance, whole + 1)
+    lines = np.floor(capacity).astype(np.int64)
+    part = capacity - lines
+    return (1 - part) * count_at_least(distance, lines) + part * count_at_least(distance, lines + 1)
 
 
 def _standard_error(

@@ -150,8 +150,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename={"name": "benchm
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
-class _Asked(NamedTuple):
-    """What all rules are asked: measurements, models with their IPC, the cliff to apply, and how to."""
+class _Context(NamedTuple):
+    """What all rules go by: measurements, models with their IPC, the cliff to apply, and how to."""
 
     measurements: Measurements
     points: Sequence[tuple[int, float]]
@@ -193,21 +193,25 @@ def predict(
     if not measurements.scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
         growing = f"under {measurements.scaling} scaling there is no cliff: the working set grows with it"
         raise OptionError(growing, remedy="leave f_mem and the curve's options out, or say strong scaling")
-    level, chosen = calibration(confidence), [rule_named(name) for name in dict.fromkeys(rules)]
-    models, wanted = _checked(measurements, simulated, targets), list(dict.fromkeys(targets))
+    level, scale_rules = calibration(confidence), [rule_named(name) for name in dict.fromkeys(rules)]
+    models, distinct_targets = _checked(measurements, simulated, targets), list(dict.fromkeys(targets))
     points = [(size, measurements.ipc[size]) for size in models]
-    reading = read_curve(measurements, models, sorted(wanted), curve_is_modelled=curve_is_modelled)
-    is_inside, ends = reading.inside is not None, ModelPair(*points[0], *points[-1])
+    reading = read_curve(measurements, models, sorted(distinct_targets), curve_is_modelled=curve_is_modelled)
+    is_inside, ends = reading.inner is not None, ModelPair(*points[0], *points[-1])
     has_gain = not is_inside and ends.correction_per_doubling > 1 + _LINEAR_WITHIN
     stalls = f_mem if f_mem is not None else measurements.f_mem.get(models[-1])
     cliff = None if has_gain else reading.cliff
-    asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
-    back_casts = {rule.name: _back_cast(rule, points) for rule in chosen if len(points) > 2 and not is_inside}
+    context = _Context(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
+    back_casts = {
+        rule.name: _back_cast(rule, points) for rule in scale_rules if len(points) > 2 and not is_inside
+    }
     gain = _gain_finding(
         reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None, is_assumed=assume_f_mem
     )
     predictions = [
-        _predicted(asked, rule, back_casts.get(rule.name), target) for target in wanted for rule in chosen
+        _predicted(context, rule, back_casts.get(rule.name), target)
+        for target in distinct_targets
+        for rule in scale_rules
     ]
     return Outcome(
         name=measurements.name,
@@ -216,7 +220,9 @@ def predict(
         mpki_unit=measurements.mpki_unit,
         confidence=level.confidence,
         cliff=None if cliff is None else _cliff_record(cliff),
-        predictions=tuple(each.beside(measurements.ipc.get(each.target)) for each in predictions),
+        predictions=tuple(
+            prediction.beside(measurements.ipc.get(prediction.target)) for prediction in predictions
+        ),
         correction=1.0 if is_inside else ends.correction,
         back_cast={name: None if back == math.inf else back for name, back in back_casts.items()},
         classification=_classify(measurements, ends, reading),
@@ -228,16 +234,16 @@ def _checked(
     measurements: Measurements, simulated: Sequence[int] | None, targets: Sequence[int]
 ) -> tuple[int, ...]:
     """Return the sizes of the scale models, ascending; OptionError where they, or the targets, are wrong."""
-    of, unit = f"{measurements.name}: " if measurements.name else "", measurements.scaling.unit
+    prefix, unit = f"{measurements.name}: " if measurements.name else "", measurements.scaling.unit
     models = measurements.simulated_sizes if simulated is None else tuple(sorted(simulated))
     if len(set(models)) < len(models):
         raise OptionError("a simulated size is named twice", remedy="name each once")
     if len(models) < 2:
-        what = f"{of}{'one size alone is' if models else 'no size is'} simulated, which shows no trend"
-        raise OptionError(what, remedy="give the IPC of two sizes or more")
+        message = f"{prefix}{'one size alone is' if models else 'no size is'} simulated, which shows no trend"
+        raise OptionError(message, remedy="give the IPC of two sizes or more")
     if missing := [size for size in models if size not in measurements.ipc]:
-        what = f"{of}there is no IPC at size {missing[0]}"
-        raise OptionError(what, remedy="simulate it, or name another size")
+        message = f"{prefix}there is no IPC at size {missing[0]}"
+        raise OptionError(message, remedy="simulate it, or name another size")
     if not targets:
         raise OptionError("no target is given", remedy="give the size of the system to predict")
     for target in targets:
@@ -263,105 +269,107 @@ def _back_cast(rule: Rule, points: Sequence[tuple[int, float]]) -> float:
     return max(errors)
 
 
-def _pairs(asked: _Asked, rule: Rule) -> list[ModelPair]:
+def _pairs(context: _Context, rule: Rule) -> list[ModelPair]:
     """Return the pairs of models that a rule goes by."""
     if rule.uses_ends:
-        return [ModelPair(*asked.points[0], *asked.points[-1])]
-    neighbours = [ModelPair(*small, *large) for small, large in pairwise(asked.points)]
-    if asked.has_cliff_inside and not rule.is_baseline:
+        return [ModelPair(*context.points[0], *context.points[-1])]
+    neighbours = [ModelPair(*small, *large) for small, large in pairwise(context.points)]
+    if context.has_cliff_inside and not rule.is_baseline:
         # What lies before the cliff shows no trend for what lies beyond it.
         return [neighbours[-1]._replace(is_ideal=True)]
     return neighbours
 
 
-def _predicted(asked: _Asked, rule: Rule, back_cast: float | None, target: int) -> Prediction:
+def _predicted(context: _Context, rule: Rule, back_cast: float | None, target: int) -> Prediction:
     """Return what a rule says of a target, by the formulas above."""
-    largest, largest_ipc = asked.points[-1]
+    largest, largest_ipc = context.points[-1]
     if target == largest:
         numbers = (largest_ipc,) * 3
         return Prediction(target, rule.name, *numbers, Region.LARGEST, "as simulated", Bounds.SIMULATED)
-    region, cliff = Region.TREND, asked.cliff
+    region, cliff = Region.TREND, context.cliff
     if cliff is not None and target > cliff.smaller:
         region = Region.BETWEEN if target < cliff.larger else Region.BEYOND
         region = Region.AT if target == cliff.larger else region
-    passed = cliff.larger if cliff is not None and target >= cliff.larger else None
-    pairs = _pairs(asked, rule)
-    trends = [rule.trend(pair, target, passed) for pair in pairs]
+    passed_cliff = cliff.larger if cliff is not None and target >= cliff.larger else None
+    pairs = _pairs(context, rule)
+    trends = [rule.trend(pair, target, passed_cliff) for pair in pairs]
     remarks = list(dict.fromkeys(trend.remark for trend in trends if trend.remark))
-    known = [trend.ipc for trend in trends if trend.ipc is not None]
-    if len(known) < len(trends):
+    ipcs = [trend.ipc for trend in trends if trend.ipc is not None]
+    if len(ipcs) < len(trends):
         return Prediction(target, rule.name, None, None, None, region, "; ".join(remarks))
     # The geometric mean over the pairs; of one its own digits.
-    trend = known[0] if len(known) == 1 else math.exp(math.fsum(map(math.log, known)) / len(known))
-    (low, ipc, high), said = _gained(asked, region, target, trend)
+    trend = ipcs[0] if len(ipcs) == 1 else math.exp(math.fsum(map(math.log, ipcs)) / len(ipcs))
+    (low, ipc, high), notes = _gained(context, region, target, trend)
     bounds, width = Bounds.BRACKET, 0.0
     if rule.is_baseline:
-        ipc, bounds, said = trend, Bounds.NONE, [] if region is Region.TREND else ["knows no cliff"]
-    elif region is Region.TREND or asked.f_mem is not None:
-        bounds, width, of_width = _half_width(asked, pairs[-1], back_cast, target, trend)
+        ipc, bounds, notes = trend, Bounds.NONE, [] if region is Region.TREND else ["knows no cliff"]
+    elif region is Region.TREND or context.f_mem is not None:
+        bounds, width, of_width = _half_width(context, pairs[-1], back_cast, target, trend)
         bounds = Bounds.BRACKET if ipc is None and bounds is not Bounds.NONE else bounds
-        said += [of_width] if of_width else []
+        notes += [of_width] if of_width else []
     is_bounded, reach = bounds is not Bounds.NONE, math.exp(width)
     ends = (low / reach if is_bounded else None, high * reach if is_bounded and high is not None else None)
-    peak = asked.measurements.peak_ipc_per_sm
+    peak = context.measurements.peak_ipc_per_sm
     if ipc is not None and ipc < largest_ipc:
-        said.append(f"below the IPC of {largest} {asked.measurements.scaling.unit}")
+        notes.append(f"below the IPC of {largest} {context.measurements.scaling.unit}")
     if ipc is not None and peak is not None and ipc > peak * target:
-        said.append(f"above the peak of {peak * target:.6g}")
-    return Prediction(target, rule.name, ipc, *ends, region, "; ".join((*remarks, *said)), bounds)
+        notes.append(f"above the peak of {peak * target:.6g}")
+    return Prediction(target, rule.name, ipc, *ends, region, "; ".join((*remarks, *notes)), bounds)
 
 
 _NOT_PLACED = "where the cliff lies between its sizes is not known"
 _Numbers = tuple[float, float | None, float | None]
 
 
-def _gained(asked: _Asked, region: Region, target: int, trend: float) -> tuple[_Numbers, list[str]]:
+def _gained(context: _Context, region: Region, target: int, trend: float) -> tuple[_Numbers, list[str]]:
     """Return low, IPC and high before any interval, of what the cliff gains, and remarks.
 
     Without f_mem the gain is bracketed by the misses that go and by the peak.
     """
-    cliff, f_mem, peak = asked.cliff, asked.f_mem, asked.measurements.peak_ipc_per_sm
+    cliff, f_mem, peak = context.cliff, context.f_mem, context.measurements.peak_ipc_per_sm
     if cliff is None or region is Region.TREND:
         return (trend, trend, trend), []
     if f_mem is not None:
-        most, least = trend * (1 / (1 - f_mem)), trend * (1 / (1 - f_mem * (1 - cliff.left)))
+        upper, lower = trend * (1 / (1 - f_mem)), trend * (1 / (1 - f_mem * (1 - cliff.left)))
         if region is Region.BETWEEN:
-            return (trend, None, most), [f"bracket, no point: {_NOT_PLACED}"]
-        return (least, most, most), []
+            return (trend, None, upper), [f"bracket, no point: {_NOT_PLACED}"]
+        return (lower, upper, upper), []
     limits = (cliff.ratio, None if peak is None else peak * target / trend)
-    gain = min((max(1.0, each) for each in limits if each is not None), default=None)
+    gain = min((max(1.0, limit) for limit in limits if limit is not None), default=None)
     high, point = None if gain is None else trend * gain, None
     kind = "bracket open at the top" if gain is None else "bracket, no interval"
     if region is Region.BETWEEN:
-        said = f"{kind}: {_NOT_PLACED}, nor is f_mem"
-    elif not asked.assume_f_mem:
-        said = f"{kind}: f_mem is not known"
+        note = f"{kind}: {_NOT_PLACED}, nor is f_mem"
+    elif not context.assume_f_mem:
+        note = f"{kind}: f_mem is not known"
     elif gain is not None and 1 - 1 / gain < _ASSUMED_F_MEM:
-        point, said = high, f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows; {kind}"
+        point, note = high, f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows; {kind}"
     else:
-        point, said = trend / (1 - _ASSUMED_F_MEM), f"f_mem assumed, {_ASSUMED_F_MEM:.3g}; {kind}"
-    return (trend, point, high), [said]
+        point, note = trend / (1 - _ASSUMED_F_MEM), f"f_mem assumed, {_ASSUMED_F_MEM:.3g}; {kind}"
+    return (trend, point, high), [note]
 
 
 def _half_width(
-    asked: _Asked, pair: ModelPair, back_cast: float | None, target: int, trend: float
+    context: _Context, pair: ModelPair, back_cast: float | None, target: int, trend: float
 ) -> tuple[Bounds, float, str | None]:
     """Return what kind of interval there is, its half-width in ln IPC, and a remark."""
-    scaling, level, models = asked.measurements.scaling, asked.level, [size for size, _ in asked.points]
+    scaling, level, models = context.measurements.scaling, context.level, [size for size, _ in context.points]
     doublings, bounds = math.log2(target / models[-1]), Bounds.INTERVAL
     width = level.per_doubling * doublings
-    said = _BEYOND if target > calibrated_up_to(scaling, models) else None
-    if asked.has_cliff_inside:
-        width, bounds, said = CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
+    note = _BEYOND if target > calibrated_up_to(scaling, models) else None
+    if context.has_cliff_inside:
+        width, bounds, note = CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
     elif back_cast is not None:
         width, bounds = level.per_back_cast * doublings * max(LEAST_BACK_CAST, back_cast), Bounds.BACK_CAST
     elif change := beyond_benchmarks(scaling, pair.correction_per_doubling):
         lost = abs(math.log(trend / pair.proportional_ipc(target)))
-        width, said = max(width, min(lost, _MOST_HALF_WIDTH)), f"{_BEYOND}: {change}"
+        width, note = max(width, min(lost, _MOST_HALF_WIDTH)), f"{_BEYOND}: {change}"
     if width <= _MOST_HALF_WIDTH:
-        return bounds, width, said
-    how = "cannot predict a model" if back_cast == math.inf else "is too far off at a model that it predicts"
-    return Bounds.NONE, 0.0, f"no interval: the rule {how} from those before it"
+        return bounds, width, note
+    clause = (
+        "cannot predict a model" if back_cast == math.inf else "is too far off at a model that it predicts"
+    )
+    return Bounds.NONE, 0.0, f"no interval: the rule {clause} from those before it"
 
 
 def _gain_finding(
@@ -397,7 +405,7 @@ def _gain_finding(
 def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading) -> Classification:
     """Classify by the cliff that is reached, else by the models' C for each doubling."""
     unit = measurements.scaling.unit
-    step = reading.cliff or reading.inside
+    step = reading.cliff or reading.inner
     if step is not None:
         return Classification(
             "super-linear",
@@ -406,14 +414,14 @@ def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading
         )
     change = ends.correction_per_doubling - 1
     by = f"{change:+.1%}" if change < _MOST_CHANGE_SHOWN else f"more than {_MOST_CHANGE_SHOWN:+.0%}"
-    within = "within" if abs(change) <= _LINEAR_WITHIN else "beyond"
+    relation = "within" if abs(change) <= _LINEAR_WITHIN else "beyond"
     reason = (
         f"by the scale models alone, from {ends.small} to {ends.large} {unit} the IPC of each changes by "
-        f"{by} for a doubling, {within} the {_LINEAR_WITHIN:.0%} taken as linear"
+        f"{by} for a doubling, {relation} the {_LINEAR_WITHIN:.0%} taken as linear"
     )
     if change < -_LINEAR_WITHIN:
-        why = "too little work to fill the larger system, or congestion on shared data"
-        return Classification("sub-linear", f"{reason}: {why}")
+        cause = "too little work to fill the larger system, or congestion on shared data"
+        return Classification("sub-linear", f"{reason}: {cause}")
     curve = ""
     if measurements.scaling.has_cliffs and {ends.small, ends.large} <= measurements.mpki.keys():
         first, last = measurements.mpki[ends.small], measurements.mpki[ends.large]

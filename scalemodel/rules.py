@@ -84,8 +84,8 @@ def published(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
     """
     factor = 2 - 1 / pair.correction_per_doubling
     if factor <= 0:
-        why = f"no prediction: 2 - 1/C is {factor:.2g}, as IPC does not grow to size {pair.large}"
-        return Trend(None, why)
+        message = f"no prediction: 2 - 1/C is {factor:.2g}, as IPC does not grow to size {pair.large}"
+        return Trend(None, message)
     ipc = pair.proportional_ipc(target)
     for steps in _summed_steps(pair, target, cliff):
         ipc *= _power(factor, steps)
@@ -245,8 +245,8 @@ def calibration(confidence: float) -> Calibration:
         if math.isclose(confidence, level.confidence):
             return level
     near = [level.confidence for level in LEVELS if math.isclose(confidence, 100 * level.confidence)]
-    what = f"intervals were calibrated at a confidence of 0.8, 0.9 and 0.95, not at {confidence:g}"
-    raise OptionError(what, remedy=f"give {near[0]:g}" if near else "give one of them")
+    message = f"intervals were calibrated at a confidence of 0.8, 0.9 and 0.95, not at {confidence:g}"
+    raise OptionError(message, remedy=f"give {near[0]:g}" if near else "give one of them")
 
 
 def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
@@ -258,14 +258,14 @@ def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
 
 def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
     """Return how IPC of an SM changes where C for a doubling is beyond any benchmark's; else None."""
-    most = _MOST_CORRECTION[scaling]
-    if _LEAST_CORRECTION <= correction <= most:
+    highest = _MOST_CORRECTION[scaling]
+    if _LEAST_CORRECTION <= correction <= highest:
         return None
-    verb, limit = ("falls", 1 - _LEAST_CORRECTION) if correction < 1 else ("rises", most - 1)
+    verb, limit = ("falls", 1 - _LEAST_CORRECTION) if correction < 1 else ("rises", highest - 1)
     change = abs(correction - 1)
     by = f"{100 * change:.0f} %" if change < 10 else "more than 1,000 %"
-    one = "a chiplet" if scaling is Scaling.CHIPLET else "an SM"
-    return f"IPC of {one} {verb} by {by} a doubling, the benchmarks' by at most {100 * limit:.0f} %"
+    unit = "a chiplet" if scaling is Scaling.CHIPLET else "an SM"
+    return f"IPC of {unit} {verb} by {by} a doubling, the benchmarks' by at most {100 * limit:.0f} %"
 
 
 def targets_held(rule: str, confidence: float, *, of_three: bool) -> int:

@@ -96,8 +96,8 @@ def find_logs(folder: str) -> list[str]:
     """
     entries = list(islice(chain.from_iterable(map(Path(folder).glob, ("*", "*/*"))), MOST_ENTRIES + 1))
     if len(entries) > MOST_ENTRIES:
-        what = f"it and its folders have more files than {MOST_ENTRIES:,}"
-        raise ProfileError(what, path=folder, remedy="give the logs, or the folder of a run")
+        message = f"it and its folders have more files than {MOST_ENTRIES:,}"
+        raise ProfileError(message, path=folder, remedy="give the logs, or the folder of a run")
     paths = (str(path) for path in entries if _LOG_NAME.search(path.name))
     logs = sorted(path for path in paths if is_run(path))
     if not logs:
@@ -127,8 +127,8 @@ def read_run(text: str, plan: PlanFile | None = None) -> SimulatedRun:
             raise ProfileError("a folder, not a log", path=path, remedy=remedy)
         is_log = recognise(file)
         if not is_log and size is None:
-            what = Wording("`run={}`: a table does not say of how many SMs it is", text)
-            raise OptionError(what, remedy=GIVE_RUN)
+            message = Wording("`run={}`: a table does not say of how many SMs it is", text)
+            raise OptionError(message, remedy=GIVE_RUN)
         if plan is not None:
             return _read_drawn_launches(file, size, plan)
         return _read_log(file, size) if is_log else _read_table(file, size or 0)
@@ -211,10 +211,10 @@ def _read_drawn_launches(file: InputFile, size: int | None, plan: PlanFile) -> S
     run = read_results(file, ())
     results = join_results(plan, [run])
     size = _checked_size(file.path, size, run.options, run.unfinished)
-    drawn = {launch.id: launch for launch in plan.drawn}
+    launches_by_id = {launch.id: launch for launch in plan.drawn}
     cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan))
     is_known = ~np.isnan(cycles)
-    launches = [drawn[launch_id] for launch_id in results.ids[is_known].tolist()]
+    launches = [launches_by_id[launch_id] for launch_id in results.ids[is_known].tolist()]
     grids = np.array([launch.grid or (0, 0, 0) for launch in launches], dtype=np.int64).reshape(-1, 3)
     return SimulatedRun(
         size,
@@ -243,16 +243,16 @@ def _checked_size(path: str, size: int | None, configuration: Mapping[str, str],
     Raises ProfileError: the log and the user differ, or the run was cut off; OptionError: neither says it.
     """
     if unfinished:
-        what = f"cut off: {unfinished} of its launches begun and not ended"
-        raise ProfileError(what, path=path, remedy="give a run that went to its end")
+        message = f"cut off: {unfinished} of its launches begun and not ended"
+        raise ProfileError(message, path=path, remedy="give a run that went to its end")
     counts = [configuration.get(name, "") for name in (_CLUSTERS, _CORES_PER_CLUSTER)]
     printed = int(counts[0]) * int(counts[1]) if all(map(str.isdigit, counts)) else None
     if size is None and printed is None:
-        what = f"{path} prints no configuration, so its number of SMs is not known"
-        raise OptionError(what, remedy=f"say it: SIZE={path}")
+        message = f"{path} prints no configuration, so its number of SMs is not known"
+        raise OptionError(message, remedy=f"say it: SIZE={path}")
     if None not in {size, printed} and size != printed:
-        what = f"the configuration it prints has {printed} SMs, not {size}"
-        raise ProfileError(what, path=path, remedy="give each run its own size, or leave the size out")
+        message = f"the configuration it prints has {printed} SMs, not {size}"
+        raise ProfileError(message, path=path, remedy="give each run its own size, or leave the size out")
     return size or printed or 0
 
 
@@ -272,9 +272,9 @@ def check_runs(runs: Sequence[SimulatedRun]) -> None:
         if difference := _difference(first, run):
             remedy = f"give runs of one program with one input, as {first.path}"
             raise ProfileError(difference, path=run.path, remedy=remedy)
-        for what in _configuration_differences(first, run):
+        for mismatch in _configuration_differences(first, run):
             remedy = "simulate GPUs that differ in what all SMs share alone, as scale models do"
-            raise ProfileError(what, path=run.path, remedy=remedy)
+            raise ProfileError(mismatch, path=run.path, remedy=remedy)
 
 
 def _difference(first: SimulatedRun, run: SimulatedRun) -> str | None:
@@ -288,17 +288,21 @@ def _difference(first: SimulatedRun, run: SimulatedRun) -> str | None:
     if not differs.any():
         return None
     row = int(np.argmax(differs))
-    launch, other = (f"{each.kernel[row]} {each.grid[row]}".rstrip() for each in (run, first))
-    return f"launch {int(run.id[row])} is {launch}, and {other} in the other run"
+    launch, counterpart = (
+        f"{simulated.kernel[row]} {simulated.grid[row]}".rstrip() for simulated in (run, first)
+    )
+    return f"launch {int(run.id[row])} is {launch}, and {counterpart} in the other run"
 
 
 def _configuration_differences(first: SimulatedRun, run: SimulatedRun) -> Iterator[str]:
     """Yield the options that scale models share and in which two runs differ."""
     for option in _SHARED_OPTIONS:
-        value, other = run.configuration.get(option), first.configuration.get(option)
-        if None not in {value, other} and value != other:
-            what = "another clock" if option == _CLOCKS else "other resources of an SM, a slice or a launch"
-            yield f"{what}: {option} is {value}, and {other} in {first.path}"
+        value, first_value = run.configuration.get(option), first.configuration.get(option)
+        if None not in {value, first_value} and value != first_value:
+            resource = (
+                "another clock" if option == _CLOCKS else "other resources of an SM, a slice or a launch"
+            )
+            yield f"{resource}: {option} is {value}, and {first_value} in {first.path}"
 
 
 def group_programs(runs: Sequence[SimulatedRun]) -> dict[str, list[SimulatedRun]]:
@@ -326,7 +330,7 @@ def group_programs(runs: Sequence[SimulatedRun]) -> dict[str, list[SimulatedRun]
     return by_name
 
 
-def measurements_of_runs(name: str, runs: Sequence[SimulatedRun]) -> Measurements:
+def measure_runs(name: str, runs: Sequence[SimulatedRun]) -> Measurements:
     """Return the IPC of whole runs as measurements; ProfileError where one's instructions are not known."""
     ipc = {}
     for run in runs:

@@ -20,7 +20,7 @@ import numpy as np
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import InputFile, open_input, pieces
 from scalemodel import accel_sim
-from scalemodel.accesses import AddressArray, AddressTrace, lines_of, lines_touched
+from scalemodel.accesses import AddressArray, AddressTrace, cache_lines, lines_touched
 from scalemodel.measurements import TraceFormat
 
 _ADDRESS, _SIZE = "address", "size"
@@ -87,30 +87,30 @@ def _traces_in(folder: str) -> list[str]:
     if (Path(folder) / "kernelslist.g").is_file():
         return [str(Path(folder) / "kernelslist.g")]
     named = ((_KERNEL.fullmatch(path.name), path) for path in Path(folder).iterdir())
-    found = sorted((int(match[1]), str(path)) for match, path in named if match)
-    if not found:
+    traces = sorted((int(match[1]), str(path)) for match, path in named if match)
+    if not traces:
         remedy = "give one with kernelslist.g or kernel-1.traceg in it, or the files, in order"
         raise ProfileError("is a folder without traces of Accel-Sim", path=folder, remedy=remedy)
-    return [path for _, path in found]
+    return [path for _, path in traces]
 
 
 def _traces_listed(file: InputFile) -> list[str]:
     """Return the traces that a list of kernels names, beside it; copies to the GPU are left out."""
     with file.open() as stream:
         text = stream.read().decode("utf-8", "replace")
-    found = []
+    paths = []
     for row, line in enumerate(text.splitlines(), 1):
         name = line.strip()
         if not name or name.startswith(("#", "Memcpy")):
             continue
-        beside = Path(file.path).parent / name
-        there = next((path for end in ("", ".xz", ".gz") if (path := Path(f"{beside}{end}")).is_file()), None)
-        if there is None or file.path == "-":
-            what = f"lists {name!r}, which is no file beside it"
+        stem = Path(file.path).parent / name
+        trace = next((path for end in ("", ".xz", ".gz") if (path := Path(f"{stem}{end}")).is_file()), None)
+        if trace is None or file.path == "-":
+            message = f"lists {name!r}, which is no file beside it"
             remedy = "give the list where its traces lie, grouped by Accel-Sim's post-traces-processing"
-            raise ProfileError(what, path=file.path, row=row, remedy=remedy)
-        found.append(str(there))
-    return found
+            raise ProfileError(message, path=file.path, row=row, remedy=remedy)
+        paths.append(str(trace))
+    return paths
 
 
 def _recognised(file: InputFile) -> TraceFormat:
@@ -126,19 +126,19 @@ def _recognised(file: InputFile) -> TraceFormat:
     first = next((bare for line in head.split(b"\n") if (bare := _COMMENT.sub(b"", line).strip())), b"")
     if _ADDRESS_LINE.fullmatch(first):
         return TraceFormat.TEXT
-    what = "is not a trace in a known format" if head else "is empty"
-    raise ProfileError(what, path=file.path, remedy=_REMEDY)
+    message = "is not a trace in a known format" if head else "is empty"
+    raise ProfileError(message, path=file.path, remedy=_REMEDY)
 
 
-def _of_binary(file: InputFile, line_bytes: int, width: int) -> AddressTrace:
+def _read_binary(file: InputFile, line_bytes: int, width: int) -> AddressTrace:
     with file.open() as stream:
         content = stream.read()
     if len(content) % width:
-        what = f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses"
+        message = f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses"
         remedy = f"write little-endian unsigned {8 * width}-bit integers, nothing else"
-        raise ProfileError(what, path=file.path, remedy=remedy)
+        raise ProfileError(message, path=file.path, remedy=remedy)
     address = np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
-    return AddressTrace(lines_of(address, line_bytes), line_bytes)
+    return AddressTrace(cache_lines(address, line_bytes), line_bytes)
 
 
 def _header(head: bytes) -> list[str]:
@@ -151,7 +151,7 @@ def _header(head: bytes) -> list[str]:
     return [cell.strip().lower() for cell in cells]
 
 
-def _of_rows(file: InputFile, line_bytes: int, *, is_text: bool) -> AddressTrace:
+def _read_rows(file: InputFile, line_bytes: int, *, is_text: bool) -> AddressTrace:
     """Read a CSV, or a text as a CSV of one column whose empty rows are left out."""
     header = [_ADDRESS] if is_text else _header(file.head)
     if _ADDRESS not in header:
@@ -175,7 +175,7 @@ def _touched_lines(
     import pyarrow as pa
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
-    wanted = {name: str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header}
+    indices = {name: str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header}
     wrong, column = None, None
     try:
         table = read_csv(
@@ -184,34 +184,34 @@ def _touched_lines(
             ReadOptions(use_threads=False, column_names=list(map(str, range(len(header))))),
             ParseOptions(ignore_empty_lines=False),
             ConvertOptions(
-                include_columns=list(wanted.values()),
-                column_types=dict.fromkeys(wanted.values(), pa.uint64()),
+                include_columns=list(indices.values()),
+                column_types=dict.fromkeys(indices.values(), pa.uint64()),
                 null_values=[""],
             ),
         )
     except pa.ArrowInvalid as error:
-        if (found := _ROW.search(str(error))) is None:
+        if (match := _ROW.search(str(error))) is None:
             raise ProfileError(f"is no table ({error})", path=path) from error
-        wrong, what, column = int(found[2]) - 1, found[3], found[1] and header[int(found[1])]
+        wrong, message, column = int(match[2]) - 1, match[3], match[1] and header[int(match[1])]
     else:
         table = table.drop_null() if is_text else table
-        address, *sizes = (each.fill_null(0).to_numpy() for each in table.columns)
+        address, *sizes = (column.fill_null(0).to_numpy() for column in table.columns)
         size = sizes[0] if sizes else np.ones_like(address)
         is_wrong = (size == 0) | (address + (size - np.uint64(1)) < address)
-        column, what = _SIZE, "is no number of bytes above 0 that ends within 64 bits"
+        column, message = _SIZE, "is no number of bytes above 0 that ends within 64 bits"
         if table.column(0).null_count:
-            is_wrong, column, what = table.column(0).is_null().to_numpy(), _ADDRESS, "is empty"
+            is_wrong, column, message = table.column(0).is_null().to_numpy(), _ADDRESS, "is empty"
         if not is_wrong.any():
             return lines_touched(address, size, line_bytes)[0]
         wrong = int(np.argmax(is_wrong))
     remedy = "write addresses below 2^64, decimal or hexadecimal after 0x, in a CSV bytes of 1 or more"
-    raise ProfileError(what, path=path, row=first_row + wrong, column=column, remedy=remedy)
+    raise ProfileError(message, path=path, row=first_row + wrong, column=column, remedy=remedy)
 
 
 _READERS: dict[TraceFormat, Callable[[InputFile, int], AddressTrace]] = {
     TraceFormat.ACCEL_SIM: accel_sim.read,
-    TraceFormat.CSV: partial(_of_rows, is_text=False),
-    TraceFormat.TEXT: partial(_of_rows, is_text=True),
-    TraceFormat.BINARY: partial(_of_binary, width=8),
-    TraceFormat.BINARY_32: partial(_of_binary, width=4),
+    TraceFormat.CSV: partial(_read_rows, is_text=False),
+    TraceFormat.TEXT: partial(_read_rows, is_text=True),
+    TraceFormat.BINARY: partial(_read_binary, width=8),
+    TraceFormat.BINARY_32: partial(_read_binary, width=4),
 }

@@ -125,25 +125,29 @@ def validate(
             findings[name] = (_NOTHING_TO_CHECK,)
             continue
         # Of runs no MPKI is asked for: without a curve there is nothing to mend.
-        found = tuple(each for each in outcome.findings if of_runs is None or each.code != "no-curve")
-        findings |= {name: found} if found else {}
+        notable = tuple(
+            finding for finding in outcome.findings if of_runs is None or finding.code != "no-curve"
+        )
+        findings |= {name: notable} if notable else {}
         outcomes.append(outcome)
-        by_rules += [Check(name, benchmark.ipc[each.target], each) for each in outcome.predictions]
+        by_rules += [
+            Check(name, benchmark.ipc[prediction.target], prediction) for prediction in outcome.predictions
+        ]
         if of_runs is not None:
             # Tables of sizes take no arrays.
             from scalemodel.waves import predict_ipc
 
             pair = [run for run in of_runs if run.size in outcome.models]
             waves = [predict_ipc(pair, target) for target in targets]
-            by_waves += [Check(name, benchmark.ipc[each.target], each) for each in waves]
+            by_waves += [Check(name, benchmark.ipc[prediction.target], prediction) for prediction in waves]
     if not by_rules:
-        what = "no benchmark has an IPC above its scale models, so there is nothing to check"
-        raise AnalysisError(what, remedy="give measured targets, or name fewer simulated sizes")
+        message = "no benchmark has an IPC above its scale models, so there is nothing to check"
+        raise AnalysisError(message, remedy="give measured targets, or name fewer simulated sizes")
     checks = (*by_waves, *by_rules)
     scores: dict[str, dict[int, Score]] = {}
-    for method in dict.fromkeys(each.prediction.method for each in checks):
-        of_rule = [each for each in checks if each.prediction.method == method]
-        targets = sorted({each.prediction.target for each in of_rule})
+    for method in dict.fromkeys(check.prediction.method for check in checks):
+        of_rule = [check for check in checks if check.prediction.method == method]
+        targets = sorted({check.prediction.target for check in of_rule})
         scores[method] = {target: _score(of_rule, target) for target in targets}
     return Validation(scores, checks, tuple(outcomes), findings)
 
@@ -152,13 +156,13 @@ def _score(of_rule: Sequence[Check], target: int) -> Score:
     """Return the summary of one rule's checks at one target."""
     checks = [check for check in of_rule if check.prediction.target == target]
     errors = {check.benchmark: check.error for check in checks if check.error is not None}
-    within = [check.is_within for check in checks if check.is_within is not None]
+    verdicts = [check.is_within for check in checks if check.is_within is not None]
     worst = max(errors, key=lambda name: errors[name], default=None)
     return Score(
         mean=sum(errors.values()) / len(errors) if errors else None,
         max=None if worst is None else errors[worst],
         worst=worst,
         n=len(errors),
-        within_interval=sum(within) / len(within) if within else None,
+        within_interval=sum(verdicts) / len(verdicts) if verdicts else None,
         without=tuple(check.benchmark for check in checks if check.error is None),
     )

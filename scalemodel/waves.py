@@ -88,19 +88,22 @@ def predict_by_waves(smaller: SimulatedRun, larger: SimulatedRun, target: int) -
     """
     small, large, ctas = smaller.size, larger.size, larger.ctas
     if not 0 < small < large < target:
-        what = f"{target} SMs are not predicted from {small} and {large}"
-        raise OptionError(what, remedy="give runs of two sizes and a target above both")
+        message = f"{target} SMs are not predicted from {small} and {large}"
+        raise OptionError(message, remedy="give runs of two sizes and a target above both")
     if (ctas < 1).any():
-        what = "the grid of a launch is not known"
-        raise OptionError(what, remedy="give logs that print it, or a table that has it")
+        message = "the grid of a launch is not known"
+        raise OptionError(message, remedy="give logs that print it, or a table that has it")
     waves_small, waves_large, waves = (-(-ctas // size) for size in (small, large, target))
     gain = (smaller.cycles - larger.cycles) / np.maximum(waves_small - waves_large, 1)
-    by_line, least = larger.cycles - gain * (waves_large - waves), larger.cycles * waves / waves_large
-    no_gain, few = larger.cycles >= smaller.cycles, (waves_small == waves_large) | (waves == waves_large)
-    cycles = np.where(no_gain | (waves_small == waves_large), larger.cycles, np.maximum(by_line, least))
+    by_line, by_ratio = larger.cycles - gain * (waves_large - waves), larger.cycles * waves / waves_large
+    no_gain, same_waves = (
+        larger.cycles >= smaller.cycles,
+        (waves_small == waves_large) | (waves == waves_large),
+    )
+    cycles = np.where(no_gain | (waves_small == waves_large), larger.cycles, np.maximum(by_line, by_ratio))
     tail = ctas < (1 - _TAIL) * waves * target
     limits = np.array(list(Limit), dtype=object)
-    limit = limits[np.select([few, no_gain, by_line < least, tail], [1, 2, 3, 4], 0)]
+    limit = limits[np.select([same_waves, no_gain, by_line < by_ratio, tail], [1, 2, 3, 4], 0)]
     return Waves(larger, small, target, cycles, limit)
 
 
@@ -111,8 +114,8 @@ def predict_launches(runs: Sequence[SimulatedRun], target: int) -> Waves:
     """
     below = sorted((run for run in runs if run.size < target), key=lambda run: run.size)
     if len(below) < 2:
-        what = f"{target} SMs need two runs of fewer, and there {'is one' if below else 'are none'}"
-        raise OptionError(what, remedy=GIVE_RUN)
+        message = f"{target} SMs need two runs of fewer, and there {'is one' if below else 'are none'}"
+        raise OptionError(message, remedy=GIVE_RUN)
     return predict_by_waves(below[-2], below[-1], target)
 
 
@@ -238,7 +241,9 @@ def _estimate_plan(waves: Waves, plan: PlanFile) -> PlanEstimate:
     caches: tuple[str, ...] = ()
     if results is not None and results.caches:
         is_known = np.isin(results.ids, run.id)
-        caches = tuple(state for state, known in zip(results.caches, is_known, strict=True) if known)
+        caches = tuple(
+            state for state, has_cycles in zip(results.caches, is_known, strict=True) if has_cycles
+        )
     launches = SimulatedLaunches(run.id, {CYCLES: waves.cycles}, caches=caches)
     return estimate_plan(plan, launches, confidence=CONFIDENCE, scale_error=waves.half_width or 0.0)
 
@@ -270,6 +275,6 @@ def summarize_runs(
     return RunsPrediction(
         METHOD,
         tuple(RunSummary(run.size, run.path, len(run.id), float(run.cycles.sum()), run.ipc) for run in runs),
-        tuple(each.gpu for each in larger),
+        tuple(run.gpu for run in larger),
         tuple(list_kernels(larger[-1].waves)) if kernels else (),
     )

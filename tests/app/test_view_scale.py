@@ -259,6 +259,20 @@ async def test_the_question_is_edited_as_a_toml_and_saved(editor: Path) -> None:
         await shows(app, pilot, "! not written: question.toml exists", "nothing is replaced unasked")
 
 
+def test_the_editor_has_the_terminal_and_the_view_comes_back(tmp_path: Path) -> None:
+    script = tmp_path / "editor.sh"
+    script.write_text("sed -i 's/^16 = 199.*/16 = 190/' \"$1\"; echo the editor was here\n")
+    terminal = Terminal("scale", EDITOR=f"sh {script}", VISUAL="")
+    terminal.read_until(b"no real GPU")
+    terminal.read_until(b"Command")
+    terminal.press(b"E")
+    terminal.read_until(b"the editor was here")
+    terminal.read_until(b"from made-up numbers")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert "--ipc 8=100,16=190 " in terminal.after
+
+
 async def test_without_a_terminal_to_leave_the_editor_is_refused_in_words() -> None:
     async with scale() as (app, pilot):
         await pilot.press("E")

@@ -16,7 +16,7 @@ from textual.geometry import Size
 
 from sampling.plan.sensitivity import TradeOffPoint
 from sampling.reduction.timeline import By, GroupLaunches
-from scalemodel.measurements import Measurements, measurements_of
+from scalemodel.measurements import Measurements, collect_measurements
 from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
@@ -80,7 +80,7 @@ def measured(magnitude: float, *, curve: bool = True) -> Measurements:
     """Four sizes, IPC of a magnitude; with a curve it has a cliff between 32 and 64."""
     ipc = [(size, value * magnitude) for size, value in ((8, 100.0), (16, 198), (32, 390), (64, 1500))]
     misses = [(8, 6.0), (16, 6.0), (32, 5.9), (64, 0.2)] if curve else []
-    return measurements_of(ipc, misses, [(16, 0.5)] if curve else [], name="some")
+    return collect_measurements(ipc, misses, [(16, 0.5)] if curve else [], name="some")
 
 
 @cache

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scalemodel.measurements import Measurements, Scaling, measurements_of
+from scalemodel.measurements import Measurements, Scaling, collect_measurements
 from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
@@ -30,13 +30,13 @@ from tui.charts.size_plot import (
 )
 
 GOLDEN = Path(__file__).parent / "golden"
-FITS = measurements_of(
+FITS = collect_measurements(
     [(8, 100), (16, 198), (32, 390), (64, 1500)],
     [(8, 6.0), (16, 6.0), (32, 5.9), (64, 0.2)],
     [(16, 0.5)],
     name="fits",
 )
-FLAT = measurements_of([(8, 50), (16, 99), (32, 195), (64, 380)], name="flat", scaling=Scaling.WEAK)
+FLAT = collect_measurements([(8, 50), (16, 99), (32, 195), (64, 380)], name="flat", scaling=Scaling.WEAK)
 
 
 def fits(*rules: str, **options: object) -> tuple[Measurements, Outcome]:
@@ -46,7 +46,7 @@ def fits(*rules: str, **options: object) -> tuple[Measurements, Outcome]:
 
 def without_f_mem() -> tuple[Measurements, Outcome]:
     """A bracket instead of a point at the cliff, and open at the top: no misses are left."""
-    alone = measurements_of([(8, 100), (16, 198)], [(16, 6.0), (32, 5.9), (64, 0.0)])
+    alone = collect_measurements([(8, 100), (16, 198)], [(16, 6.0), (32, 5.9), (64, 0.0)])
     return alone, predict(alone, (32, 64))
 
 
@@ -74,7 +74,7 @@ def pictures(draw: st.DrawFn) -> tuple[Measurements, Outcome]:
     ipc = st.floats(magnitude, 1000 * magnitude)
     mpki = draw(st.lists(st.floats(0, 100), min_size=len(sizes), max_size=len(sizes)))
     has_curve, measured = draw(st.booleans()), draw(st.booleans())
-    measurements = measurements_of(
+    measurements = collect_measurements(
         [(size, draw(ipc)) for size in (sizes if measured else models)],
         list(zip(sizes, mpki, strict=True)) if has_curve else [],
         [(models[-1], draw(st.floats(0, 0.99)))] if draw(st.booleans()) else [],
@@ -120,7 +120,7 @@ def test_values_stand_at_their_rows() -> None:
 
 def test_what_is_drawn_is_ipc_over_size() -> None:
     """A benchmark that grows in proportion is level: all of it stands on the line."""
-    level = measurements_of([(8, 80), (16, 160), (32, 320), (64, 640)], scaling=Scaling.WEAK)
+    level = collect_measurements([(8, 80), (16, 160), (32, 320), (64, 640)], scaling=Scaling.WEAK)
     grid = prediction_chart(level, predict(level, (32, 64), simulated=(8, 16)), 70, 15)
     rows = {int(row) for style in (SIMULATED, MEASURED) for row in np.nonzero(grid.style == style)[0]}
     foot, _ = plot_of(grid)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from scalemodel.inputs import ScaleQuestion
-from scalemodel.measurements import MpkiUnit, Scaling, measurements_of
+from scalemodel.measurements import MpkiUnit, Scaling, collect_measurements
 from scalemodel.predict import predict
 from scalemodel.rules import RULES
 from tui import cli
@@ -25,7 +25,7 @@ from tui.options.command_line import command_line
 from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
-from tui.scale.answers import ipc_text, predictions_of
+from tui.scale.answers import ipc_text, predict_benchmarks
 from tui.scale.questions import (
     CELLS,
     GAP,
@@ -47,7 +47,7 @@ from tui.scale.questions import (
 
 # dct of the paper: the numbers of its artifact.
 DCT = ScaleQuestion(
-    measurements_of(
+    collect_measurements(
         [(8, 112.7), (16, 226.4)], [(8, 6.17), (16, 6.18), (32, 6.16), (64, 5.52), (128, 0.1)], [(16, 0.52)]
     ),
     (8, 16),
@@ -197,7 +197,7 @@ def any_question(draw: Any) -> ScaleQuestion:
         _, mpki, f_mem = by_size[size]
         by_size[size] = (draw(IPC), mpki, f_mem)
     scaling = draw(st.sampled_from(Scaling))
-    measurements = measurements_of(
+    measurements = collect_measurements(
         *(
             [(size, values[column]) for size, values in by_size.items() if values[column] is not None]
             for column in range(3)
@@ -247,7 +247,7 @@ def test_what_is_shown_is_what_the_engine_predicts_and_the_command_prints(
         simulated=question.simulated,
         assume_f_mem=how["assume_f_mem"] and question.measurements.scaling.has_cliffs,
     )
-    ((_, outcome),) = predictions_of(found.command)
+    ((_, outcome),) = predict_benchmarks(found.command)
     assert outcome == found.outcome
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError, SamplingError
 from scalemodel import inputs
 from scalemodel.inputs import read_curve_points, read_questions
-from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
+from scalemodel.measurements import Measurements, MpkiUnit, Scaling, collect_measurements
 from scalemodel.predict import predict
 
 CSV = """benchmark,size,ipc,mpki,f_mem,simulation_s
@@ -59,11 +59,11 @@ def columns(rows: str) -> str:
 
 
 def test_no_measurement_is_above_the_peak() -> None:
-    assert measurements_of([(8, 16.0)], peak_ipc_per_sm=2.0).peak_ipc_per_sm == 2
+    assert collect_measurements([(8, 16.0)], peak_ipc_per_sm=2.0).peak_ipc_per_sm == 2
     with pytest.raises(OptionError, match="the IPC at size 8 is 3 per SM, above the peak of 2"):
-        measurements_of([(8, 24.0)], peak_ipc_per_sm=2.0)
+        collect_measurements([(8, 24.0)], peak_ipc_per_sm=2.0)
     with pytest.raises(OptionError, match="sizes are chiplets"):
-        measurements_of([(8, 24.0)], peak_ipc_per_sm=2.0, scaling=Scaling.CHIPLET)
+        collect_measurements([(8, 24.0)], peak_ipc_per_sm=2.0, scaling=Scaling.CHIPLET)
 
 
 # -- CSV ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from scalemodel.cliff import CurveReading, curve_steps, read_curve
-from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
+from scalemodel.measurements import Measurements, MpkiUnit, Scaling, collect_measurements
 from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import RULES, ModelPair, additive, published
 
@@ -48,7 +48,7 @@ def bounds(prediction: Prediction) -> tuple[float, float]:
 
 
 def test_the_default_is_additive_at_90_per_cent() -> None:
-    outcome = predict(measurements_of(IPC, FLAT), [32, 64])
+    outcome = predict(collect_measurements(IPC, FLAT), [32, 64])
     assert outcome.confidence == 0.9
     assert [prediction.method for prediction in outcome.predictions] == ["additive"] * 2
     for prediction, k in zip(outcome.predictions, (1, 2), strict=True):
@@ -71,7 +71,7 @@ def test_the_default_is_additive_at_90_per_cent() -> None:
 
 @pytest.mark.parametrize("target", [64, 100, 256])
 def test_the_gain_at_the_cliff_and_beyond(target: int) -> None:
-    prediction = one(measurements_of(IPC, CLIFF, [(16, 0.6)]), target)
+    prediction = one(collect_measurements(IPC, CLIFF, [(16, 0.6)]), target)
     trend, k = trend_of(target, 64), math.log2(target / 16)
     assert prediction.ipc == pytest.approx(trend / 0.4)
     assert bounds(prediction) == pytest.approx(
@@ -81,23 +81,23 @@ def test_the_gain_at_the_cliff_and_beyond(target: int) -> None:
 
 
 def test_between_the_sizes_of_a_cliff_there_is_a_bracket_alone() -> None:
-    prediction = one(measurements_of(IPC, CLIFF, [(16, 0.6)]), 48)
+    prediction = one(collect_measurements(IPC, CLIFF, [(16, 0.6)]), 48)
     k = math.log2(3)
     assert prediction.ipc is None
     assert bounds(prediction) == pytest.approx(
         (trend_of(48) * math.exp(-Q90 * k), trend_of(48) / 0.4 * math.exp(Q90 * k))
     )
     assert "bracket, no point" in prediction.note
-    assumed = one(measurements_of(IPC, CLIFF), 64, assume_f_mem=True)
+    assumed = one(collect_measurements(IPC, CLIFF), 64, assume_f_mem=True)
     assert (assumed.ipc, assumed.note[:19]) == (pytest.approx(2 * trend_of(64)), "f_mem assumed, 0.5;")
     assert bounds(assumed) == pytest.approx((trend_of(64), 10 * trend_of(64)))
-    unknown = one(measurements_of(IPC, CLIFF), 48, assume_f_mem=True)
+    unknown = one(collect_measurements(IPC, CLIFF), 48, assume_f_mem=True)
     assert unknown.ipc is None
     assert bounds(unknown) == pytest.approx((trend_of(48), trend_of(48) * 10))
 
 
 def test_an_unknown_f_mem_gives_a_bracket() -> None:
-    outcome = predict(measurements_of(IPC, CLIFF), [64, 128])
+    outcome = predict(collect_measurements(IPC, CLIFF), [64, 128])
     for prediction in outcome.predictions:
         trend = trend_of(prediction.target, 64)
         assert prediction.ipc is None
@@ -109,7 +109,7 @@ def test_an_unknown_f_mem_gives_a_bracket() -> None:
 
 def test_a_cliff_between_the_models_takes_their_gain_for_no_trend() -> None:
     curve = ((8, 10.0), (16, 1.0), (32, 1.0), (64, 1.0))
-    steep = measurements_of([(8, 100.0), (16, 400.0)], curve)
+    steep = collect_measurements([(8, 100.0), (16, 400.0)], curve)
     outcome = predict(steep, [32, 64], rules=["additive", "published", "equations", "power-law"])
     for prediction in outcome.predictions:
         if prediction.method == "power-law":
@@ -128,12 +128,12 @@ def test_a_cliff_between_the_models_takes_their_gain_for_no_trend() -> None:
 @pytest.mark.parametrize("f_mem", [0.5, None])
 def test_models_that_gain_already_gain_nothing_more_at_the_cliff(f_mem: float | None) -> None:
     steep = ((8, 100.0), (16, 220.0))
-    outcome = predict(measurements_of(steep, CLIFF), [48, 64, 128], f_mem=f_mem)
-    alone = predict(measurements_of(steep, FLAT), [48, 64, 128])
+    outcome = predict(collect_measurements(steep, CLIFF), [48, 64, 128], f_mem=f_mem)
+    alone = predict(collect_measurements(steep, FLAT), [48, 64, 128])
     assert outcome.predictions == alone.predictions
     assert (outcome.cliff, codes(outcome)) == (None, ["superlinear-already"])
     # Within 2 % of linear it is none: 1/(1 - f) counts.
-    slight = predict(measurements_of(((8, 100.0), (16, 203.9)), CLIFF), [64], f_mem=0.5)
+    slight = predict(collect_measurements(((8, 100.0), (16, 203.9)), CLIFF), [64], f_mem=0.5)
     assert slight.cliff is not None
 
 
@@ -150,7 +150,7 @@ def test_an_efficiency_no_benchmark_has_widens_the_interval(
     gain: float, scaling: Scaling, words: str | None
 ) -> None:
     sizes = (4, 8) if scaling is Scaling.CHIPLET else (8, 16)
-    measured = measurements_of(zip(sizes, (100.0, 100 * gain), strict=True), scaling=scaling)
+    measured = collect_measurements(zip(sizes, (100.0, 100 * gain), strict=True), scaling=scaling)
     prediction = one(measured, 2 * sizes[1])
     assert prediction.ipc is not None
     low, high = bounds(prediction)
@@ -169,7 +169,7 @@ def test_an_efficiency_no_benchmark_has_widens_the_interval(
 
 def test_three_models_give_the_geometric_mean_of_their_pairs() -> None:
     points = (*IPC, (32, 300.0))
-    outcome = predict(measurements_of(points, FLAT), [128], rules=["additive", "published", "linear"])
+    outcome = predict(collect_measurements(points, FLAT), [128], rules=["additive", "published", "linear"])
     pairs = [ModelPair(*points[0], *points[1]), ModelPair(*points[1], *points[2])]
     by_method = {prediction.method: prediction for prediction in outcome.predictions}
     for name, rule in (("additive", additive), ("published", published)):
@@ -185,7 +185,7 @@ def test_three_models_give_the_geometric_mean_of_their_pairs() -> None:
 def test_the_back_cast_sets_the_interval_of_three_models(confidence: float, multiple: float) -> None:
     predicted = trend_of(32)
     for actual, worst in ((predicted * 1.1, math.log(1.1)), (predicted * 1.001, 0.03)):
-        measured = measurements_of((*IPC, (32, actual)), FLAT)
+        measured = collect_measurements((*IPC, (32, actual)), FLAT)
         outcome = predict(measured, [128], confidence=confidence)
         (prediction,) = outcome.predictions
         assert outcome.back_cast["additive"] == pytest.approx(abs(math.log(actual / predicted)))
@@ -201,7 +201,7 @@ def test_the_back_cast_sets_the_interval_of_three_models(confidence: float, mult
 @pytest.mark.parametrize("option", [{"f_mem": 0.5}, {"assume_f_mem": True}, {"curve_is_modelled": True}])
 def test_a_cliff_asked_for_where_there_is_none(scaling: Scaling, option: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=f"under {scaling} scaling there is no cliff"):
-        predict(measurements_of(IPC, scaling=scaling), [32], **option)
+        predict(collect_measurements(IPC, scaling=scaling), [32], **option)
 
 
 # -- classification -------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_a_cliff_asked_for_where_there_is_none(scaling: Scaling, option: dict[st
 def test_the_class_goes_by_what_a_doubling_gains(ratio: int) -> None:
     for gain, expected in ((1.95, "sub-linear"), (1.97, "linear"), (2.03, "linear"), (2.05, "super-linear")):
         ipc = [(8, 100.0), (8 * ratio, 100.0 * gain ** math.log2(ratio))]
-        classification = predict(measurements_of(ipc, FLAT), [64]).classification
+        classification = predict(collect_measurements(ipc, FLAT), [64]).classification
         assert classification.scaling == expected
         assert f"{gain / 2 - 1:+.1%} for a doubling" in classification.reason
 
@@ -241,7 +241,7 @@ def test_whatever_is_measured_all_numbers_are_finite_and_in_order(
 ) -> None:
     targets = [min(max(ipc) * each, 10**9) for each in times]
     try:
-        measured = measurements_of(ipc.items(), mpki.items(), peak_ipc_per_sm=peak)
+        measured = collect_measurements(ipc.items(), mpki.items(), peak_ipc_per_sm=peak)
     except OptionError as error:
         assert "above the peak" in error.message  # noqa: PT017
         return
@@ -271,7 +271,7 @@ def test_whatever_is_measured_all_numbers_are_finite_and_in_order(
 def test_what_is_beyond_the_calibration_is_marked(
     scaling: Scaling, sizes: tuple[int, ...], target: int, is_beyond: bool
 ) -> None:
-    measured = measurements_of([(size, 10.0 * size) for size in sizes], scaling=scaling)
+    measured = collect_measurements([(size, 10.0 * size) for size in sizes], scaling=scaling)
     prediction = one(measured, target)
     assert prediction.is_beyond is ("beyond the calibrated range" in prediction.note) is is_beyond
     assert prediction.low is not None
@@ -282,7 +282,7 @@ def with_curve(
     *curve: tuple[int, float], unit: MpkiUnit = MpkiUnit.THREAD, scaling: Scaling = Scaling.STRONG
 ) -> Measurements:
     """Return two models of 8 and 16, and a curve."""
-    return measurements_of([(8, 100.0), (16, 200.0)], curve, mpki_unit=unit, scaling=scaling)
+    return collect_measurements([(8, 100.0), (16, 200.0)], curve, mpki_unit=unit, scaling=scaling)
 
 
 def reading_of(
@@ -306,7 +306,7 @@ def test_the_papers_cliff() -> None:
     assert reading.cliff is not None
     assert (reading.cliff.smaller, reading.cliff.larger) == (64, 128)
     assert reading.cliff.ratio == pytest.approx(54.97, abs=0.01)
-    assert reading.inside is None
+    assert reading.inner is None
     assert codes(reading) == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError, OptionError
-from scalemodel.measurements import Measurements, Scaling, measurements_of
+from scalemodel.measurements import Measurements, Scaling, collect_measurements
 from scalemodel.runs import SimulatedRun
 from scalemodel.validate import Validation, validate
 from scalemodel.waves import Limit, predict_by_waves
@@ -16,7 +16,7 @@ from scalemodel.waves import Limit, predict_by_waves
 
 def line(name: str, *ipc: float) -> Measurements:
     """Return a benchmark at 8, 16, 32, ... SMs under weak scaling."""
-    return measurements_of(
+    return collect_measurements(
         [(8 * 2**step, value) for step, value in enumerate(ipc)], name=name, scaling=Scaling.WEAK
     )
 
@@ -28,7 +28,7 @@ def line(name: str, *ipc: float) -> Measurements:
 
 
 def test_chiplets_and_sms_are_not_counted_together() -> None:
-    chiplets = measurements_of([(8, 1.0), (16, 2.0), (32, 4.0)], name="c", scaling=Scaling.CHIPLET)
+    chiplets = collect_measurements([(8, 1.0), (16, 2.0), (32, 4.0)], name="c", scaling=Scaling.CHIPLET)
     with pytest.raises(
         OptionError, match=r"sizes of a are SMs and sizes of c are chiplets; validate them apart"
     ):
@@ -67,8 +67,8 @@ def test_a_benchmark_without_a_prediction_is_named() -> None:
 
 def test_a_bracket_counts_as_held_or_not() -> None:
     curve = [(8, 10.0), (16, 10.0), (32, 1.0)]
-    inside = measurements_of([(8, 100.0), (16, 200.0), (32, 900.0)], curve, name="in")
-    outside = measurements_of([(8, 100.0), (16, 200.0), (32, 390.0)], curve, name="out")
+    inside = collect_measurements([(8, 100.0), (16, 200.0), (32, 900.0)], curve, name="in")
+    outside = collect_measurements([(8, 100.0), (16, 200.0), (32, 390.0)], curve, name="out")
     validation = validate([inside, outside], rules=["additive"])
     assert validation.scores["additive"][32].within_interval == 0.5
     assert validation.scores["additive"][32].n == 0

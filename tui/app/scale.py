@@ -286,9 +286,9 @@ class ScaleScreen(ViewScreen):
         """What is predicted; None where nothing can be."""
         return self._answer if isinstance(self._answer, ScaleAnswer) else None
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, before: Session | None, session: Session) -> None:
         """Show what differs from what is shown: predict again, and show it in every pane."""
-        if shown is not None and shown.scale is session.scale:
+        if before is not None and before.scale is session.scale:
             return
         questions, chart = self.questions, self.query_one(Chart)
         self._answer = scale.answer(questions)
@@ -321,9 +321,12 @@ class ScaleScreen(ViewScreen):
         self.query_one("#scale-status", Line).show(forms)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        pane = next((each for each in event.widget.ancestors_with_self if each.has_class("scale-pane")), None)
-        for each in self.query(".scale-pane"):
-            each.set_class(each is pane, "-current")
+        pane = next(
+            (ancestor for ancestor in event.widget.ancestors_with_self if ancestor.has_class("scale-pane")),
+            None,
+        )
+        for other_pane in self.query(".scale-pane"):
+            other_pane.set_class(other_pane is pane, "-current")
         table = self.query_one(ScaleTable)
         if table not in event.widget.ancestors_with_self:
             table.close_field()
@@ -407,18 +410,18 @@ class ScaleScreen(ViewScreen):
 
     # What is asked, and of which file.
 
-    def action_next(self, what: str) -> None:
+    def action_next(self, setting: str) -> None:
         questions = self.questions
-        if what == "benchmark" and len(questions.questions) == 1:
+        if setting == "benchmark" and len(questions.questions) == 1:
             self.app.say("there is one benchmark alone")
             return
-        other = {
+        changes = {
             "benchmark": questions.with_next_benchmark,
             "rule": questions.with_next_rule,
             "confidence": questions.with_next_confidence,
         }
         self._draft = None
-        self.app.change(scale=other[what]())
+        self.app.change(scale=changes[setting]())
 
     def action_assume(self) -> None:
         self.app.change(scale=replace(self.questions, assume_f_mem=not self.questions.assume_f_mem))
@@ -452,8 +455,8 @@ class ScaleScreen(ViewScreen):
             prompt.say([f"reading {text}"])
             start(self, read, self._take_questions, failed=refuse, group="scale")
 
-    def _take_questions(self, read: tuple[Sequence[OpenQuestion], list[str]]) -> None:
-        questions, notes = read
+    def _take_questions(self, result: tuple[Sequence[OpenQuestion], list[str]]) -> None:
+        questions, notes = result
         self._draft = None
         self.app.change(scale=self.questions.with_questions(questions))
         self._close_prompts()
@@ -481,11 +484,11 @@ class ScaleScreen(ViewScreen):
 
     def command(self) -> str:
         """`scale predict` of the file, or of the numbers themselves if they were edited."""
-        given, prediction = printed_options(self.session), self.prediction
-        asked = ScalePredictOptions() if prediction is None else prediction.command
-        asked = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet)
-        asked = asked.with_request(seed=given.request.seed)
-        return command_line("scale predict", self._sized(asked))
+        printing, prediction = printed_options(self.session), self.prediction
+        options = ScalePredictOptions() if prediction is None else prediction.command
+        options = replace(options, ascii=printing.ascii, color=printing.color, quiet=printing.quiet)
+        options = options.with_request(seed=printing.request.seed)
+        return command_line("scale predict", self._sized(options))
 
     def _sized(self, options: ScalePredictOptions) -> ScalePredictOptions:
         """Return the options; for the chart's pane, with the chart's size."""

@@ -165,7 +165,7 @@ _MOST_BYTES = 2**62
 DEFAULT_CAPACITIES = tuple(2**16 << doubling for doubling in range(12))
 
 
-def words_of(values: Iterable[str]) -> Iterator[str]:
+def split_words(values: Iterable[str]) -> Iterator[str]:
     """Yield what was given by commas or by repeating the option, word by word."""
     return (word.strip() for value in values for word in value.split(",") if word.strip())
 
@@ -185,19 +185,19 @@ def with_flags_repeated(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def sizes_of(flag: str, values: Sequence[str]) -> tuple[int, ...]:
+def parse_sizes(flag: str, values: Sequence[str]) -> tuple[int, ...]:
     """Return sizes in the order given; raise OptionError if one is no whole number."""
-    words = tuple(words_of(values))
+    words = tuple(split_words(values))
     try:
         return tuple(map(int, words))
     except ValueError as error:
         raise OptionError(f"{flag} {','.join(words)}: whole numbers by commas are meant") from error
 
 
-def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
+def parse_pairs(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
     """Return (size, value) of each SIZE=VALUE; raise OptionError if one is not of this form."""
     pairs = []
-    for word in words_of(values):
+    for word in split_words(values):
         size, _, value = word.partition("=")
         try:
             pairs.append((int(size), float(value)))
@@ -207,19 +207,19 @@ def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
     return pairs
 
 
-def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
+def parse_capacities(values: Sequence[str]) -> list[tuple[int | None, int]]:
     """Return (system size or None, bytes) of each capacity.
 
     Raises OptionError: one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
     """
     pairs: list[tuple[int | None, int]] = []
-    for word in words_of(values):
-        found = _CAPACITY.fullmatch(word)
-        held = float(found[2]) * _UNITS.get(found[3].casefold(), 0) if found else 0.0
-        if found is None or not 0 < held <= _MOST_BYTES or not held.is_integer():
-            what = f"--capacity {word}: not a whole number of bytes that a cache can have"
-            raise OptionError(what, remedy="write [SIZE=]BYTES, or KiB, MiB or GiB of 1024, as 8=2MiB")
-        pairs.append((None if found[1] is None else int(found[1]), int(held)))
+    for word in split_words(values):
+        match = _CAPACITY.fullmatch(word)
+        size_bytes = float(match[2]) * _UNITS.get(match[3].casefold(), 0) if match else 0.0
+        if match is None or not 0 < size_bytes <= _MOST_BYTES or not size_bytes.is_integer():
+            message = f"--capacity {word}: not a whole number of bytes that a cache can have"
+            raise OptionError(message, remedy="write [SIZE=]BYTES, or KiB, MiB or GiB of 1024, as 8=2MiB")
+        pairs.append((None if match[1] is None else int(match[1]), int(size_bytes)))
     sizes = [size for size, _ in pairs]
     if len(sizes) > 1 and set(sizes) != {None} and (None in sizes or len(set(sizes)) < len(sizes)):
         raise OptionError("each capacity has a size of its own, or none has", remedy="give all of them one")

@@ -1,1 +1,1 @@
-"""The same for the scale model: from a sheet or options to predictions, rows and words."""
+"""The scale model: from options or a question to predictions, and what is said of them."""

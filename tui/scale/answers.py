@@ -11,12 +11,12 @@ from sampling.errors import OptionError, ProfileError
 from sampling.text import joined
 from scalemodel import inputs
 from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, read_questions
-from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
+from scalemodel.measurements import Measurements, MpkiUnit, Scaling, collect_measurements
 from scalemodel.predict import Outcome, predict
 from scalemodel.rules import BENCHMARKS, DEFAULT_RULE, RULES, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.size_plot import prediction_chart
-from tui.options.scale import ScalePredictOptions, pairs_of, sizes_of, words_of
+from tui.options.scale import ScalePredictOptions, parse_pairs, parse_sizes, split_words
 from tui.output.blocks import Block, Preformatted
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column, names, shortened, table
@@ -35,7 +35,7 @@ _GIVE_CURVE = "give the CSV of scale mrc --capacity SIZE=BYTES, with --instructi
 # -- what is asked ----------------------------------------------------------------------------------------
 
 
-def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pairs:
+def predict_benchmarks(options: ScalePredictOptions, tell: Tell | None = None) -> Pairs:
     """Return what was measured of each benchmark, and what is predicted from it.
 
     `tell`: is told what of a file is left out.
@@ -45,18 +45,22 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
     """
     _check(options)
     curve = None if options.mpki_from is None else _curve(options.mpki_from, options.mpki_unit)
-    read = partial(
+    read_file = partial(
         read_questions,
         benchmark=options.benchmark,
         scaling=options.scaling,
         mpki_unit=options.mpki_unit,
         tell=tell,
     )
-    questions = [each for path in options.files for each in read(path)] or [_typed(options, curve)]
+    questions = [question for path in options.files for question in read_file(path)] or [
+        _typed(options, curve)
+    ]
     if len(questions) > 1 and (options.f_mem is not None or curve is not None):
         flag = "--mpki-from" if options.f_mem is None else "--f-mem"
-        known = ", ".join(question.measurements.name for question in questions)
-        raise OptionError(f"{flag} is of one benchmark", remedy=f"name it by --benchmark: one of {known}")
+        benchmarks = ", ".join(question.measurements.name for question in questions)
+        raise OptionError(
+            f"{flag} is of one benchmark", remedy=f"name it by --benchmark: one of {benchmarks}"
+        )
     if curve is not None and questions[0].measurements.curve:
         _check_lines(curve, tell)
     pairs = []
@@ -65,7 +69,7 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
         outcome = predict(
             measurements,
             targets,
-            rules=rules_of(options.rule),
+            rules=split_rules(options.rule),
             confidence=options.confidence,
             simulated=simulated,
             f_mem=options.f_mem,
@@ -76,17 +80,17 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
     return pairs
 
 
-def rules_of(values: Sequence[str], default: Sequence[str] = (DEFAULT_RULE,)) -> tuple[str, ...]:
+def split_rules(values: Sequence[str], default: Sequence[str] = (DEFAULT_RULE,)) -> tuple[str, ...]:
     """Return the rules' names; `all` stands for all of them."""
-    named = tuple(words_of(values)) or tuple(default)
+    named = tuple(split_words(values)) or tuple(default)
     return tuple(RULES) if "all" in named else named
 
 
 def _check(options: ScalePredictOptions) -> None:
     stray = next((path for path in options.files if "=" in path and not Path(path).exists()), None)
     if stray is not None:
-        what = f"{stray} belongs to no option"
-        raise OptionError(what, remedy="repeat the option, or give its values by commas")
+        message = f"{stray} belongs to no option"
+        raise OptionError(message, remedy="repeat the option, or give its values by commas")
     if options.files.count("-") + (options.mpki_from == "-") > 1:
         raise OptionError("standard input (-) can be read once only")
     sources = {
@@ -94,28 +98,28 @@ def _check(options: ScalePredictOptions) -> None:
         "--ipc or --mpki": options.ipc or (options.mpki if options.files else ()),
         "--run": options.run,
     }
-    given = [name for name, values in sources.items() if values]
-    if len(given) != 1:
-        what = f"{' and '.join(given)} are given" if given else "nothing to predict from"
-        raise OptionError(what, remedy="give one: a file, --ipc SIZE=VALUE or --run SIZE=LOG of two sizes")
+    names = [name for name, values in sources.items() if values]
+    if len(names) != 1:
+        message = f"{' and '.join(names)} are given" if names else "nothing to predict from"
+        raise OptionError(message, remedy="give one: a file, --ipc SIZE=VALUE or --run SIZE=LOG of two sizes")
     if options.plan is not None or options.kernels:
-        what = f"--{'kernels' if options.plan is None else 'plan'} is of runs launch by launch"
-        raise OptionError(what, remedy="give --run SIZE=LOG twice, and no --rule")
+        message = f"--{'kernels' if options.plan is None else 'plan'} is of runs launch by launch"
+        raise OptionError(message, remedy="give --run SIZE=LOG twice, and no --rule")
 
 
 def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
     """Refuse a curve of other lines than the simulators' sectors beside MPKI; tell where it does not say."""
     if curve.line_bytes == _SECTOR_BYTES:
         return
-    what = (
+    message = (
         f"the curve of --mpki-from counts lines of {curve.line_bytes or 'unknown'} bytes, beside other MPKI: "
         f"GPGPU-Sim and Accel-Sim count sectors of {_SECTOR_BYTES} bytes, as many as four a line of 128"
     )
     remedy = f"make the curve with scale mrc --line-bytes {_SECTOR_BYTES}, or take all MPKI from it"
     if curve.line_bytes is not None:
-        raise OptionError(what, remedy=remedy)
+        raise OptionError(message, remedy=remedy)
     if tell is not None:
-        tell(f"{what}; {remedy}")
+        tell(f"{message}; {remedy}")
 
 
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
@@ -134,15 +138,15 @@ def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
 
 def _typed(options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQuestion:
     """Return the question of --ipc and --mpki, or of --run; a file's curve is added later, in its unit."""
-    ipc = pairs_of("--ipc", options.ipc)
+    ipc = parse_pairs("--ipc", options.ipc)
     if options.run:
         # Reading logs takes what tables of sizes do not.
-        from scalemodel.runs import measurements_of_runs, read_runs
+        from scalemodel.runs import measure_runs, read_runs
 
-        ipc = sorted(measurements_of_runs("", read_runs(options.run)).ipc.items())
+        ipc = sorted(measure_runs("", read_runs(options.run)).ipc.items())
     unit = options.mpki_unit or (None if curve is None else curve.unit) or MpkiUnit.THREAD
-    mpki, scaling = pairs_of("--mpki", options.mpki), options.scaling or Scaling.STRONG
-    measurements = measurements_of(ipc, mpki, mpki_unit=unit, scaling=scaling)
+    mpki, scaling = parse_pairs("--mpki", options.mpki), options.scaling or Scaling.STRONG
+    measurements = collect_measurements(ipc, mpki, mpki_unit=unit, scaling=scaling)
     return ScaleQuestion(measurements, tuple(sorted(size for size, _ in ipc)), ())
 
 
@@ -154,20 +158,20 @@ def _asked(
     if curve is not None:
         unit = measurements.mpki_unit
         if measurements.curve and curve.unit not in {None, unit}:
-            what = f"the MPKI given count per {unit} instruction, the curve's per {curve.unit}"
-            raise OptionError(what, remedy="give all in one unit")
-        mpki = measurements_of((), (*measurements.curve, *curve.mpki)).mpki
+            message = f"the MPKI given count per {unit} instruction, the curve's per {curve.unit}"
+            raise OptionError(message, remedy="give all in one unit")
+        mpki = collect_measurements((), (*measurements.curve, *curve.mpki)).mpki
         measurements = replace(
             measurements, mpki=mpki, mpki_unit=curve.unit or unit, mpki_bounds=curve.bounds
         )
     if options.peak_ipc_per_sm is not None:
         measurements = replace(measurements, peak_ipc_per_sm=options.peak_ipc_per_sm)
-    simulated = sizes_of("--simulated", options.simulated) or question.simulated
+    simulated = parse_sizes("--simulated", options.simulated) or question.simulated
     targets = question.targets
     if options.simulated:
         above = tuple(size for size in targets if size > max(simulated, default=0))
         targets = above or measured_above(measurements, simulated)
-    targets = sizes_of("--target", options.target) or targets
+    targets = parse_sizes("--target", options.target) or targets
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     return measurements, simulated, targets
@@ -189,18 +193,18 @@ def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -
             yield from (prediction_chart(measurements, outcome, options.width or canvas.width, height), "")
     columns = _columns(pairs)
     yield columns if canvas.is_page else Preformatted(table(columns, gap=" "))
-    yield from words_of_predictions(pairs, options)
+    yield from explain_predictions(pairs, options)
     if len(pairs) > 1:
         yield "--benchmark NAME draws one of them."
 
 
-def words_of_predictions(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
+def explain_predictions(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
     """Yield the notes of the predictions, what was found, and how all was predicted."""
     # Of many benchmarks the predictions have too many notes; those of one text are said together.
     targets_of: dict[tuple[str, str], list[int]] = {}
-    for each in pairs[0][1].predictions if len(pairs) == 1 else ():
-        if each.note:
-            targets_of.setdefault((each.method, each.note), []).append(each.target)
+    for prediction in pairs[0][1].predictions if len(pairs) == 1 else ():
+        if prediction.note:
+            targets_of.setdefault((prediction.method, prediction.note), []).append(prediction.target)
     for (method, note), targets in targets_of.items():
         yield f"{', '.join(map(str, targets))} {method}: {note}"
     yield ""
@@ -224,7 +228,7 @@ def signed_share(error: float) -> str:
 
 
 def _columns(pairs: Pairs) -> list[Column]:
-    predictions = [each for _, outcome in pairs for each in outcome.predictions]
+    predictions = [prediction for _, outcome in pairs for prediction in outcome.predictions]
 
     def figures(key: str, form: Callable[[float], str] = ipc_text) -> Column:
         values = (getattr(prediction, key) for prediction in predictions)
@@ -257,25 +261,25 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
     f_mem = measurements.f_mem.get(outcome.models[-1]) if options.f_mem is None else options.f_mem
     if len(pairs) == 1 and outcome.cliff is not None and f_mem is not None:
         yield f"At the cliff IPC gains {ratio(1 / (1 - f_mem))}, 1/(1 - f_mem) of f_mem {f_mem:.3g}."
-    for method in dict.fromkeys(each.method for each in outcome.predictions):
+    for method in dict.fromkeys(prediction.method for prediction in outcome.predictions):
         yield f"Rule {method}: {RULES[method].source}."
-    predictions = [each for _, one in pairs for each in one.predictions]
-    rows = [each for each in predictions if each.bounds is not Bounds.SIMULATED]
-    kinds = sorted({each.bounds for each in rows} - {Bounds.NONE}, key=[*Bounds].index)
+    predictions = [prediction for _, result in pairs for prediction in result.predictions]
+    rows = [prediction for prediction in predictions if prediction.bounds is not Bounds.SIMULATED]
+    kinds = sorted({row.bounds for row in rows} - {Bounds.NONE}, key=[*Bounds].index)
     for kind in kinds:
-        found = [row for row in rows if row.bounds is kind]
-        where = f" of {len(found)} of the {len(rows)} predictions"
+        of_kind = [row for row in rows if row.bounds is kind]
+        scope = f" of {len(of_kind)} of the {len(rows)} predictions"
         if len(pairs) == 1:
-            sizes = joined(dict.fromkeys(each.target for each in found))
-            where = f" at {sizes} {measurements.scaling.unit}"
-        methods = dict.fromkeys(each.method for each in found)
-        yield f"Low to high{where if len(kinds) > 1 else ''} {_interval(kind, list(methods), pairs)}"
-    if any(each.is_beyond for each in rows):
+            sizes = joined(dict.fromkeys(row.target for row in of_kind))
+            scope = f" at {sizes} {measurements.scaling.unit}"
+        methods = dict.fromkeys(row.method for row in of_kind)
+        yield f"Low to high{scope if len(kinds) > 1 else ''} {_interval(kind, list(methods), pairs)}"
+    if any(row.is_beyond for row in rows):
         yield (
             "Beyond the calibrated range, for other models, larger targets or efficiencies that change more "
             "than those, low to high is extrapolated, and what it holds is not known."
         )
-    if baselines := dict.fromkeys(each.method for each in rows if RULES[each.method].is_baseline):
+    if baselines := dict.fromkeys(row.method for row in rows if RULES[row.method].is_baseline):
         yield f"{', '.join(baselines)}: no interval, as none was calibrated for baselines."
 
 
@@ -284,23 +288,34 @@ def _interval(kind: Bounds, methods: Sequence[str], pairs: Pairs) -> str:
     confidence = pairs[0][1].confidence
     level = f"{100 * confidence:.0f} %"
     if kind is Bounds.BRACKET:
-        bracketed = [one for _, one in pairs if any(each.bounds is kind for each in one.predictions)]
-        unknown = [any(each.code == "f-mem-missing" for each in one.findings) for one in bracketed]
+        bracketed = [
+            outcome
+            for _, outcome in pairs
+            if any(prediction.bounds is kind for prediction in outcome.predictions)
+        ]
+        unknown = [
+            any(finding.code == "f-mem-missing" for finding in outcome.findings) for outcome in bracketed
+        ]
         widened = f"widened either way as an interval of {level} is"
         if not any(unknown):
-            what = f"nothing of what the cliff gains, or all of it, {widened}"
+            bracket = f"nothing of what the cliff gains, or all of it, {widened}"
         else:
-            known = "" if all(unknown) else f", where f_mem is known {widened}"
-            what = f"what the cliff gains at least and at most{known}"
-        return f"is a bracket, no interval: {what}."
+            condition = "" if all(unknown) else f", where f_mem is known {widened}"
+            bracket = f"what the cliff gains at least and at most{condition}"
+        return f"is a bracket, no interval: {bracket}."
     if kind is Bounds.NOT_CALIBRATED:
         return (
             f"is twice as wide as the interval of {level}, as a cliff lies between the models; what it holds "
             "was not calibrated."
         )
     is_of_three = kind is Bounds.BACK_CAST
-    held = {each: str(targets_held(each, confidence, of_three=is_of_three)) for each in methods}
-    counts = joined(count if len(held) == 1 else f"{count} by {method}" for method, count in held.items())
+    counts_by_method = {
+        method: str(targets_held(method, confidence, of_three=is_of_three)) for method in methods
+    }
+    counts = joined(
+        count if len(counts_by_method) == 1 else f"{count} by {method}"
+        for method, count in counts_by_method.items()
+    )
     meant = f"is an interval meant to hold {level} of the targets"
     if not is_of_three:
         return (
@@ -309,7 +324,9 @@ def _interval(kind: Bounds, methods: Sequence[str], pairs: Pairs) -> str:
             f"{counts}."
         )
     back_casts = pairs[0][1].back_cast.items() if len(pairs) == 1 else ()
-    errors = [f"{each} {share(back)}" for each, back in back_casts if back is not None and each in methods]
+    errors = [
+        f"{method} {share(back)}" for method, back in back_casts if back is not None and method in methods
+    ]
     by = f": {', '.join(errors)}" if errors else ""
     return (
         f"{meant}, from how well each model is predicted by those before it{by}. Of {TARGETS_OF_THREE} "

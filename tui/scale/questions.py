@@ -27,7 +27,7 @@ from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.blocks import Block, lines_of
 from tui.output.writer import Canvas, canvas_text
-from tui.scale.answers import ipc_text, predict_blocks, signed_share, words_of_predictions
+from tui.scale.answers import explain_predictions, ipc_text, predict_blocks, signed_share
 from tui.terminal.printable import Column, wrapped
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _number_text(value: float | None) -> str:
     return "" if value is None else repr(float(value)).removesuffix(".0")
 
 
-def next_of(values: Sequence[Value], value: Value) -> Value:
+def following(values: Sequence[Value], value: Value) -> Value:
     """Return the value after this one; the first after the last, and for one that is none of them."""
     return values[(values.index(value) + 1) % len(values)] if value in values else values[0]
 
@@ -133,7 +133,7 @@ def open_questions(files: Sequence[str], tell: Tell | None = None) -> tuple[Open
         find_logs,
         group_programs,
         is_run,
-        measurements_of_runs,
+        measure_runs,
         read_run,
     )
 
@@ -151,7 +151,7 @@ def open_questions(files: Sequence[str], tell: Tell | None = None) -> tuple[Open
     for name, runs in programs.items():
         targets = default_targets([run.size for run in runs])
         models = tuple(run.size for run in runs if run.size not in targets)
-        question = ScaleQuestion(measurements_of_runs(name, runs), models, targets)
+        question = ScaleQuestion(measure_runs(name, runs), models, targets)
         opened.append(OpenQuestion(question, question, name, runs=tuple(runs)))
     return tuple(opened)
 
@@ -185,11 +185,11 @@ class OpenQuestions:
     def with_next_rule(self) -> OpenQuestions:
         """Return the same by the next rule; by all of them after the last, of runs then launch by launch."""
         rules = [*RULES, ALL_RULES, *([WAVES] if self.shown.runs else [])]
-        return replace(self, chosen_rule=next_of(rules, self.rule))
+        return replace(self, chosen_rule=following(rules, self.rule))
 
     def with_next_confidence(self) -> OpenQuestions:
         """Return the same with intervals of the next level."""
-        return replace(self, confidence=next_of([level.confidence for level in LEVELS], self.confidence))
+        return replace(self, confidence=following([level.confidence for level in LEVELS], self.confidence))
 
     def with_next_benchmark(self) -> OpenQuestions:
         """Return the same with the next question shown."""
@@ -249,14 +249,14 @@ def answer_question(questions: OpenQuestions) -> ScaleAnswer:
 
     Raises OptionError: nothing can be predicted from them.
     """
-    shown = questions.shown
-    _, simulated, targets = shown.question
+    current = questions.shown
+    _, simulated, targets = current.question
     if not targets:
         raise OptionError("no target is given", remedy="name the sizes to predict: E, targets = [32]")
     if questions.rule == WAVES:
-        return _answer_by_waves(shown)
-    is_of_file = not shown.runs and not shown.is_edited
-    measurements = shown.measurements if is_of_file else replace(shown.measurements, name="")
+        return _answer_by_waves(current)
+    is_of_file = not current.runs and not current.is_edited
+    measurements = current.measurements if is_of_file else replace(current.measurements, name="")
     outcome = predict(
         measurements,
         targets,
@@ -270,30 +270,30 @@ def answer_question(questions: OpenQuestions) -> ScaleAnswer:
         rule=() if questions.rule == DEFAULT_RULE else (questions.rule,),
         confidence=questions.confidence,
         assume_f_mem=questions.assume_f_mem and measurements.scaling.has_cliffs,
-        **(_file_options(shown) if is_of_file else _number_options(shown.question, outcome)),
+        **(_file_options(current) if is_of_file else _number_options(current.question, outcome)),
     )
     pairs = [(measurements, outcome)]
-    words = tuple(words_of_predictions(pairs, command))
+    words = tuple(explain_predictions(pairs, command))
     return ScaleAnswer(measurements, outcome, command, words, partial(predict_blocks, pairs))
 
 
-def _file_options(shown: OpenQuestion) -> dict[str, Any]:
-    return {"files": (shown.file,), "benchmark": shown.benchmark}
+def _file_options(current: OpenQuestion) -> dict[str, Any]:
+    return {"files": (current.file,), "benchmark": current.benchmark}
 
 
 def _number_options(question: ScaleQuestion, outcome: Outcome) -> dict[str, Any]:
     """Return the options that give every number; f_mem where a cliff makes use of it alone."""
-    known, simulated, targets = question
-    f_mem = None if outcome.cliff is None else known.f_mem.get(max(simulated))
+    measurements, simulated, targets = question
+    f_mem = None if outcome.cliff is None else measurements.f_mem.get(max(simulated))
     return {
-        "ipc": _joined(f"{size}={_number_text(value)}" for size, value in sorted(known.ipc.items())),
-        "mpki": _joined(f"{size}={_number_text(value)}" for size, value in known.curve),
-        "simulated": () if set(known.ipc) == set(simulated) else _joined(simulated),
+        "ipc": _joined(f"{size}={_number_text(value)}" for size, value in sorted(measurements.ipc.items())),
+        "mpki": _joined(f"{size}={_number_text(value)}" for size, value in measurements.curve),
+        "simulated": () if set(measurements.ipc) == set(simulated) else _joined(simulated),
         "target": _joined(targets),
         "f_mem": f_mem,
-        "peak_ipc_per_sm": known.peak_ipc_per_sm,
-        "scaling": None if known.scaling is Scaling.STRONG else known.scaling,
-        "mpki_unit": None if known.mpki_unit is MpkiUnit.THREAD else known.mpki_unit,
+        "peak_ipc_per_sm": measurements.peak_ipc_per_sm,
+        "scaling": None if measurements.scaling is Scaling.STRONG else measurements.scaling,
+        "mpki_unit": None if measurements.mpki_unit is MpkiUnit.THREAD else measurements.mpki_unit,
     }
 
 
@@ -302,14 +302,14 @@ def _joined(words: Iterable[str | int]) -> tuple[str, ...]:
     return (joined,) if joined else ()
 
 
-def _answer_by_waves(shown: OpenQuestion) -> ScaleAnswer:
+def _answer_by_waves(current: OpenQuestion) -> ScaleAnswer:
     """Return what the runs predict launch by launch."""
-    from scalemodel.runs import measurements_of_runs
+    from scalemodel.runs import measure_runs
     from scalemodel.waves import predict_ipc, predict_larger_gpus
     from tui.scale.runs import runs_blocks
 
-    runs, targets = shown.runs, shown.question.targets
-    measurements = measurements_of_runs(shown.measurements.name, runs)
+    runs, targets = current.runs, current.question.targets
+    measurements = measure_runs(current.measurements.name, runs)
     sizes = measurements.simulated_sizes
     models = [size for size in sizes if size < max(targets)][:2] if len(sizes) > 2 else None
     outcome = predict(measurements, [2 * max(sizes)], simulated=models)
@@ -342,32 +342,36 @@ class SizeColumn(Column):
         return text.rjust(self.width) if self.to_right else text.ljust(self.width)
 
 
-def size_columns(shown: OpenQuestion, answer: ScaleAnswer | None, width: int) -> list[SizeColumn]:
+def size_columns(current: OpenQuestion, answer: ScaleAnswer | None, width: int) -> list[SizeColumn]:
     """Return the columns that fit in `width` cells: the numbers first, by the order of `CELLS`.
 
     Of several rules the first one's predictions are shown, with its letter in the chart.
     """
-    sizes, by_target, letter = shown.question.sizes, dict[int, Prediction](), ""
+    sizes, by_target, letter = current.question.sizes, dict[int, Prediction](), ""
     predictions = () if answer is None else answer.outcome.predictions
     for prediction in predictions:
         by_target.setdefault(prediction.target, prediction)
     if len(predictions) > len(by_target):
         letter = f"{LETTERS[0]} "
     columns = [
-        SizeColumn(heading, [_short(shown.cell_text(size, cell)) for size in sizes])
+        SizeColumn(heading, [_short(current.cell_text(size, cell)) for size in sizes])
         for cell, heading in HEADINGS.items()
     ]
-    columns.append(SizeColumn("role", [shown.role(size) for size in sizes], to_right=False))
-    targets = [by_target.get(size) if size in shown.question.targets else None for size in sizes]
+    columns.append(SizeColumn("role", [current.role(size) for size in sizes], to_right=False))
+    targets = [by_target.get(size) if size in current.question.targets else None for size in sizes]
     texts = {
         "predicted": [
-            UNKNOWN if each is None or each.ipc is None else ipc_text(each.ipc) for each in targets
+            UNKNOWN if prediction is None or prediction.ipc is None else ipc_text(prediction.ipc)
+            for prediction in targets
         ],
-        "low to high": ["" if each is None else _interval_text(each) for each in targets],
-        "error": ["" if each is None or each.error is None else signed_share(each.error) for each in targets],
+        "low to high": ["" if prediction is None else _interval_text(prediction) for prediction in targets],
+        "error": [
+            "" if prediction is None or prediction.error is None else signed_share(prediction.error)
+            for prediction in targets
+        ],
     }
     for row, size in enumerate(sizes):
-        if size not in shown.question.targets:
+        if size not in current.question.targets:
             texts["predicted"][row] = ""
     columns += [SizeColumn(f"{letter}{name}", cells) for name, cells in texts.items() if any(cells)]
     for heading in _DROPPED_FIRST:
@@ -396,15 +400,15 @@ Title = tuple[str, str]
 
 def table_title(questions: OpenQuestions, row: int | None) -> Title:
     """Return what is open, and which of how many; the row is the cursor's, if not all rows are in sight."""
-    shown, several = questions.shown, len(questions.questions)
-    right = [] if row is None else [f"row {row + 1} of {len(shown.question.sizes)}"]
+    current, several = questions.shown, len(questions.questions)
+    right = [] if row is None else [f"row {row + 1} of {len(current.question.sizes)}"]
     right += [f"[b] {questions.place + 1} of {several}"] if several > 1 else []
     if questions.is_made_up:
-        made_up = "Sizes, from made-up numbers" if shown.is_edited else "Made-up numbers, no real GPU"
+        made_up = "Sizes, from made-up numbers" if current.is_edited else "Made-up numbers, no real GPU"
         return f"[5] {made_up}", ", ".join(right or ["[E] edit, [o] open"])
-    file = counted(len(shown.runs), "run") if shown.runs else Path(shown.file).name
-    name = f": {shown.measurements.name}" if shown.measurements.name else ""
-    return f"[5] {file}{name}{', edited' * shown.is_edited}", ", ".join(right)
+    file = counted(len(current.runs), "run") if current.runs else Path(current.file).name
+    name = f": {current.measurements.name}" if current.measurements.name else ""
+    return f"[5] {file}{name}{', edited' * current.is_edited}", ", ".join(right)
 
 
 def chart_title(questions: OpenQuestions, answer: ScaleAnswer | None) -> Title:
@@ -412,8 +416,8 @@ def chart_title(questions: OpenQuestions, answer: ScaleAnswer | None) -> Title:
     if answer is None or questions.rule == WAVES:
         return f"[tab] Chart: {'no prediction' if answer is None else 'launch by launch'}", ""
     cliff, unit = answer.outcome.cliff, answer.measurements.scaling.unit
-    where = "no cliff" if cliff is None else f"cliff {cliff.smaller} to {cliff.larger} {unit}"
-    return f"[tab] Chart: {_rule_and_level(questions, ', ')}", where
+    place = "no cliff" if cliff is None else f"cliff {cliff.smaller} to {cliff.larger} {unit}"
+    return f"[tab] Chart: {_rule_and_level(questions, ', ')}", place
 
 
 def words_title(answer: ScaleAnswer | None, *, has_more: bool) -> Title:
@@ -424,7 +428,7 @@ def words_title(answer: ScaleAnswer | None, *, has_more: bool) -> Title:
         outcome = answer.outcome
         warnings = len(outcome.warnings)
         numbers = [(warnings, "warning"), (len(outcome.findings) - warnings, "note")]
-        counts = [counted(number, what) for number, what in numbers if number]
+        counts = [counted(number, noun) for number, noun in numbers if number]
         title = f"[f] In words: {outcome.classification.scaling}"
     return title, ", ".join(counts + ["j more"] * has_more)
 
@@ -435,12 +439,12 @@ def status_lines(questions: OpenQuestions, answer: ScaleAnswer | SamplingError) 
         return [error_text(answer), answer.message]
     if questions.rule == WAVES:
         return [f"[r] {WAVES}, launch by launch from the two largest runs below each target", f"[r] {WAVES}"]
-    known = questions.shown.measurements
-    asked = f"[r] {_rule_and_level(questions, '  [i] ')}"
+    measurements = questions.shown.measurements
+    method = f"[r] {_rule_and_level(questions, '  [i] ')}"
     f_mem = "assumed" if questions.assume_f_mem else "as known"
-    peak = "no peak" if known.peak_ipc_per_sm is None else f"peak {known.peak_ipc_per_sm:g}"
-    most = f"{asked}  [a] f_mem {f_mem}  {known.scaling} scaling"
-    return [f"{most}, per {known.mpki_unit}, {peak}", most, asked]
+    peak = "no peak" if measurements.peak_ipc_per_sm is None else f"peak {measurements.peak_ipc_per_sm:g}"
+    longest = f"{method}  [a] f_mem {f_mem}  {measurements.scaling} scaling"
+    return [f"{longest}, per {measurements.mpki_unit}, {peak}", longest, method]
 
 
 def _rule_and_level(questions: OpenQuestions, between: str) -> str:
@@ -459,13 +463,13 @@ def farewell(questions: OpenQuestions) -> str | None:
     """Return the largest target's prediction and the command that gives it; None of numbers as bundled."""
     if questions.is_made_up and not questions.shown.is_edited:
         return None
-    found = answer(questions)
-    if isinstance(found, SamplingError):
+    result = answer(questions)
+    if isinstance(result, SamplingError):
         # It has been said beside the table.
         return None
-    line = command_line("scale predict", found.command)
-    last = max(found.outcome.predictions, key=lambda prediction: prediction.target)
+    line = command_line("scale predict", result.command)
+    last = max(result.outcome.predictions, key=lambda prediction: prediction.target)
     if last.ipc is None:
         return line
-    unit = found.measurements.scaling.unit
+    unit = result.measurements.scaling.unit
     return f"{last.target} {unit}: IPC {last.ipc:.4g} by {last.method}\n{line}"

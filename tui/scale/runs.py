@@ -22,7 +22,7 @@ from scalemodel.waves import (
     summarize_runs,
 )
 from tui.charts.quantities import share
-from tui.options.scale import ScalePredictOptions, sizes_of
+from tui.options.scale import ScalePredictOptions, parse_sizes
 from tui.output.blocks import Block
 from tui.output.writer import Answer
 from tui.terminal.printable import Column, names
@@ -44,16 +44,16 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     stray = next((name for name in _OF_RULES if getattr(options, name) not in {None, False, ()}), None)
     if stray is not None:
         flag = f"--{stray.replace('_', '-')}"
-        what = f"{flag} is of the rules for whole runs, and launch by launch is asked for"
-        raise OptionError(what, remedy="leave it out, or give --rule additive")
+        message = f"{flag} is of the rules for whole runs, and launch by launch is asked for"
+        raise OptionError(message, remedy="leave it out, or give --rule additive")
     if options.confidence != CONFIDENCE:
-        what = (
+        message = (
             f"--confidence {options.confidence:g}: of launch by launch there is an interval at {CONFIDENCE:g}"
         )
-        raise OptionError(what, remedy="leave it out, or give --rule additive")
+        raise OptionError(message, remedy="leave it out, or give --rule additive")
     plan = None if options.plan is None else read_plan(options.plan)
     runs = read_runs(options.run, plan)
-    targets = sizes_of("--target", options.target) or tuple(run.size for run in runs[2:])
+    targets = parse_sizes("--target", options.target) or tuple(run.size for run in runs[2:])
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     larger = predict_larger_gpus(runs, targets, plan)
@@ -109,24 +109,24 @@ def runs_blocks(larger: Sequence[LargerRun], *, kernels: bool) -> Iterator[Block
     )
 
 
-def _explained(found: LargerRun, rows: Sequence[KernelOnTarget], *, is_beyond: bool) -> Iterator[str]:
+def _explained(larger: LargerRun, rows: Sequence[KernelOnTarget], *, is_beyond: bool) -> Iterator[str]:
     """Yield which kernels have most of the predicted cycles, what limits them, what the interval is of."""
-    target, summed = found.waves.target, np.cumsum([row.share for row in rows])
+    target, summed = larger.waves.target, np.cumsum([row.share for row in rows])
     count = min(int(np.searchsorted(summed, _DECIDING)) + 1, _MOST_NAMED)
     named = ", ".join(f"{short_name(row.kernel)} ({share(row.share)}, {row.limit})" for row in rows[:count])
     which = f"{count} of {counted(len(rows), 'kernel')}"
     yield f"{share(float(summed[count - 1]))} of the cycles at {target} SMs are of {which}: {named}"
-    parts_of = ", ".join(f"{share(part)} {limit}" for part, limit in found.waves.limits())
+    parts_of = ", ".join(f"{share(part)} {limit}" for part, limit in larger.waves.limits())
     yield f"what the cycles at {target} SMs go to: {parts_of}"
     doubling = f"{share(ERROR_OF_DOUBLING)} a doubling of SMs"
-    said = f"the interval: {doubling}, which held for eleven of twelve programs"
-    parts = None if found.estimate is None else found.estimate.parts
+    sentence = f"the interval: {doubling}, which held for eleven of twelve programs"
+    parts = None if larger.estimate is None else larger.estimate.parts
     if parts is not None and parts.sampling is not None:
-        said += f", and {share(parts.sampling)} for which launches were drawn"
+        sentence += f", and {share(parts.sampling)} for which launches were drawn"
     if parts is not None and parts.cold_check:
-        said += f", and {share(parts.cold_check)} for caches that were cold"
+        sentence += f", and {share(parts.cold_check)} for caches that were cold"
     if is_beyond:
-        said += "; beyond two doublings nothing was measured, and none is given"
-    yield said
-    if found.estimate is not None and (caches := found.estimate.caches.said):
+        sentence += "; beyond two doublings nothing was measured, and none is given"
+    yield sentence
+    if larger.estimate is not None and (caches := larger.estimate.caches.said):
         yield f"the caches: {caches}"
