@@ -71,8 +71,8 @@ def read_profile(
     """
     named = None if columns is None else column_map(columns)
     options = ReadOptions(named, rank_regex, partial, keep_overlong)
-    given = [fspath(path) for path in paths]
-    return registry.read_profile(given, options=options, cache=cache, scheduler=scheduler)
+    names = [fspath(path) for path in paths]
+    return registry.read_profile(names, options=options, cache=cache, scheduler=scheduler)
 
 
 def make_plan(profile: Profile, request: PlanRequest | None = None) -> MadePlan:

@@ -91,7 +91,7 @@ class Plan:
 
 def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
     """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
-    total_ns, drawn, cost, least_samples = counts.total_duration_ns, None, None, 1
+    total_ns, sample, cost, least_samples = counts.total_duration_ns, None, None, 1
     if design.picked is not None:
         launches, picks = design.picked
         rows = picks.row[design.picked_order]
@@ -101,15 +101,18 @@ def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
             cost = replace(launches.cost, values=launches.cost.values[rows] / launches.cost.values.sum())
     else:
         # Strata that span kernel groups are ranges of a reduction of their own.
-        held = design.counts or counts
-        drawn, least_samples = draw(held, design.strata, seed), design.strata.least_samples
-        stratum, duration_ns = drawn.stratum, held.duration_ns[drawn.pair]
-        weight, estimate_ns = weights(design.strata, drawn), estimate_total_ns(held, design.strata, drawn)
-        if held.cost is not None:
-            of_all = np.dot(held.cost.values, held.count)
-            cost = replace(held.cost, values=held.cost.values[drawn.pair] / of_all)
+        reduction = design.counts or counts
+        sample, least_samples = draw(reduction, design.strata, seed), design.strata.least_samples
+        stratum, duration_ns = sample.stratum, reduction.duration_ns[sample.pair]
+        weight, estimate_ns = (
+            weights(design.strata, sample),
+            estimate_total_ns(reduction, design.strata, sample),
+        )
+        if reduction.cost is not None:
+            of_all = np.dot(reduction.cost.values, reduction.count)
+            cost = replace(reduction.cost, values=reduction.cost.values[sample.pair] / of_all)
     floor_ns = float(least_sampled_ns(counts, least_samples).sum())
-    return Plan(design, stratum, duration_ns, weight, total_ns, floor_ns, estimate_ns, seed, drawn, cost)
+    return Plan(design, stratum, duration_ns, weight, total_ns, floor_ns, estimate_ns, seed, sample, cost)
 
 
 def locate(
@@ -138,11 +141,11 @@ def planned_launches(
     profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
 ) -> tuple[PlannedLaunch, ...]:
     """Return the drawn launches with all that identifies them, in the order of the draw."""
-    found = locate(profile, counts, plan, progress)
-    kernels = {code: profile.kernels.signature(code) for code in np.unique(found.signature).tolist()}
+    located = locate(profile, counts, plan, progress)
+    kernels = {code: profile.kernels.signature(code) for code in np.unique(located.signature).tolist()}
     names = {code: profile.kernels.names.full(kernel.name) for code, kernel in kernels.items()}
-    columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
-    rows = zip(*(each.tolist() for each in (*columns, plan.weight, plan.duration_ns)), strict=True)
+    columns = (located.id, located.sequence, located.ordinal, located.signature, located.occurrence)
+    rows = zip(*(column.tolist() for column in (*columns, plan.weight, plan.duration_ns)), strict=True)
     return tuple(
         PlannedLaunch(
             id=launch_id,
@@ -175,8 +178,10 @@ def planned_strata(
         # Launches that no pick stands for are in no stratum.
         is_held = design.picks.stratum >= 0
         width = int(design.launches.signature.max()) + 1
-        held = np.unique(design.picks.stratum[is_held] * width + design.launches.signature[is_held])
-        signatures = np.bincount(held // width, minlength=len(keys))
+        signature_pairs = np.unique(
+            design.picks.stratum[is_held] * width + design.launches.signature[is_held]
+        )
+        signatures = np.bincount(signature_pairs // width, minlength=len(keys))
     elif WHOLE_WORKLOAD in strata.group:
         keys, pooled = [WHOLE_WORKLOAD_KEY] * len(strata), np.full(len(strata), fill_value=True)
         least_and_most_ns = counts.duration_ns.min(), counts.duration_ns.max()
@@ -191,10 +196,14 @@ def planned_strata(
     moments = strata.launches, strata.mean_ns, strata.std_ns
     columns = (*moments, low_ns, high_ns, strata.samples, pooled, signatures)
     bounds = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
-    for number, (key, *figures) in enumerate(zip(keys, *(each.tolist() for each in columns), strict=True)):
-        drawn = launches[bounds[number] : bounds[number + 1]]
+    for number, (key, *figures) in enumerate(
+        zip(keys, *(column.tolist() for column in columns), strict=True)
+    ):
+        stratum_launches = launches[bounds[number] : bounds[number + 1]]
         of_file = dict(zip(PlannedStratum.__struct_fields__, (key, *figures), strict=False))
-        yield PlannedStratum(**of_file, launches=tuple(sorted(drawn, key=lambda launch: launch.id)))
+        yield PlannedStratum(
+            **of_file, launches=tuple(sorted(stratum_launches, key=lambda launch: launch.id))
+        )
 
 
 def recorded_request(study: Study, plan: Plan) -> PlanRequest:

@@ -20,7 +20,7 @@ from tui.options import scale
 from tui.options.command_line import options_of
 from tui.options.files import reading
 from tui.options.plan import SampleOptions
-from tui.options.scale import capacities_of, sizes_of
+from tui.options.scale import parse_capacities, sizes_of
 from tui.output.blocks import Block
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, named, write_stdout
@@ -323,7 +323,7 @@ def run_mrc(options: scale.ScaleMrcOptions) -> None:
         raise OptionError(f"{' and '.join(given)} are given", remedy="give one of them")
     if options.request.seed < 0:
         raise OptionError(f"--seed is 0 or more, not {options.request.seed}")
-    sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
+    sizes, capacities = zip(*parse_capacities(options.capacity), strict=True)
     trace = read_address_trace(options.traces, trace_format=options.source, line_bytes=options.line_bytes)
     curve = miss_rate_curve(
         trace,

@@ -30,7 +30,7 @@ from sampling.simulators.registry import exported_folder, exporter_named, read_i
 from sampling.text import counted, listed, shortened
 from tui.charts.quantities import ratio, share
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
-from tui.engine.studies import progress_of
+from tui.engine.studies import show_progress
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
@@ -57,7 +57,7 @@ def run_export(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         tell = partial(note, quiet=options.quiet)
         choices = ExportChoices(**named(options, *_CHOICES), progress=progress, tell=tell)
         if starts_cold(options.to, choices):
@@ -101,7 +101,7 @@ def _export_blocks(found: Simulated, written: list[str], options: ExportOptions)
 
 def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
-    with progress_of(options) as meter:
+    with show_progress(options) as meter:
         asked = _asked_of_run(options, meter)
         # Before notes of what it would come to.
         running.refuse_what_cannot_run(asked)
@@ -212,7 +212,7 @@ def run_align(options: AlignOptions) -> None:
     """Read the plan, its profile and the trace's list, match them, show, check the share in both."""
     plan = plan_before("align", options, "trace")
     trace = read_trace_list(options.trace)
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(found.notes, quiet=options.quiet)
     emit(with_selection(words.alignment_answer(found, options.format), part_of_plan(plan)), options)
@@ -225,7 +225,7 @@ def run_align(options: AlignOptions) -> None:
 
 def run_estimate(options: EstimateOptions) -> None:
     """Read the plan and the results, estimate, show, and write what to simulate next."""
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         found = estimated(options, progress)
         larger = None if options.top_up is None else missing_to_target(found, options, progress)
     if larger is not None and options.top_up is not None:

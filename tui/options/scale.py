@@ -207,19 +207,19 @@ def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
     return pairs
 
 
-def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
+def parse_capacities(values: Sequence[str]) -> list[tuple[int | None, int]]:
     """Return (system size or None, bytes) of each capacity.
 
     Raises OptionError: one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
     """
     pairs: list[tuple[int | None, int]] = []
     for word in words_of(values):
-        found = _CAPACITY.fullmatch(word)
-        held = float(found[2]) * _UNITS.get(found[3].casefold(), 0) if found else 0.0
-        if found is None or not 0 < held <= _MOST_BYTES or not held.is_integer():
-            what = f"--capacity {word}: not a whole number of bytes that a cache can have"
-            raise OptionError(what, remedy="write [SIZE=]BYTES, or KiB, MiB or GiB of 1024, as 8=2MiB")
-        pairs.append((None if found[1] is None else int(found[1]), int(held)))
+        match = _CAPACITY.fullmatch(word)
+        held = float(match[2]) * _UNITS.get(match[3].casefold(), 0) if match else 0.0
+        if match is None or not 0 < held <= _MOST_BYTES or not held.is_integer():
+            message = f"--capacity {word}: not a whole number of bytes that a cache can have"
+            raise OptionError(message, remedy="write [SIZE=]BYTES, or KiB, MiB or GiB of 1024, as 8=2MiB")
+        pairs.append((None if match[1] is None else int(match[1]), int(held)))
     sizes = [size for size, _ in pairs]
     if len(sizes) > 1 and set(sizes) != {None} and (None in sizes or len(set(sizes)) < len(sizes)):
         raise OptionError("each capacity has a size of its own, or none has", remedy="give all of them one")
