@@ -37,7 +37,7 @@ kernelpoint scale predict --run 8=LOG .. a big GPU from two small; all: --help""
 
 
 @cache
-def parser_of(command: str | None = None) -> Callable[..., Any]:
+def build_parser(command: str | None = None) -> Callable[..., Any]:
     """Return what takes the arguments and runs the command; built once, also if a process runs several.
 
     `command`: the one command to build, by its name in the registry; None: all, without their options, for a
@@ -67,10 +67,10 @@ def _application(command: str | None) -> typer.Typer:
             app.add_typer(places[family], epilog=EXIT_CODES, rich_help_panel="Other")
     for name in names:
         family, _, last = name.rpartition(" ")
-        chosen = COMMANDS[name]
-        panel = None if family else chosen.panel
-        add = places[family].command(last, help=chosen.help, epilog=EXIT_CODES, rich_help_panel=panel)
-        add(_help_without_command if command is None else _callback(chosen))
+        described = COMMANDS[name]
+        panel = None if family else described.panel
+        add = places[family].command(last, help=described.help, epilog=EXIT_CODES, rich_help_panel=panel)
+        add(_help_without_command if command is None else _callback(described))
     return app
 
 
@@ -99,19 +99,21 @@ def _callback(command: Command) -> Callable[..., None]:
     hints = get_type_hints(command.options)
 
     def run(**values: Any) -> None:
-        kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        arguments = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
         options_type: Any = command.options
-        asked = {name: kept.pop(name) for name in options_type.asked}
+        requested = {name: arguments.pop(name) for name in options_type.asked}
         # A flag turns what it is of around.
-        asked |= {
+        requested |= {
             name: typed is not request.default(name)
-            for name, typed in asked.items()
+            for name, typed in requested.items()
             if request.is_switch(name)
         }
         for option in fields(options_type):
-            if option.name in kept:
-                _check_range(option, kept[option.name])
-        options = options_type(**kept).with_request(**asked)
+            if option.name in arguments:
+                _check_range(option, arguments[option.name])
+        options = options_type(**arguments).with_request(**requested)
         with reading(input_files(options)):
             # Said before a long reading; the writer of files asks again, for each.
             check_places(options)
@@ -136,11 +138,11 @@ def _check_range(option: Field[Any], value: Any) -> None:
     """Refuse a number outside the range that the option's metadata names; None is not given."""
     if value is None or option.metadata.get("argument"):
         return
-    flag, least, most = option.metadata["flags"][0], option.metadata["least"], option.metadata["most"]
-    if least is not None and value < least:
-        raise OptionError(f"{flag} is {least} or more, not {value}")
-    if most is not None and value > most:
-        raise OptionError(f"{flag} is at most {most:,}, not {value}", remedy="give a smaller number")
+    flag, low, high = option.metadata["flags"][0], option.metadata["least"], option.metadata["most"]
+    if low is not None and value < low:
+        raise OptionError(f"{flag} is {low} or more, not {value}")
+    if high is not None and value > high:
+        raise OptionError(f"{flag} is at most {high:,}, not {value}", remedy="give a smaller number")
     if option.metadata["fraction"] and not 0 <= value < 1:
         meant = f"did you mean {value / 100:g}?" if 1 <= value < 100 else None
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)
@@ -244,11 +246,11 @@ def _settings(ctx: Any, incomplete: str) -> list[str]:
     from sampling.methods.registry import method_named, method_names
 
     names, method = method_names(), incomplete.partition(".")[0]
-    chosen = [method] if method in names else [name for name in names if name.startswith(method)]
-    given = ctx.params.get("method")
-    if not incomplete and given in names and fields(method_named(given).options_type):
-        chosen = [given]
-    options = ((name, option.name) for name in chosen for option in fields(method_named(name).options_type))
+    methods = [method] if method in names else [name for name in names if name.startswith(method)]
+    typed_method = ctx.params.get("method")
+    if not incomplete and typed_method in names and fields(method_named(typed_method).options_type):
+        methods = [typed_method]
+    options = ((name, option.name) for name in methods for option in fields(method_named(name).options_type))
     settings = (f"{name}.{option}=" for name, option in options)
     return [setting for setting in settings if setting.startswith(incomplete)]
 

@@ -169,12 +169,12 @@ def _dispatched(arguments: list[str]) -> int:
         sys.stdout.write(f"{versions()}\n")
         sys.stdout.flush()
         return ExitCode.OK
-    from tui.parser import parser_of
+    from tui.parser import build_parser
 
     # In a completion run the words are in the environment: bash has them there, or another shell.
     shells = (os.environ.get(name, "") for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS"))
     words = next(filter(None, shells), "").split()[1:] if "_KERNELPOINT_COMPLETE" in os.environ else arguments
-    parser = parser_of(command_named(words))
+    parser = build_parser(command_named(words))
     # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
     # Exit of an interruption too, without a word.
     code = int(parser(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)

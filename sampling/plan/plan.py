@@ -124,11 +124,11 @@ def planned_launches(
     profile: Profile, plan: Plan, progress: Progress | None = None
 ) -> tuple[PlannedLaunch, ...]:
     """Return the drawn launches with all that identifies them, in the order of the draw."""
-    found = locate(profile, plan, progress)
-    kernels = {code: profile.kernels.signature(code) for code in np.unique(found.signature).tolist()}
+    located = locate(profile, plan, progress)
+    kernels = {code: profile.kernels.signature(code) for code in np.unique(located.signature).tolist()}
     names = {code: profile.kernels.names.full(kernel.name) for code, kernel in kernels.items()}
-    columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
-    rows = zip(*(each.tolist() for each in (*columns, plan.weight, plan.duration_ns)), strict=True)
+    columns = (located.id, located.sequence, located.ordinal, located.signature, located.occurrence)
+    rows = zip(*(column.tolist() for column in (*columns, plan.weight, plan.duration_ns)), strict=True)
     return tuple(
         PlannedLaunch(
             id=launch_id,

@@ -89,7 +89,10 @@ class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     @property
     def is_mixed(self) -> bool:
         """Whether its launches have several signatures, by their number or as those that it lists show."""
-        return self.signatures > 1 or len({(each.name, each.grid, each.block) for each in self.launches}) > 1
+        return (
+            self.signatures > 1
+            or len({(launch.name, launch.grid, launch.block) for launch in self.launches}) > 1
+        )
 
 
 class PlannedFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -196,9 +199,14 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Return the plan without the launches that were simulated already."""
         if not self.simulated:
             return self
-        done, places = set(self.simulated), frozenset((each.process, each.device) for each in self.drawn)
+        simulated, places = (
+            set(self.simulated),
+            frozenset((launch.process, launch.device) for launch in self.drawn),
+        )
         strata = tuple(
-            replace(stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in done))
+            replace(
+                stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in simulated)
+            )
             for stratum in self.strata
         )
         return replace(self, strata=strata, places=places)
@@ -224,8 +232,8 @@ def read_json_object(path: str) -> dict[str, Any]:
         with open_input(path) as file:
             # A recording may be much larger than what fits into memory.
             if file.is_directory or not is_json(file):
-                what = "a folder, not a JSON object" if file.is_directory else "not a JSON object"
-                raise PlanFileError(what, path=path, remedy=_REMEDY)
+                message = "a folder, not a JSON object" if file.is_directory else "not a JSON object"
+                raise PlanFileError(message, path=path, remedy=_REMEDY)
             with file.open() as stream:
                 document = decoded(partial(json.loads, object_pairs_hook=_object), stream.read())
     except ValueError as error:
@@ -239,11 +247,11 @@ def read_json_object(path: str) -> dict[str, Any]:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; ValueError where it has a key twice, of which JSON takes the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"{next(key for key in found if keys.count(key) > 1)!r} stands twice in one object")
-    return found
+        raise ValueError(f"{next(key for key in values if keys.count(key) > 1)!r} stands twice in one object")
+    return values
 
 
 # Options of plans with which simulators' runs were recorded; estimating does not depend on them.
@@ -290,8 +298,8 @@ def _what_disagrees(plan: PlanFile) -> str | None:
     every launch, and their weights may count instructions or iterations.
     """
     for check in (_of_strata, _of_launches, _of_kernels, _of_region, _of_both, _of_all):
-        if (found := next(check(plan), None)) is not None:
-            return found
+        if (message := next(check(plan), None)) is not None:
+            return message
     return None
 
 
@@ -299,12 +307,12 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     size, mean, std, low, high, samples = (
         _column(plan.strata, name) for name in ("size", "mean_ns", "std_ns", "low_ns", "high_ns", "samples")
     )
-    there = np.array([len(stratum.launches) for stratum in plan.strata], dtype=np.float64)
+    listed = np.array([len(stratum.launches) for stratum in plan.strata], dtype=np.float64)
     yield from _wrong(plan, "low_ns", low > high, "is above its high_ns")
     yield from _wrong(plan, "mean_ns", ~_is_within(mean, low, high), "is not within its low_ns and high_ns")
     yield from _wrong(plan, "std_ns", std > (high - low) + _CLOSE * high, "is more than its durations differ")
     yield from _wrong(plan, "samples", (samples < 1) | (samples > size), "is not from 1 to its size")
-    yield from _wrong(plan, "samples", samples != there, "is not how many launches it lists")
+    yield from _wrong(plan, "samples", samples != listed, "is not how many launches it lists")
     signatures = _column(plan.strata, "signatures")
     yield from _wrong(plan, "signatures", signatures > size, "is more than its size")
     keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
@@ -333,9 +341,11 @@ def _of_launches(plan: PlanFile) -> Iterator[str]:
         of_sequence = np.array([getattr(sequence, field) for sequence in sequences], dtype=np.int64)[place]
         numbered = np.array([getattr(launch, field) for launch in launches], dtype=np.int64)
         yield from wrong(field, numbered != of_sequence, "is not where the sequences have this id")
-    at = _column(launches, "ordinal")
-    yield from wrong("ordinal", at != ids - first, "is not where the sequences have this id")
-    yield from wrong("occurrence", _column(launches, "occurrence") > at, "is more than launches come before")
+    ordinal = _column(launches, "ordinal")
+    yield from wrong("ordinal", ordinal != ids - first, "is not where the sequences have this id")
+    yield from wrong(
+        "occurrence", _column(launches, "occurrence") > ordinal, "is more than launches come before"
+    )
     low, high = (_column(strata, name)[numbers] for name in ("low_ns", "high_ns"))
     yield from wrong(
         "duration_ns", (duration < low) | (duration > high), "is not within those of its stratum"
@@ -358,13 +368,13 @@ def _of_kernels(plan: PlanFile) -> Iterator[str]:
         for stratum, is_of_kernel in zip(plan.strata, is_own, strict=True)
         for launch in stratum.launches
     ]
-    why = "is not that of its stratum's key"
+    reason = "is not that of its stratum's key"
     # What a mangled name reads as depends on what demangles it.
     is_other = [
         bool(key) and not launch.name.startswith(MANGLED) and not key.startswith(launch.name)
         for launch, key in pairs
     ]
-    yield from _wrong_launch(plan, "name", np.array(is_other), why)
+    yield from _wrong_launch(plan, "name", np.array(is_other), reason)
     if by is GroupBy.LAUNCH:
         is_other = [bool(key) and shape_text(launch.grid, launch.block) not in key for launch, key in pairs]
         yield from _wrong_launch(
@@ -383,7 +393,7 @@ def _of_region(plan: PlanFile) -> Iterator[str]:
     yield from _wrong_launch(plan, "id", is_out, "is not among the launches of its options")
     for field, numbers in (("process", region.processes), ("device", region.devices)):
         is_out = np.array(
-            [bool(numbers) and not is_among(getattr(each, field), numbers) for each in launches]
+            [bool(numbers) and not is_among(getattr(launch, field), numbers) for launch in launches]
         )
         yield from _wrong_launch(plan, field, is_out, "is not among those of its options")
     is_short = duration < (region.min_duration_ns or 0)
@@ -394,7 +404,7 @@ def _launches(plan: PlanFile) -> list[PlannedLaunch]:
     return [launch for stratum in plan.strata for launch in stratum.launches]
 
 
-def _wrong_launch(plan: PlanFile, field: str, is_wrong: BoolArray, why: str) -> Iterator[str]:
+def _wrong_launch(plan: PlanFile, field: str, is_wrong: BoolArray, reason: str) -> Iterator[str]:
     """Yield the first launch of which a field is wrong, of all in the order of the strata."""
     for row in np.flatnonzero(is_wrong)[:1].tolist():
         ends = np.cumsum([len(stratum.launches) for stratum in plan.strata])
@@ -402,7 +412,7 @@ def _wrong_launch(plan: PlanFile, field: str, is_wrong: BoolArray, why: str) -> 
         stratum = plan.strata[number]
         launch = stratum.launches[row - int(ends[number])]
         place = f"stratum {number} ({shortened(stratum.key)}), launch {launch.id}, {field}"
-        yield f"{place}: {getattr(launch, field)} {why}"
+        yield f"{place}: {getattr(launch, field)} {reason}"
 
 
 def _of_both(plan: PlanFile) -> Iterator[str]:
@@ -412,24 +422,26 @@ def _of_both(plan: PlanFile) -> Iterator[str]:
         [sum(launch.duration_ns for launch in stratum.launches) for stratum in plan.strata], dtype=np.float64
     )
     left = size - _column(plan.strata, "samples")
-    least, most = (drawn_ns + left * end for end in (low, high))
-    is_possible = _is_within(size * mean, least, most)
+    shortest_ns, longest_ns = (drawn_ns + left * end for end in (low, high))
+    is_possible = _is_within(size * mean, shortest_ns, longest_ns)
     yield from _wrong(plan, "mean_ns", ~is_possible, "is not possible with its launches' durations")
 
 
 def _of_all(plan: PlanFile) -> Iterator[str]:
     size, mean, profile = _column(plan.strata, "size"), _column(plan.strata, "mean_ns"), plan.profile
-    held, held_ns = size.sum(), float(size @ mean)
+    launches, duration_ns = size.sum(), float(size @ mean)
     of_all = " of all" if plan.is_random else ""
-    if not len(size) or held > plan.launches or (plan.is_random and held != plan.launches):
-        yield f"strata, size: {held:,.0f} together do not hold its {plan.launches:,} launches"
+    if not len(size) or launches > plan.launches or (plan.is_random and launches != plan.launches):
+        yield f"strata, size: {launches:,.0f} together do not hold its {plan.launches:,} launches"
     whole_ns = plan.total_duration_ns
-    is_whole = held == plan.launches
-    if held_ns > whole_ns * (1 + _CLOSE) or (is_whole and held_ns < whole_ns * (1 - _CLOSE)):
-        what = f"{held_ns:,.0f} ns by size and mean are not the {whole_ns:,} ns{of_all} that the profile has"
-        yield f"strata, mean_ns: {what}"
+    is_whole = launches == plan.launches
+    if duration_ns > whole_ns * (1 + _CLOSE) or (is_whole and duration_ns < whole_ns * (1 - _CLOSE)):
+        message = (
+            f"{duration_ns:,.0f} ns by size and mean are not the {whole_ns:,} ns{of_all} that the profile has"
+        )
+        yield f"strata, mean_ns: {message}"
     in_files, in_sequences = (
-        sum(each.launches for each in several) for several in (profile.files, profile.sequences)
+        sum(entry.launches for entry in several) for several in (profile.files, profile.sequences)
     )
     if in_files != in_sequences or in_sequences < plan.launches:
         has = f"{in_files:,} in its files, {in_sequences:,} in its sequences"
@@ -438,9 +450,9 @@ def _of_all(plan: PlanFile) -> Iterator[str]:
         yield f"simulated: launch {min(stray)} is in no stratum"
 
 
-def _column(of: Sequence[Any], name: str) -> FloatArray:
+def _column(records: Sequence[Any], name: str) -> FloatArray:
     """Return (n,) a field of each; all of them count exactly in a double, or need not."""
-    return np.array([getattr(each, name) for each in of], dtype=np.float64)
+    return np.array([getattr(record, name) for record in records], dtype=np.float64)
 
 
 def _is_within(value: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
@@ -449,12 +461,12 @@ def _is_within(value: FloatArray, low: FloatArray, high: FloatArray) -> BoolArra
     return np.asarray((value >= low - slack) & (value <= high + slack))
 
 
-def _wrong(plan: PlanFile, field: str, is_wrong: BoolArray, why: str) -> Iterator[str]:
+def _wrong(plan: PlanFile, field: str, is_wrong: BoolArray, reason: str) -> Iterator[str]:
     """Yield the first stratum of which a field is wrong."""
     for number in np.flatnonzero(is_wrong)[:1].tolist():
         stratum = plan.strata[number]
         place = f"stratum {number} ({shortened(stratum.key)}), {field}"
-        yield f"{place}: {getattr(stratum, field)} {why}"
+        yield f"{place}: {getattr(stratum, field)} {reason}"
 
 
 # -- records and split decisions -----------------------------------------------------------------------------
@@ -462,12 +474,14 @@ def _wrong(plan: PlanFile, field: str, is_wrong: BoolArray, why: str) -> Iterato
 Record = TypeVar("Record", bound=Struct)
 
 
-def _converted(document: dict[str, Any], kind: type[Record], what: str, path: str, remedy: str) -> Record:
+def _converted(
+    document: dict[str, Any], kind: type[Record], description: str, path: str, remedy: str
+) -> Record:
     """Return a JSON document as its record; the error names the first value that is missing or wrong."""
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
-        message = f"{what} that lacks or garbles a value: {error}"
+        message = f"{description} that lacks or garbles a value: {error}"
         raise PlanFileError(message, path=path, remedy=remedy) from error
 
 
@@ -511,8 +525,8 @@ def read_overrides(path: str) -> SplitDecisions:
     node has two.
     """
     remedy = 'write {"overrides": [{"key", "path", "decision"}]}'
-    read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
-    return SplitDecisions(_decisions(read.overrides, path), read.method or read.options.method)
+    file = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
+    return SplitDecisions(_decisions(file.overrides, path), file.method or file.options.method)
 
 
 def _decisions(rows: Sequence[Override], path: str) -> Overrides:
@@ -521,8 +535,8 @@ def _decisions(rows: Sequence[Override], path: str) -> Overrides:
     for number, row in enumerate(rows):
         of_group = overrides.setdefault(row.key, {})
         if row.path in of_group:
-            where = f"node {row.path}" if row.path else "the root"
-            twice = f"overrides[{number}]: {where} of {shortened(row.key)!r} is decided twice"
+            node = f"node {row.path}" if row.path else "the root"
+            twice = f"overrides[{number}]: {node} of {shortened(row.key)!r} is decided twice"
             remedy = f"keep one of them: {of_group[row.path]} or {row.decision}"
             raise PlanFileError(twice, path=path, remedy=remedy)
         of_group[row.path] = row.decision

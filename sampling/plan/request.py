@@ -389,7 +389,7 @@ def choices(name: str) -> tuple[str, ...]:
         return method_names()
     kind = value_type(name)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return tuple(each.value for each in kind)
+        return tuple(member.value for member in kind)
     return get_args(kind) if kind == NumberLocale else ()
 
 
@@ -407,9 +407,9 @@ def parse_value(name: str, text: str) -> Any:
             raise OptionError(Wording(f"`{name}={{}}`: {{}}", text, str(error).lower())) from error
     if is_switch(name):
         return (words == "yes") is not default(name)
-    if known := choices(name):
-        if words not in known:
-            raise OptionError(Wording(f"`{name}={{}}` is not one of {', '.join(known)}", text))
+    if words_of_choice := choices(name):
+        if words not in words_of_choice:
+            raise OptionError(Wording(f"`{name}={{}}` is not one of {', '.join(words_of_choice)}", text))
         return GroupBy(words) if kind is GroupBy else words
     if not numbers:
         return text
@@ -418,8 +418,8 @@ def parse_value(name: str, text: str) -> Any:
     try:
         return numbers.pop()(words)
     except ValueError as error:
-        why = why_no_number(words) if words.endswith("%") else _what_is_meant(name, kind)
-        raise OptionError(Wording(f"`{name}={{}}`: {{}}", text, why)) from error
+        reason = why_no_number(words) if words.endswith("%") else _what_is_meant(name, kind)
+        raise OptionError(Wording(f"`{name}={{}}`: {{}}", text, reason)) from error
 
 
 def _what_is_meant(name: str, kind: Any) -> str:
@@ -448,12 +448,12 @@ def step_value(request: PlanRequest, name: str, by: int) -> PlanRequest | None:
     Along the ladder, above which no bound is, where an option may be none; a whole number goes by one, and
     one of a few values to the next of them, after the last to the first. None where there is no next value.
     """
-    value, about, known = getattr(request, name), option(name), choices(name)
+    value, about, values = getattr(request, name), option(name), choices(name)
     if is_switch(name):
         return replace(request, **{name: not value})
-    if known:
-        index = known.index(value) if value in known else 0
-        return replace(request, **{name: known[(index + by) % len(known)]})
+    if values:
+        index = values.index(value) if value in values else 0
+        return replace(request, **{name: values[(index + by) % len(values)]})
     if about.ladder:
         may_be_none = type(None) in get_args(value_type(name))
         value = math.inf if value is None else value
@@ -493,8 +493,8 @@ def command_words(
         if is_switch(name):
             yield long
             continue
-        for each in value if isinstance(value, tuple) else (value,):
-            yield from flag_words(long, str(each) if isinstance(value, tuple) else format_value(name, each))
+        for item in value if isinstance(value, tuple) else (value,):
+            yield from flag_words(long, str(item) if isinstance(value, tuple) else format_value(name, item))
 
 
 def flag_words(flag: str, text: str) -> tuple[str, ...]:
@@ -507,14 +507,14 @@ def flag_words(flag: str, text: str) -> tuple[str, ...]:
 
 def is_used(request: PlanRequest, name: str, methods: Sequence[str] = ()) -> bool:
     """Return whether one of the methods looks at an option; of the request's own where none are named."""
-    asked = methods or (request.method,)
+    names = methods or (request.method,)
     if not option(name).by_some:
         return True
     from sampling.methods.method import DECLARED
 
-    if any(name in method_named(method).target_fields for method in used_methods(asked, request.set)):
+    if any(name in method_named(method).target_fields for method in used_methods(names, request.set)):
         return True
-    return name in DECLARED and any(draws_at_random(method, request.set) for method in asked)
+    return name in DECLARED and any(draws_at_random(method, request.set) for method in names)
 
 
 def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> tuple[str, ...]:
@@ -525,9 +525,9 @@ def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> tuple[
 
 def used_methods(methods: Sequence[str], settings: tuple[str, ...]) -> frozenset[str]:
     """Return the methods, and those that they take their number of launches from."""
-    known = frozenset(method_names())
-    used = known.intersection(methods)
+    names = frozenset(method_names())
+    used = names.intersection(methods)
     for name in used:
         if (sized_like := method_named(name).sized_like) is not None:
-            used |= known.intersection([sized_like(method_options(name, settings))])
+            used |= names.intersection([sized_like(method_options(name, settings))])
     return used

@@ -71,10 +71,10 @@ class Study(Evidence):
     @property
     def launches_of_sequences(self) -> Counter[LaunchSequence]:
         """Launches of each process and device that the region keeps."""
-        kept: Counter[LaunchSequence] = Counter()
+        launches: Counter[LaunchSequence] = Counter()
         for part in self.counted:
-            kept[self.profile.sequences[part.sequence]] += part.launches
-        return kept
+            launches[self.profile.sequences[part.sequence]] += part.launches
+        return launches
 
     @property
     def speedup(self) -> float | None:
@@ -101,8 +101,8 @@ class Study(Evidence):
         if (design.strata.group >= 0).all():
             of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
             clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
-            drawn = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
-            samples, is_pooled = drawn.astype(np.int64)[of_kernel], design.groups.pooled_kernels
+            drawn_launches = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
+            samples, is_pooled = drawn_launches.astype(np.int64)[of_kernel], design.groups.pooled_kernels
         return GroupStatistics(
             launches=counts.group_launches,
             total_duration_ns=counts.group_duration_ns,
@@ -135,7 +135,7 @@ def study(
     counts = count_durations(profile, request.grouping, request.region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, request, progress, tell)
     counted = counted_parts(profile, counts)
-    made = Study(
+    studied = Study(
         profile=profile,
         counts=counts,
         counted=counted,
@@ -147,11 +147,11 @@ def study(
         reports=reports,
         unfit=unfit,
     )
-    return replace(made, findings=findings(made))
+    return replace(studied, findings=findings(studied))
 
 
 def study_again(
-    read: Study,
+    before: Study,
     request: PlanRequest,
     overrides: Overrides | None = None,
     progress: Progress | None = None,
@@ -159,17 +159,19 @@ def study_again(
 ) -> Study:
     """Design another plan for launches that are read and reduced already.
 
-    Of the request, what says which launches count and what their groups are is that of the study ``read``.
+    Of the request, what says which launches count and what their groups are is that of the study ``before``.
     """
-    launches = None
-    before, wanted = ((each.features, each.number_locale, each.cost) for each in (read.request, request))
-    if wanted != before or not method_named(request.method).draws_at_random:
-        counts = read.counts if read.counts.cost is None else replace(read.counts, cost=None)
-        counts, launches, reports, unfit = _with_cost(read.profile, counts, request, progress, tell)
-        read = replace(read, counts=counts, reports=reports, unfit=unfit)
-    design = _design(read.counts, launches, request, overrides, progress)
-    made = replace(read, request=request, overrides=overrides or {}, design=design)
-    return replace(made, findings=findings(made))
+    launches, reduced = None, before
+    metrics_before, metrics = (
+        (either.features, either.number_locale, either.cost) for either in (before.request, request)
+    )
+    if metrics != metrics_before or not method_named(request.method).draws_at_random:
+        counts = before.counts if before.counts.cost is None else replace(before.counts, cost=None)
+        counts, launches, reports, unfit = _with_cost(before.profile, counts, request, progress, tell)
+        reduced = replace(before, counts=counts, reports=reports, unfit=unfit)
+    design = _design(reduced.counts, launches, request, overrides, progress)
+    studied = replace(reduced, request=request, overrides=overrides or {}, design=design)
+    return replace(studied, findings=findings(studied))
 
 
 def _design(
@@ -206,8 +208,8 @@ def _with_cost(
     """
     picks = not method_named(request.method).draws_at_random
     may_know = bool(profile.metric_names) and counts.launches <= _MOST_LISTED_UNASKED
-    asked = request.cost is not None or bool(request.features) or may_know
-    if not picks and not (asked and counts.total_duration_ns):
+    needs_list = request.cost is not None or bool(request.features) or may_know
+    if not picks and not (needs_list and counts.total_duration_ns):
         return counts, None, (), ""
     # A plan by durations alone needs none of what reads features.
     from sampling.features.join import with_features

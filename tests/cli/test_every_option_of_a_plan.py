@@ -18,7 +18,7 @@ from sampling.plan.request import PlanRequest
 from tests.cli.conftest import Kernelpoint
 from tui.app.planning import load_study
 from tui.engine.plan_files import open_plan, options_of_plan
-from tui.engine.studies import overrides_of
+from tui.engine.studies import load_overrides
 from tui.options.command_line import command_line, options_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
@@ -112,7 +112,7 @@ def test_it_is_opened_saved_and_copied_with_it(
         assert getattr(plan.options, name) == getattr(shown.request, name) == getattr(asked, name)
     options = options_of(SampleOptions, shown)
 
-    overrides = overrides_of(options.request.overrides, options.request.method, quiet=True)
+    overrides = load_overrides(options.request.overrides, options.request.method, quiet=True)
     study = load_study(options, overrides or {}, _unheard)
     drawn = drawn_plan(study.counts, study.design, options.request.seed)
     saved = plan_document(study, drawn, find_planned_launches(study, drawn))

@@ -303,8 +303,8 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._problem.display = attempt is not None and bool(attempt.problem)
         if attempt is None or not attempt.problem:
             return
-        most, width = max(self.size.height - len(self.fields), _PROBLEM_ROWS), max(self.size.width - 2, 10)
-        lines = textwrap.wrap(printable(attempt.problem), width, max_lines=most, placeholder="...")
+        rows, width = max(self.size.height - len(self.fields), _PROBLEM_ROWS), max(self.size.width - 2, 10)
+        lines = textwrap.wrap(printable(attempt.problem), width, max_lines=rows, placeholder="...")
         self._problem.update("\n".join(f"  {line}" for line in lines))
         self.move_child(self._problem, after=self._rows[self.fields.index(attempt.field)])
         self.call_after_refresh(self._problem.scroll_visible, animate=False)

@@ -32,7 +32,7 @@ from tui.app.state import Session
 from tui.app.widgets import Line, ListingTable, Runs, Written, fitting, toned_segments
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
-from tui.engine.planning import budget_of, study_that_fits
+from tui.engine.planning import parse_budget, study_that_fits
 from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
 from tui.options.files import home_expanded
 from tui.options.plan import SampleOptions
@@ -215,7 +215,7 @@ def options_asked(answers: dict[str, str], options: SampleOptions) -> SampleOpti
     try:
         slowdown = check_slowdown(float(typed)) if typed else None
         asked = replace(options, slowdown=slowdown, budget=budget or None)
-        budget_of(asked)
+        parse_budget(asked)
     except OptionError as error:
         raise OptionError(_without_dashes(error)) from error
     except ValueError as error:

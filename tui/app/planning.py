@@ -18,7 +18,7 @@ from sampling.profile.profile import Profile
 from sampling.splitting.tree import Overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.engine.plan_files import plan_notes, profile_check
-from tui.engine.planning import budget_of, hours_of
+from tui.engine.planning import estimate_hours, parse_budget
 from tui.engine.studies import open_profile, with_flags_in_findings, workload_request
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.command_line import error_text
@@ -39,19 +39,19 @@ def study_of(
     Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
     """
     notes: tuple[str, ...] = ()
-    read = None if before is None else before.study
+    study_before = None if before is None else before.study
     try:
-        if before is None or read is None:
-            made = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
-            notes = () if wanted.plan is None else plan_notes(wanted.plan, made)
+        if before is None or study_before is None:
+            studied = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
+            notes = () if wanted.plan is None else plan_notes(wanted.plan, studied)
         else:
-            made = plan_again(read, wanted.options, wanted.overrides, progress)
-        hours = hours_of(wanted.options, made)
+            studied = plan_again(study_before, wanted.options, wanted.overrides, progress)
+        hours = estimate_hours(wanted.options, studied)
     except OverrideError as error:
-        if read is None:
+        if study_before is None:
             raise
         raise decision_error(error, wanted.overrides) from error
-    yield made, hours, notes
+    yield studied, hours, notes
 
 
 def load_study(
@@ -61,7 +61,7 @@ def load_study(
     check: Callable[[Profile], None] | None = None,
 ) -> Study:
     """Read the workload and design the plan; `check` refuses a profile that is not the one meant."""
-    budget_of(options)
+    parse_budget(options)
     # Report wrong options before a long reading.
     request = workload_request(options.request, options.profiles, overrides)
     profile = open_profile(options.profiles, options, progress, quiet=True)
@@ -70,23 +70,23 @@ def load_study(
     return _ready(study(profile, request, overrides, progress))
 
 
-def plan_again(read: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
+def plan_again(studied: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
     """Design another plan than `read`.
 
     The launches are counted again only if others, or other groups, are asked for.
     """
     request = workload_request(options.request, options.profiles, overrides)
-    before = read.request
+    before = studied.request
     if (request.region, request.grouping) == (before.region, before.grouping):
-        return _ready(study_again(read, request, overrides, progress))
-    return _ready(study(read.profile, request, overrides, progress))
+        return _ready(study_again(studied, request, overrides, progress))
+    return _ready(study(studied.profile, request, overrides, progress))
 
 
 def _ready(studied: Study) -> Study:
-    shown = with_flags_in_findings(studied)
+    worded = with_flags_in_findings(studied)
     # Computed on first use; done here so that the screen need not wait for it.
-    _ = shown.groups
-    return shown
+    _ = worded.groups
+    return worded
 
 
 def failure_words(error: SamplingError | OSError) -> str:
@@ -162,12 +162,12 @@ def kept_decisions(session: Session) -> str:
 
     Nothing is raised: the user is to be told why the app ends, not that this failed too.
     """
-    why = ""
+    reason = ""
     for folder in (Path(), *other_folders()):
         try:
             return f"your split decisions are in {options_with_overrides(session, folder).request.overrides}"
         except OSError as error:
-            why = why or f"{error.filename}: {error.strerror}"
+            reason = reason or f"{error.filename}: {error.strerror}"
         except Exception as error:
-            why = why or str(error)
-    return f"your split decisions are not written: {why}"
+            reason = reason or str(error)
+    return f"your split decisions are not written: {reason}"

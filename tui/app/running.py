@@ -203,9 +203,9 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     """
     overrides: Overrides | None = None
     if options.request.overrides is not None:
-        from tui.engine.studies import overrides_of
+        from tui.engine.studies import load_overrides
 
-        overrides = overrides_of(options.request.overrides, options.request.method, quiet=options.quiet)
+        overrides = load_overrides(options.request.overrides, options.request.method, quiet=options.quiet)
     own = options_of(SampleOptions, options, profiles=profiles)
     past = (Undoable({}, own.request.method, own.request.group_by),) if overrides else ()
     return Session(own, overrides=overrides or {}, past_overrides=past, ascii_only=ascii_wanted(options))

@@ -148,19 +148,19 @@ class Steps:
         """
         while self._taken:
             before, after, words = self._taken.pop()
-            own, asked = (
+            own_values, request_values = (
                 _changed(*of_both)
                 for of_both in ((before, after, options), (before.request, after.request, options.request))
             )
-            if own is not None and asked is not None and (own or asked):
-                return replace(options, **own).with_request(**asked), words
+            if own_values is not None and request_values is not None and (own_values or request_values):
+                return replace(options, **own_values).with_request(**request_values), words
         return None
 
 
-def _changed(before: Any, after: Any, now: Any) -> dict[str, Any] | None:
+def _changed(before: Any, after: Any, present: Any) -> dict[str, Any] | None:
     """Return the values before a step of what it changed; None where one of these was changed since."""
-    names = getattr(before, "__struct_fields__", None) or [each.name for each in fields(before)]
+    names = getattr(before, "__struct_fields__", None) or [option.name for option in fields(before)]
     names = [name for name in names if name != "request" and getattr(before, name) != getattr(after, name)]
-    if any(getattr(now, name) != getattr(after, name) for name in names):
+    if any(getattr(present, name) != getattr(after, name) for name in names):
         return None
     return {name: getattr(before, name) for name in names}

@@ -9,7 +9,7 @@ from sampling.readers.launch_parquet import ConvertedProfile, write_launch_parqu
 from sampling.reduction.selection import counts_selection
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.studies import open_profile, progress_of
+from tui.engine.studies import open_profile, show_progress
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
@@ -21,7 +21,7 @@ from tui.text.profile import part_of_study, with_selection
 def run_report(options: ReportOptions) -> None:
     """Read, study, write, say how much."""
     with report_files(options) as write:
-        with progress_of(options) as progress:
+        with show_progress(options) as progress:
             facts = facts_of(options, progress)
         report = report_of(facts, options)
         written = write(report)
@@ -36,7 +36,7 @@ def run_convert(options: ConvertOptions) -> None:
         raise OptionError("convert needs -o FILE.parquet (or - for stdout)")
     target = None if options.output == STDOUT else Path(options.output)
     region = options.request.region
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         with scratch_file() if target is None else new_file(target) as path:
             kept = write_launch_parquet(profile, region, path, progress)

@@ -12,7 +12,7 @@ from sampling.plan.study import Study
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import chosen_kernel, open_profile, progress_of, study_as_asked
+from tui.engine.studies import chosen_kernel, open_profile, show_progress, study_as_asked
 from tui.options import look
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
@@ -123,7 +123,7 @@ def run_timeline(options: look.TimelineOptions) -> None:
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         listed = ranges_in(study.profile, study.counts.region, progress) if wanted else None
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
@@ -146,7 +146,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     from tui.text.timeline import NO_RANGES, ranges_result
 
     region = options.request.region
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         listed = list_ranges(profile, region, progress)
     if not len(listed):
@@ -159,7 +159,7 @@ def run_ranks(options: look.RanksOptions) -> None:
     from sampling.reduction.ranks import rank_times
     from tui.text.ranks import ranks_result
 
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         found = rank_times(profile, options.request.region, progress)
     emit(ranks_result(profile, found, options), options)
@@ -193,7 +193,7 @@ def run_difference(options: look.DifferenceOptions) -> None:
     from tui.engine.looking import found_difference
     from tui.text import difference as words
 
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         found = found_difference(options, progress)
     found = words.sorted_difference(found, options.sort, reverse=options.reverse)
     result = with_selection(words.difference_result(found, options), words.compared_parts(found))

@@ -28,7 +28,7 @@ def run_open(options: OpenOptions) -> None:
     if path is None and others and is_plan(others[0]):
         path, others = others[0], others[1:]
     if path is None and (later := next(filter(is_plan, others[1:]), None)) is not None:
-        shown = [each for each in others if each != later]
+        shown = [path_typed for path_typed in others if path_typed != later]
         results, profile = (
             f"`{PROGRAM} {shlex.join(words)}`" for words in ([later, *shown], [*shown, "--plan", later])
         )
@@ -52,8 +52,8 @@ def run_demo(options: DemoOptions) -> None:
 
 def _check_insisted(options: AppOptions) -> None:
     if options.app and not terminal.is_interactive():
-        why, remedy = terminal.why_no_app()
-        raise OptionError(f"--app: {why}", remedy=remedy)
+        reason, remedy = terminal.why_no_app()
+        raise OptionError(f"--app: {reason}", remedy=remedy)
 
 
 def _show(paths: tuple[str, ...], options: OpenOptions | DemoOptions, plan: OpenedPlan | None = None) -> None:
@@ -87,7 +87,7 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
 
     if options.difference:
         raise OptionError("--difference compares profiles", remedy="open the plan by itself")
-    given, results = (others, ()) if options.plan is not None else ((), others)
+    profiles, results = (others, ()) if options.plan is not None else ((), others)
     if results and not terminal.is_interactive():
         from tui.commands.simulate import run_estimate
         from tui.options.simulate import EstimateOptions
@@ -96,10 +96,10 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
         run_estimate(options_of(EstimateOptions, options, plan=path, results=results))
         note(terminal.instead_of_app("estimate", "the profile as a file"), quiet=options.quiet)
         return
-    opened = open_plan(path, given, results)
-    asked = options_of_plan(opened, options)
-    with reading([path, *input_files(asked)]):
-        _show(opened.profiles, asked, opened)
+    opened = open_plan(path, profiles, results)
+    opened_options = options_of_plan(opened, options)
+    with reading([path, *input_files(opened_options)]):
+        _show(opened.profiles, opened_options, opened)
 
 
 def _show_difference(options: OpenOptions) -> None:
@@ -107,8 +107,10 @@ def _show_difference(options: OpenOptions) -> None:
     from tui.options.look import DifferenceOptions, file_and_part, with_part
 
     if len(options.profiles) != 2:
-        what = f"--difference compares two profiles, and {len(options.profiles)} are given"
-        raise OptionError(what, remedy="`kernelpoint open A B --difference`, where either may be FILE@RANGE")
+        message = f"--difference compares two profiles, and {len(options.profiles)} are given"
+        raise OptionError(
+            message, remedy="`kernelpoint open A B --difference`, where either may be FILE@RANGE"
+        )
     before, after = options.profiles
     if terminal.is_interactive():
         from tui.app.running import session_of

@@ -11,7 +11,7 @@ from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_se
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import plan_costs, study_within_budget
-from tui.engine.studies import progress_of
+from tui.engine.studies import show_progress
 from tui.options.choices import AlignBy, OutputFormat, PlanList
 from tui.options.command_line import PLAN_NAME, command_line, free_name, with_flags
 from tui.options.files import input_files
@@ -32,7 +32,7 @@ def run_sample(options: SampleOptions) -> None:
     # In formats of rows, a row is a drawn launch.
     shows_rows = options.list is None and options.format in _ROW_FORMATS
     judged, launches = None, tuple[PlannedLaunch, ...]()
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         if options.judge and options.list is None:
             judged = judge_design(plan.design, options.judge, options.request.seed, progress)
         # Finding single launches is a second pass over the profile.
@@ -62,10 +62,10 @@ def run_trade_off(options: TradeOffOptions) -> None:
     from tui.text.trade_off import TradeOff, trade_off_result
 
     check_has_trade_off(options.request.method)
-    planning.budget_of(options)
-    epsilons = planning.epsilons_of(options.epsilons, options.request.epsilon, with_plan=options.binding)
+    planning.parse_budget(options)
+    epsilons = planning.parse_epsilons(options.epsilons, options.request.epsilon, with_plan=options.binding)
     study = studies.study_as_asked(options.profiles, options)
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         points, missing = planning.traded(study, epsilons, progress)
         binding = measure_sensitivity(study, progress) if options.binding else None
     if not points:
@@ -85,9 +85,9 @@ def run_compare(options: CompareOptions) -> None:
     """Read each profile once, design and judge each method, sum up over profiles."""
     from tui.text.methods import compared_workloads, comparison_blocks
 
-    methods, workloads = planning.methods_of(options.methods), planning.workloads_of(options)
+    methods, workloads = planning.methods_of(options.methods), planning.list_workloads(options)
     studies.note_unused(options, methods)
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         rows, said, parts = compared_workloads(workloads, methods, options, progress)
     notes(said, quiet=options.quiet)
     without = dict.fromkeys(row.method for row in rows if not row.applicable)
@@ -106,7 +106,7 @@ def run_judge(options: JudgeOptions) -> None:
     from tui.text.simulation import judgement_blocks, judgement_warnings
 
     plan = plan_before("judge", options, "profiles")
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         judged = judge_plan(
             plan,
             studies.open_judged(plan, options, progress),

@@ -75,19 +75,19 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
             remedy="leave it out: launches stand in the order in which they were issued",
         )
     group = studies.chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    with studies.progress_of(options) as progress:
-        found = timeline_of_group(study, group, options.request.seed, progress)
-    ids = found.launches.id
+    with studies.show_progress(options) as progress:
+        timeline = timeline_of_group(study, group, options.request.seed, progress)
+    ids = timeline.launches.id
     low, high = (None, None) if options.window is None else written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
     if first == stop:
         what = f"--window {options.window} holds no launch of the group"
         raise EmptySelectionError(what, remedy=f"its launches have ids from {ids[0]} to {ids[-1]}")
-    shown = found.part(int(first), int(stop), options.by.value)
-    if shown.by != options.by:
+    shown_part = timeline.part(int(first), int(stop), options.by.value)
+    if shown_part.by != options.by:
         message = "--by time needs the start of a launch, and none was recorded of these"
         raise NotApplicableError(message, remedy="leave it out: launches stand in the order of their calls")
-    return shown
+    return shown_part
 
 
 def timeline_of_group(
@@ -126,7 +126,7 @@ def ranges_in(profile: Profile, region: Region, progress: Progress | None = None
 
 
 def found_difference(
-    options: DifferenceOptions, progress: Progress, read: Mapping[str, Profile] | None = None
+    options: DifferenceOptions, progress: Progress, profiles_read: Mapping[str, Profile] | None = None
 ) -> Difference:
     """Read both profiles, or one file once, and compare them kernel by kernel.
 
@@ -141,7 +141,7 @@ def found_difference(
     grouping = options.request.grouping
     paths = dict.fromkeys(path for path, _ in named)
     studies.check_standard_input(*paths)
-    profiles = {path: profile for path, profile in (read or {}).items() if path in paths}
+    profiles = {path: profile for path, profile in (profiles_read or {}).items() if path in paths}
     for path in paths:
         if path not in profiles:
             profiles[path] = open_profile((path,), options, progress, needs_table=False)

@@ -44,13 +44,13 @@ def plan_before(
     try:
         return read_plan(path)
     except PlanFileError as error:
-        given = getattr(options, after)
-        others = (given,) if isinstance(given, str) else given
-        plan = next((each for each in others if _is_plan(each)), None)
+        value = getattr(options, after)
+        paths = (value,) if isinstance(value, str) else value
+        plan = next((path_after for path_after in paths if _is_plan(path_after)), None)
         if plan is None or _is_plan(path) or not Path(path).exists():
             raise
-        swapped = tuple(path if each == plan else each for each in others)
-        changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(given, str) else swapped}
+        swapped = tuple(path if path_after == plan else path_after for path_after in paths)
+        changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(value, str) else swapped}
         remedy = f"swap them: `{command_line(command, replace(options, **changes))}`"
         raise PlanFileError(f"no plan, and {plan} is one", path=path, remedy=remedy) from error
 
@@ -103,16 +103,20 @@ def _ratio(text: str) -> tuple[str, str]:
     return numerator, denominator
 
 
-def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: Progress) -> ToppedUp | None:
+def missing_to_target(
+    estimate: PlanEstimate, options: EstimateOptions, progress: Progress
+) -> ToppedUp | None:
     """Return the plan with what the next round is to simulate; None without a target, or where it is met."""
-    main = found.main
+    main = estimate.main
     if options.target is None or main.is_within(options.target):
         return None
     # Needs a reader of profiles, which most estimates do not.
     from sampling.estimation.top_up import top_up
 
-    beside = found.beside_sampling
-    return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)
+    beside_sampling = estimate.beside_sampling
+    return top_up(
+        estimate.plan, estimate.results, main, options.target, beside=beside_sampling, progress=progress
+    )
 
 
 # -- a plan that is opened --------------------------------------------------------------------------------
@@ -133,7 +137,7 @@ class OpenedPlan:
     results: tuple[str, ...] = ()
 
 
-def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
+def open_plan(path: str, profiles: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
     """Read a plan file and find its profile.
 
     `given`: the profile, as the user named it; none: it is looked for.
@@ -141,7 +145,7 @@ def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ())
     Raises PlanFileError: it is no plan, or its profile is not there.
     """
     plan = read_plan(path)
-    return OpenedPlan(path, plan, tuple(given) or find_profile(plan), tuple(results))
+    return OpenedPlan(path, plan, tuple(profiles) or find_profile(plan), tuple(results))
 
 
 def find_profile(plan: PlanFile) -> tuple[str, ...]:
@@ -149,9 +153,9 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
     Raises PlanFileError: one of them is not found, or the plan names none.
     """
-    found, missing = located_files(plan)
+    paths, missing = located_files(plan)
     if missing is None:
-        return found
+        return paths
     raise PlanFileError(
         f"made from {'standard input' if missing == '-' else missing or 'no profile that it names'}, "
         "which lies neither beside it nor where it lay",
@@ -160,30 +164,30 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
     )
 
 
-def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
+def options_of_plan(opened: OpenedPlan, options: OpenOptions) -> OpenOptions:
     """Return the options that made a plan, with what was typed of how to show it.
 
     Raises OptionError: something was typed that only the plan can say; PlanFileError: an option of the plan,
     or a split decision in it, means nothing.
     """
-    refuse_what_the_plan_says(opened.path, given)
+    refuse_what_the_plan_says(opened.path, options)
     features = []
     for path in opened.plan.options.features:
         # As it was named, or beside the plan where it is not there.
-        beside = Path(opened.path).parent / Path(path).name
-        features.append(str(beside) if not Path(path).exists() and beside.exists() else path)
+        sibling = Path(opened.path).parent / Path(path).name
+        features.append(str(sibling) if not Path(path).exists() and sibling.exists() else path)
     overrides = opened.path if opened.plan.overrides else None
     request = structs.replace(opened.plan.options, features=tuple(features), overrides=overrides)
-    return replace(given, profiles=opened.profiles, request=request)
+    return replace(options, profiles=opened.profiles, request=request)
 
 
-def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
+def refuse_what_the_plan_says(path: str, options: OpenOptions) -> None:
     """Refuse options beside a plan that say how it was made.
 
     Raises OptionError: one of them was typed.
     """
-    for name in given.asked:
-        if getattr(given.request, name) != default(name):
+    for name in options.asked:
+        if getattr(options.request, name) != default(name):
             flag, *_ = flags(name)
             remedy = f"open the profile: `kernelpoint open PROFILE {flag} ...`"
             if name in _IN_THE_APP:
@@ -222,11 +226,11 @@ def _check_profile(opened: OpenedPlan, profile: Profile) -> None:
 def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     """Return in what the plan by its options is not the plan of the file, in words."""
     file = opened.plan
-    plan, drawn = drawn_plan(study.counts, study.design, file.options.seed), file.drawn
-    sampled_ns = sum(launch.duration_ns or 0 for launch in drawn)
-    if (plan.samples, plan.sampled_duration_ns) == (len(drawn), sampled_ns):
+    plan, launches = drawn_plan(study.counts, study.design, file.options.seed), file.drawn
+    sampled_ns = sum(launch.duration_ns or 0 for launch in launches)
+    if (plan.samples, plan.sampled_duration_ns) == (len(launches), sampled_ns):
         return ()
-    held, shown = counted(len(drawn), "launch"), counted(plan.samples, "launch")
-    why = "topped up after a simulation" if file.simulated else "made by another version, or edited"
-    how = f"{opened.path} draws {held}, its options alone {shown}, as shown here"
-    return (f"{how}: it was {why}; results (o) go by it",)
+    file_count, plan_count = counted(len(launches), "launch"), counted(plan.samples, "launch")
+    reason = "topped up after a simulation" if file.simulated else "made by another version, or edited"
+    difference = f"{opened.path} draws {file_count}, its options alone {plan_count}, as shown here"
+    return (f"{difference}: it was {reason}; results (o) go by it",)

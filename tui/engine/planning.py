@@ -18,7 +18,7 @@ from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.text import why_no_number
 from tui.engine import studies
-from tui.engine.studies import feature_file, progress_of
+from tui.engine.studies import feature_file, show_progress
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
 from tui.options.shared import BudgetOptions, SlowdownOptions
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sampling.plan.comparison import MethodComparison
 
 
-def budget_of(options: SlowdownOptions) -> Budget | None:
+def parse_budget(options: SlowdownOptions) -> Budget | None:
     """Return the budget; None where none is given.
 
     Raises OptionError: it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
@@ -48,88 +48,94 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     Raises BudgetError: none fits it.
     """
     # What the options mean is wrong or right before anything is read.
-    budget = budget_of(options)
+    budget = parse_budget(options)
     read = studies.study_as_asked(profiles, options)
     if budget is None:
         return read
-    with progress_of(options) as progress:
+    with show_progress(options) as progress:
         return studies.with_flags_in_findings(sensitivity.study_within(read, budget, progress))
 
 
-def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
+def study_that_fits(
+    options: BudgetOptions, study: Study, progress: Progress
+) -> tuple[Study, SimulationHours]:
     """Return the study with the smallest epsilon that the budget allows, and what its plan takes.
 
     `read`: of the same launches by the same method.
 
-    Raises BudgetError: none fits it; OptionError: see `budget_of` and `study_within`.
+    Raises BudgetError: none fits it; OptionError: see `parse_budget` and `study_within`.
     """
     budget = sensitivity.parse_budget(str(options.budget), options.slowdown)
-    found = sensitivity.study_within(read, budget, progress)
-    plan = drawn_plan(found.counts, found.design, options.request.seed)
-    return found, sensitivity.simulation_hours(plan, budget.slowdown)
+    fitting = sensitivity.study_within(study, budget, progress)
+    plan = drawn_plan(fitting.counts, fitting.design, options.request.seed)
+    return fitting, sensitivity.simulation_hours(plan, budget.slowdown)
 
 
 def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, binding: bool) -> PlanCosts:
     """Return what the options ask to be said of a plan, drawn where that takes it, and perhaps what binds."""
-    found = None
+    relaxations = None
     if binding:
-        with progress_of(options) as progress:
-            found = sensitivity.measure_sensitivity(study, progress)
-    return PlanCosts(found, options.slowdown, hours_of(options, study, plan), budget_of(options))
+        with show_progress(options) as progress:
+            relaxations = sensitivity.measure_sensitivity(study, progress)
+    return PlanCosts(
+        relaxations, options.slowdown, estimate_hours(options, study, plan), parse_budget(options)
+    )
 
 
-def hours_of(options: SlowdownOptions, study: Study, plan: Plan | None = None) -> SimulationHours | None:
+def estimate_hours(
+    options: SlowdownOptions, study: Study, plan: Plan | None = None
+) -> SimulationHours | None:
     """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
     if options.slowdown is None:
         return None
-    drawn = plan or drawn_plan(study.counts, study.design, options.request.seed)
-    return sensitivity.simulation_hours(drawn, options.slowdown)
+    drawn_launches = plan or drawn_plan(study.counts, study.design, options.request.seed)
+    return sensitivity.simulation_hours(drawn_launches, options.slowdown)
 
 
 def traded(
     study: Study, epsilons: Sequence[float], progress: Progress
 ) -> tuple[tuple[TradeOffPoint, ...], tuple[NoPoint, ...]]:
     """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
-    asked = study.request
-    given = (study.counts, asked.method, asked.target, asked.seed, epsilons)
+    request = study.request
+    arguments = (study.counts, request.method, request.target, request.seed, epsilons)
     tried = list(
-        sensitivity.trade_off(*given, settings=asked.set, overrides=study.overrides, progress=progress)
+        sensitivity.trade_off(*arguments, settings=request.set, overrides=study.overrides, progress=progress)
     )
-    points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
-    return points, tuple(each for each in tried if isinstance(each, NoPoint))
+    points = tuple(result for result in tried if isinstance(result, TradeOffPoint))
+    return points, tuple(result for result in tried if isinstance(result, NoPoint))
 
 
-def epsilons_of(given: str | None, epsilon: float, *, with_plan: bool = False) -> tuple[float, ...]:
+def parse_epsilons(text: str | None, epsilon: float, *, with_plan: bool = False) -> tuple[float, ...]:
     """Return the epsilons asked for, each once; round ones around the plan's if none is named.
 
     `with_plan`: whether the plan's own has to be among them.
 
     Raises OptionError: one is no number, or no fraction.
     """
-    if given is None:
+    if text is None:
         return sensitivity.default_epsilons(epsilon)
-    words = [word.strip() for word in given.split(",") if word.strip()]
+    words = [word.strip() for word in text.split(",") if word.strip()]
     try:
         named = [PlanRequest(epsilon=float(word)).epsilon for word in words]
     except ValueError as error:
         wrong = next((word for word in words if word.endswith("%")), None)
-        why = "fractions by commas are meant" if wrong is None else why_no_number(wrong)
-        raise OptionError(f"--epsilons {given}: {why}") from error
+        reason = "fractions by commas are meant" if wrong is None else why_no_number(wrong)
+        raise OptionError(f"--epsilons {text}: {reason}") from error
     except OptionError as error:
-        raise OptionError(f"--epsilons {given}: {with_flags(error.message)}", remedy=error.remedy) from error
+        raise OptionError(f"--epsilons {text}: {with_flags(error.message)}", remedy=error.remedy) from error
     if not named:
         raise OptionError("--epsilons names no epsilon", remedy="give fractions by commas, such as 0.01,0.02")
     return tuple(dict.fromkeys([*named, *([epsilon] if with_plan else [])]))
 
 
-def methods_of(given: str | None) -> tuple[str, ...]:
+def methods_of(text: str | None) -> tuple[str, ...]:
     """Return the methods asked for, each once; all if none is named.
 
     Raises OptionError: a name is not a method's, or there is none.
     """
-    if given is None:
+    if text is None:
         return method_names()
-    names = tuple(dict.fromkeys(filter(None, map(str.strip, given.split(",")))))
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
     if not names:
         raise OptionError("--methods names no method", remedy=f"there are {', '.join(method_names())}")
     for name in names:
@@ -137,7 +143,7 @@ def methods_of(given: str | None) -> tuple[str, ...]:
     return names
 
 
-def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
+def list_workloads(options: CompareOptions) -> list[tuple[str, ...]]:
     """Return the files of each workload.
 
     Raises OptionError: an option is wrong; found here, before the profiles are read.
@@ -164,7 +170,9 @@ def comparison_of(
         features = studies.workload_features(options.request.features, paths)
     else:
         files = [feature_file(text, options.profiles) for text in options.request.features]
-        features = tuple(path for of, path in files if of is None or of in paths)
+        features = tuple(
+            path for profile_path, path in files if profile_path is None or profile_path in paths
+        )
     return MethodComparison(
         profile,
         structs.replace(options.request, features=features),
@@ -182,5 +190,5 @@ def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions
     files = [feature_file(text, options.profiles) for text in options.request.features]
     for report in reports:
         if report.joined_by == "id" and (None, report.path) in files:
-            what = f"--features {report.path} goes by launch ids, which every profile has"
-            raise OptionError(what, remedy="say whose they are: --features PROFILE=FILE")
+            message = f"--features {report.path} goes by launch ids, which every profile has"
+            raise OptionError(message, remedy="say whose they are: --features PROFILE=FILE")

@@ -60,25 +60,25 @@ def workload_features(features: Sequence[str], profiles: Sequence[str]) -> tuple
     files = [feature_file(text, profiles) for text in features]
     for profile, path in files:
         if profile is not None and len(profiles) > 1:
-            what = f"--features {profile}={path}: the {len(profiles)} profiles are one workload here"
-            raise OptionError(what, remedy="give FILE alone, with the launch ids of the whole")
+            message = f"--features {profile}={path}: the {len(profiles)} profiles are one workload here"
+            raise OptionError(message, remedy="give FILE alone, with the launch ids of the whole")
     return tuple(path for _, path in files)
 
 
-def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
+def load_overrides(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
     """Return the split decisions of an overrides file, if any; note if they are of another method."""
     if path is None:
         return None
-    read = read_overrides(path)
+    decisions = read_overrides(path)
     # Decisions on standard input come from a program, which needs no note about the method.
     has_trees = method_named(method).trees is not None
-    if path != "-" and read.overrides and has_trees and read.method not in {None, method}:
+    if path != "-" and decisions.overrides and has_trees and decisions.method not in {None, method}:
         note(
-            f"--overrides {path}: decided in the trees of {read.method}, and used in those of {method}; "
-            f"--method {read.method} gives the plan they were made for",
+            f"--overrides {path}: decided in the trees of {decisions.method}, and used in those of {method}; "
+            f"--method {decisions.method} gives the plan they were made for",
             quiet=quiet,
         )
-    return read.overrides
+    return decisions.overrides
 
 
 def workload_request(
@@ -111,31 +111,31 @@ def check_standard_input(*paths: str) -> None:
 
 def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     """Say which options are given that none of the methods uses."""
-    asked, unset = options.request, PlanRequest()
+    request, unset = options.request, PlanRequest()
     unused = [
         flags(name)[0]
         for name in options.asked
-        if getattr(asked, name) != getattr(unset, name) and not is_used(asked, name, methods)
+        if getattr(request, name) != getattr(unset, name) and not is_used(request, name, methods)
     ]
-    unused += [f"--set {setting}" for setting in unused_settings(methods, asked.set)]
+    unused += [f"--set {setting}" for setting in unused_settings(methods, request.set)]
     notes((f"{flag}: not used by {', '.join(methods)}" for flag in unused), quiet=options.quiet)
 
 
-def _note_unused_cost(found: Study, *, quiet: bool) -> None:
+def _note_unused_cost(studied: Study, *, quiet: bool) -> None:
     """Say if feature files tell a plan by durations nothing, or its method does not go by the cost."""
-    asked = found.request
-    if asked.features and method_named(asked.method).draws_at_random and found.counts.cost is None:
-        why = found.unfit or "not every launch has a count of instructions"
-        note(f"--features: {asked.method} looks at durations alone, and {why}; not used", quiet=quiet)
-    if asked.cost is not None and asked.method != "joint":
-        note(f"--cost: {asked.method} does not plan by it; it is told what its plan costs", quiet=quiet)
+    request = studied.request
+    if request.features and method_named(request.method).draws_at_random and studied.counts.cost is None:
+        reason = studied.unfit or "not every launch has a count of instructions"
+        note(f"--features: {request.method} looks at durations alone, and {reason}; not used", quiet=quiet)
+    if request.cost is not None and request.method != "joint":
+        note(f"--cost: {request.method} does not plan by it; it is told what its plan costs", quiet=quiet)
 
 
 # -- reading and studying -----------------------------------------------------------------------------------
 
 
 @contextmanager
-def progress_of(options: OutputOptions) -> Iterator[ProgressMeter]:
+def show_progress(options: OutputOptions) -> Iterator[ProgressMeter]:
     """Show the engine's progress on stderr for as long as the work lasts."""
     meter = ProgressMeter(quiet=options.quiet)
     try:
@@ -159,25 +159,25 @@ def open_profile(
     stderr of how the files were read, also where the options allow that.
     """
     check_standard_input(*paths)
-    asked = options.request
+    request = options.request
     if recorded is not None:
         reading = part_names(Part.READING)
-        typed = {name: getattr(asked, name) for name in reading if getattr(asked, name) != default(name)}
-        asked = structs.replace(recorded, **typed)
-    how = asked.read_options
-    if how.columns is not None and options.request.columns is None:
+        typed = {name: getattr(request, name) for name in reading if getattr(request, name) != default(name)}
+        request = structs.replace(recorded, **typed)
+    read_options = request.read_options
+    if read_options.columns is not None and options.request.columns is None:
         # They were named for another recording.
-        how = replace(how, columns=replace(how.columns, where_present=True))
-    found = read_profile(
+        read_options = replace(read_options, columns=replace(read_options.columns, where_present=True))
+    profile = read_profile(
         paths,
         progress,
-        how,
+        read_options,
         needs_table=needs_table,
         cache=not options.no_cache,
         scheduler=options.scheduler,
     )
-    notes(found.notes, quiet=quiet or options.quiet)
-    return found
+    notes(profile.notes, quiet=quiet or options.quiet)
+    return profile
 
 
 def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Profile:
@@ -191,19 +191,19 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
 
     Of options that name none it is the default method.
     """
-    asked = options.request
-    overrides = overrides_of(asked.overrides, asked.method, quiet=options.quiet)
-    request = workload_request(asked, profiles, overrides)
-    note_unused(options, [asked.method])
+    typed_request = options.request
+    overrides = load_overrides(typed_request.overrides, typed_request.method, quiet=options.quiet)
+    request = workload_request(typed_request, profiles, overrides)
+    note_unused(options, [typed_request.method])
     reports: list[JoinReport] = []
     try:
-        with progress_of(options) as progress:
+        with show_progress(options) as progress:
             profile = open_profile(profiles, options, progress)
             if isinstance(options, SampleOptions) and options.output is not None:
                 hash_beside(profile.files)
-            found = study(profile, request, overrides, progress, reports.append)
-            _note_unused_cost(found, quiet=options.quiet)
-            return with_flags_in_findings(found)
+            studied = study(profile, request, overrides, progress, reports.append)
+            _note_unused_cost(studied, quiet=options.quiet)
+            return with_flags_in_findings(studied)
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         notes((with_flags(report.sentence) for report in reports), quiet=options.quiet)
@@ -214,10 +214,10 @@ def with_flags_in_findings(studied: Study) -> Study:
     return replace(studied, findings=findings_with_flags(studied.findings))
 
 
-def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:
+def chosen_kernel(counts: DurationCounts, text: str | None, *, quiet: bool) -> int:
     """Return the group meant by `--kernel`, with a note if several fit."""
-    group, others = choose_kernel(counts.groups, wanted)
-    if others:
+    group, other_groups = choose_kernel(counts.groups, text)
+    if other_groups:
         key = counts.groups[group].key
-        note(f"--kernel {wanted!r} fits {others + 1} groups; the largest is shown: {key}", quiet=quiet)
+        note(f"--kernel {text!r} fits {other_groups + 1} groups; the largest is shown: {key}", quiet=quiet)
     return group

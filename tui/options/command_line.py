@@ -36,26 +36,30 @@ def error_text(error: BaseException) -> str:
 def findings_with_flags(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return findings with the flags of the options, in backticks, for the engine's parameters."""
     return tuple(
-        replace(each, message=with_flags(each.message, quote="`"), remedy=with_flags(each.remedy, quote="`"))
-        for each in findings
+        replace(
+            finding,
+            message=with_flags(finding.message, quote="`"),
+            remedy=with_flags(finding.remedy, quote="`"),
+        )
+        for finding in findings
     )
 
 
 def flags_of_parameters() -> dict[str, str]:
     """Return what is typed for each parameter of the engine that an option of a command gives."""
-    found: dict[str, str] = {}
+    flags: dict[str, str] = {}
     classes: list[type[OutputOptions]] = [OutputOptions]
     # Those below are added while the list is gone through.
     for options in classes:
         classes += options.__subclasses__()
         for option in fields(options):
-            found |= parameters_of(option)
+            flags |= option_parameters(option)
     for name in request.NAMES:
-        found |= dict.fromkeys({name, request.option(name).parameter or name}, request.flags(name)[0])
-    return found
+        flags |= dict.fromkeys({name, request.option(name).parameter or name}, request.flags(name)[0])
+    return flags
 
 
-def parameters_of(option: Field[Any]) -> Mapping[str, str]:
+def option_parameters(option: Field[Any]) -> Mapping[str, str]:
     """Return the parameters that an option gives, and what is typed for each."""
     if option.metadata.get("argument") or option.metadata["request"]:
         return {}
@@ -74,16 +78,16 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
         words = shlex.split(text)
     except ValueError as error:
         raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
-    own = [option for option in fields(kind) if option.name in names]
-    known = {flag: option for option in own for flag in option.metadata["flags"]}
-    hints, given = get_type_hints(kind), dict[str, Any]()
+    options = [option for option in fields(kind) if option.name in names]
+    option_by_flag = {flag: option for option in options for flag in option.metadata["flags"]}
+    hints, values = get_type_hints(kind), dict[str, Any]()
     while words:
         flag, equals, value = words.pop(0).partition("=")
-        if flag not in known:
-            raise OptionError(f"{flag} is no option here", remedy=nearest(flag, tuple(known)))
-        option, hint = known[flag], hints[known[flag].name]
+        if flag not in option_by_flag:
+            raise OptionError(f"{flag} is no option here", remedy=nearest(flag, tuple(option_by_flag)))
+        option, hint = option_by_flag[flag], hints[option_by_flag[flag].name]
         if hint is bool:
-            given[option.name] = True
+            values[option.name] = True
             continue
         if not equals and not words:
             raise OptionError(f"{flag} needs a value")
@@ -95,8 +99,8 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
                 raise OptionError(f"{flag}: {why_no_number(read, option.metadata['kind'])}") from error
             if option.metadata["fraction"] and not 0 <= read < 1:
                 raise OptionError(f"{flag} is a fraction from 0 up to 1, not {read:g}")
-        given[option.name] = (*given.get(option.name, ()), read) if get_origin(hint) is tuple else read
-    return given
+        values[option.name] = (*values.get(option.name, ()), read) if get_origin(hint) is tuple else read
+    return values
 
 
 Options = TypeVar("Options", bound=OutputOptions)
@@ -108,16 +112,16 @@ _ADDED_TO = frozenset({"include", "exclude"})
 def changed(options: Options, changes: Iterable[Change]) -> Options:
     """Return the options with these changes, as if they were typed."""
     names = {request.option(name).parameter or name: name for name in request.NAMES}
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for change in changes:
         name, value = names[change.parameter], change.value
         if value is None:
-            given[name] = not request.default(name)
+            values[name] = not request.default(name)
         elif request.is_repeated(name):
-            given[name] = (*getattr(options.request, name), value) if name in _ADDED_TO else (value,)
+            values[name] = (*getattr(options.request, name), value) if name in _ADDED_TO else (value,)
         else:
-            given[name] = request.parse_value(name, value)
-    return options.with_request(**given)
+            values[name] = request.parse_value(name, value)
+    return options.with_request(**values)
 
 
 def change_text(changes: Iterable[Change]) -> str:
@@ -177,12 +181,12 @@ def _quoted(word: str) -> str:
     return f"$'{''.join(map(escaped, word))}'"
 
 
-def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
+def options_of(kind: type[Options], source: OutputOptions, **changes: Any) -> Options:
     """Return another command's options: those that both share are copied, unless changed; others default."""
-    shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
-    made = kind(**{name: getattr(given, name) for name in shared - {"request"}} | changes)
-    asked = [name for name in kind.asked if name in given.asked]
-    return made.with_request(**{name: getattr(given.request, name) for name in asked})
+    shared = {option.name for option in fields(source)} & {option.name for option in fields(kind)}
+    target = kind(**{name: getattr(source, name) for name in shared - {"request"}} | changes)
+    shared_request = [name for name in kind.asked if name in source.asked]
+    return target.with_request(**{name: getattr(source.request, name) for name in shared_request})
 
 
 def _words(option: Field[Any], value: Any) -> Iterator[str]:
@@ -206,4 +210,4 @@ def free_name(name: str) -> str:
     """Return an unused name in the current folder: this one, or with a number before its suffix."""
     path = Path(name)
     names = chain([name], (str(path.with_stem(f"{path.stem}-{number}")) for number in count(2)))
-    return next(each for each in names if not Path(each).exists())
+    return next(unused for unused in names if not Path(unused).exists())

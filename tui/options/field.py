@@ -82,27 +82,27 @@ class CommandOptions:
             name for name in NAMES if name in offered or name in asks or option_of(name).part in asks
         )
         for name, kind in get_annotations(cls).items():
-            given = cls.__dict__.get(name)
-            if not isinstance(given, Field) or given.metadata.get("request"):
+            option = cls.__dict__.get(name)
+            if not isinstance(option, Field) or option.metadata.get("request"):
                 continue
-            about, default = dict(given.metadata), given.default
+            about, default = dict(option.metadata), option.default
             about["reads"] = next((sign for word, sign in _READS.items() if word in kind), None)
             if default is ...:
                 default = None if "None" in kind else _OF_TYPE.get(kind, ())
             if not about.get("argument"):
                 if not any(flag.startswith("--") for flag in about["flags"]):
                     about["flags"] = (f"--{name.replace('_', '-')}", *about["flags"])
-                shown = next((word for part, word in _METAVARS.items() if part in kind), None)
-                about |= {"panel": about["panel"] or panel, "metavar": about["metavar"] or shown}
+                metavar = next((word for part, word in _METAVARS.items() if part in kind), None)
+                about |= {"panel": about["panel"] or panel, "metavar": about["metavar"] or metavar}
             setattr(cls, name, field(default=default, metadata=about))
         dataclass(init=False, repr=False, eq=False)(cls)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **values: Any) -> None:
         options: Any = self
-        own = {option.name: option.default for option in fields(options)}
-        if stray := given.keys() - own.keys():
+        defaults = {option.name: option.default for option in fields(options)}
+        if stray := values.keys() - defaults.keys():
             raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(stray))}")
-        vars(self).update(own | given)
+        vars(self).update(defaults | values)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} of {type(self).__name__} is frozen")
@@ -114,8 +114,8 @@ class CommandOptions:
         return hash(tuple(vars(self).values()))
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({given})"
+        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
 
 
 def output_option(text: str, metavar: str, product: Enum) -> Any:

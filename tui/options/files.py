@@ -87,27 +87,27 @@ def why_not_written(path: Path) -> str | None:
     Nothing is written into a folder that is read, neither over a file nor as a new one: a recording that is
     a folder consists of all files in it, so a new file could be read as one of its tables.
     """
-    there = _identity(path)
-    for given in _being_read.copy():
-        if there is not None and there == _identity(given):
+    identity = _identity(path)
+    for source in _being_read.copy():
+        if identity is not None and identity == _identity(source):
             return "is what the command reads"
-        if given and Path(given).is_dir():
-            folder = Path(given).resolve()
-            within = {*(path.parent.resolve() / path.name).parents, *path.resolve().parents}
+        if source and Path(source).is_dir():
+            folder = Path(source).resolve()
+            parents = {*(path.parent.resolve() / path.name).parents, *path.resolve().parents}
             # A link in the folder to a file elsewhere, or another name of the same file.
-            if folder in within or (there is not None and there in map(_identity, folder.iterdir())):
-                return f"is in the folder {given}, which the command reads"
+            if folder in parents or (identity is not None and identity in map(_identity, folder.iterdir())):
+                return f"is in the folder {source}, which the command reads"
     return None
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
     """Return what identifies a file under any of its names, links followed; None if there is no such file."""
     try:
-        found = os.fstat(sys.stdin.fileno()) if path == _STDIN else Path(path).stat()
+        status = os.fstat(sys.stdin.fileno()) if path == _STDIN else Path(path).stat()
     except (OSError, ValueError, AttributeError):
         # Standard input is closed or is no file, or the name cannot be that of a file.
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 # -- where products go --------------------------------------------------------------------------------------
@@ -176,19 +176,28 @@ def check_place(path: Path, product: Product, named: str | None = None) -> None:
 
 def _check_suffix(path: Path, product: Product, flag: str, form: str) -> None:
     """Raise OptionError where a name ends like a file of another format than what is written, in a form."""
-    said, written = _SUFFIXES.get(path.suffix.lower()), _WRITTEN.get(product) or _FORMATS.get(form, "text")
+    suffix_content, written = (
+        _SUFFIXES.get(path.suffix.lower()),
+        _WRITTEN.get(product) or _FORMATS.get(form, "text"),
+    )
     # A report looks at its suffix itself; what is no new file has its name already.
-    if said in {None, written} or product is Product.REPORT or (path.exists() and not path.is_file()):
+    if (
+        suffix_content in {None, written}
+        or product is Product.REPORT
+        or (path.exists() and not path.is_file())
+    ):
         return
     suffix = next((each for each, content in _SUFFIXES.items() if content == written), "")
     # Of plan.json.gz the name without its last part is right.
     bare = path.with_suffix("")
     is_right = _SUFFIXES.get(bare.suffix.lower()) == written
     remedy = f"give {flag} {bare if is_right else path.with_suffix(suffix)}"
-    if product is Product.RESULTS and (meant := next((f for f, of in _FORMATS.items() if of == said), None)):
+    if product is Product.RESULTS and (
+        meant := next((f for f, of in _FORMATS.items() if of == suffix_content), None)
+    ):
         remedy = f"give --format {meant}"
-    what = f"{flag} {path}: what is written is {written}, not {said}"
-    raise OptionError(what, remedy=f"{remedy}, or --force to write it there all the same")
+    message = f"{flag} {path}: what is written is {written}, not {suffix_content}"
+    raise OptionError(message, remedy=f"{remedy}, or --force to write it there all the same")
 
 
 def check_file(path: Path, named: str | None = None) -> Path:
@@ -222,9 +231,9 @@ def check_folder(folder: Path, named: str | None = None) -> None:
     refuse_files([folder, *folder.parents])
     if why_not_written(folder / "any") is not None:
         raise OptionError(f"{folder} is what the command reads", remedy="give another folder")
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not is_writable(there):
-        raise PermissionError(13, "cannot be written (Permission denied)", str(there))
+    existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    if not is_writable(existing):
+        raise PermissionError(13, "cannot be written (Permission denied)", str(existing))
 
 
 def refuse_files(folders: Iterable[Path]) -> None:
@@ -260,7 +269,7 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
                 return "is a plan that was topped up after a simulation"
             return None if product is Product.PLAN else "is a plan"
     is_own = {
-        Product.RESULTS: lambda: b"\0" not in head_of(path),
+        Product.RESULTS: lambda: b"\0" not in read_head(path),
         Product.PROFILE: lambda: _is_converted(path),
         Product.REPORT: lambda: is_report(path),
     }
@@ -270,13 +279,13 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
 def is_plan(path: str) -> bool:
     """Return whether a file looks like a plan file, by its head: the app's first paint must not wait."""
     with suppress(OSError):
-        return Path(path).is_file() and _KIND.search(head_of(Path(path))) is not None
+        return Path(path).is_file() and _KIND.search(read_head(Path(path))) is not None
     return False
 
 
 def is_report(path: Path) -> bool:
     """Return whether a file is a report that was made here, or a chart of one."""
-    return _MADE_HERE.search(head_of(path)) is not None
+    return _MADE_HERE.search(read_head(path)) is not None
 
 
 def _is_converted(path: Path) -> bool:
@@ -288,7 +297,7 @@ def _is_converted(path: Path) -> bool:
     return footer.endswith(b"PAR1") and METADATA_KEY in footer
 
 
-def head_of(path: Path) -> bytes:
+def read_head(path: Path) -> bytes:
     """Return the first bytes of a file; raise OSError where it cannot be read."""
     with path.open("rb") as stream:
         return stream.read(_HEAD_BYTES)
@@ -339,8 +348,8 @@ def files_named(text: str) -> tuple[str, ...]:
     for word in words:
         name = str(home_expanded(word)) if word.startswith("~") else word
         # A file whose own name has such a mark is meant by it.
-        found = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
-        names += found or [name]
+        matches = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
+        names += matches or [name]
     return tuple(names)
 
 
@@ -349,20 +358,24 @@ def completed(text: str) -> tuple[str, list[str]]:
 
     As in a shell, ~ stays as it is typed, a folder ends in /, and a hidden name is meant by its point alone.
     """
-    folder, slash, begun = text.rpartition("/")
+    folder, slash, prefix = text.rpartition("/")
     names: list[str] = []
     with suppress(OSError, ValueError):
-        there = [each for each in home_expanded(folder + slash).iterdir() if each.name.startswith(begun)]
-        shown = [each for each in there if each.name.isprintable() and (begun or each.name[0] != ".")]
-        names = sorted(f"{each.name}/" if each.is_dir() else each.name for each in shown)
+        entries = [
+            entry for entry in home_expanded(folder + slash).iterdir() if entry.name.startswith(prefix)
+        ]
+        visible = [
+            entry for entry in entries if entry.name.isprintable() and (prefix or entry.name[0] != ".")
+        ]
+        names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in visible)
     agreed = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
-    return folder + slash + ("".join(letter for letter, *_ in agreed) or begun), names
+    return folder + slash + ("".join(letter for letter, *_ in agreed) or prefix), names
 
 
 def last_completed(text: str) -> tuple[str, list[str]]:
     r"""Return a text whose last word is `completed`, of A=B the B; a blank in a word is written ``\ ``."""
     word = re.split(r"(?<!\\)\s", text)[-1]
-    given, equals, path = re.sub(r"\\(.)", r"\1", word).rpartition("=")
-    whole, names = completed(path)
-    escaped = re.sub(r"([\s'\"\\])", r"\\\1", given + equals + whole)
+    label, equals, path = re.sub(r"\\(.)", r"\1", word).rpartition("=")
+    completion, names = completed(path)
+    escaped = re.sub(r"([\s'\"\\])", r"\\\1", label + equals + completion)
     return text[: len(text) - len(word)] + escaped, names

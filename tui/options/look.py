@@ -185,9 +185,9 @@ def with_part(options: Options, part: str | None) -> Options:
     if part is None:
         return options
     name = "launches" if _LAUNCH_IDS.fullmatch(part) else "range"
-    if (given := getattr(options.request, name)) is not None:
-        what = f"@{part} and --{name} {given} both say which launches count"
-        raise OptionError(what, remedy="give one of them")
+    if (value := getattr(options.request, name)) is not None:
+        message = f"@{part} and --{name} {value} both say which launches count"
+        raise OptionError(message, remedy="give one of them")
     return options.with_request(**{name: part})
 
 
