@@ -204,8 +204,8 @@ def summarise_plan(
     design, cost, calibrated = plan.design, None, None
     if plan.cost is not None:
         cost = CostOfPlan(plan.cost.metric, plan.cost_share, plan.cost.is_objective)
-    if (within := design.share_within_epsilon) is not None:
-        calibrated = CalibratedDraws(DRAWS, within, design.simulated_share_within_epsilon)
+    if (share := design.share_within_epsilon) is not None:
+        calibrated = CalibratedDraws(DRAWS, share, design.simulated_share_within_epsilon)
     return PlanSummary.from_attributes(
         plan,
         design,
@@ -251,14 +251,14 @@ def trade_off_row(
     point: TradeOffPoint, slowdown: float | None, binding: list[OptionRelaxed] | None
 ) -> TradeOffRow:
     """Return what a plan costs at one epsilon; ``binding`` is what binds it, where that was asked for."""
-    taken = None if slowdown is None else hours(point.sampled_duration_ns, slowdown)
-    return TradeOffRow.from_attributes(point, no_plan=None, machine_hours=taken, binding=binding)
+    machine_hours = None if slowdown is None else hours(point.sampled_duration_ns, slowdown)
+    return TradeOffRow.from_attributes(point, no_plan=None, machine_hours=machine_hours, binding=binding)
 
 
-def row_without_plan(epsilon: float, why: str) -> TradeOffRow:
+def row_without_plan(epsilon: float, reason: str) -> TradeOffRow:
     """Return that there is no plan at an epsilon, and why."""
     nothing: dict[str, Any] = dict.fromkeys(TradeOffRow.__struct_fields__)
-    return TradeOffRow(**nothing | {"epsilon": epsilon, "no_plan": why})
+    return TradeOffRow(**nothing | {"epsilon": epsilon, "no_plan": reason})
 
 
 def list_strata(study: Study, plan: Plan) -> Iterator[StratumRow]:

@@ -41,10 +41,10 @@ from tui.text.groups import group_label
 from tui.text.tree import (
     TreeStop,
     card_lines,
+    current_stop,
     node_name,
     running_lines,
     stop_histogram,
-    stop_of,
     tree_blocks,
 )
 
@@ -229,7 +229,7 @@ class SplitTreeScreen(ViewScreen):
             try:
                 self._walked = self._waiting.popleft()(self._walked, progress)
                 if self._walked is not None:
-                    yield self._walked[0], stop_of(self._walked[1])
+                    yield self._walked[0], current_stop(self._walked[1])
             except SamplingError as error:
                 yield error
         yield None

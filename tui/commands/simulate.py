@@ -41,9 +41,15 @@ from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
 from tui.text import run as run_words
-from tui.text import simulation as words
 from tui.text.labels import key_parts
-from tui.text.profile import part_of_plan, with_selection
+from tui.text.profile import plan_selection, with_selection
+from tui.text.simulation import (
+    alignment_result,
+    launch_numbers,
+    projection_blocks,
+    unrecorded_text,
+    what_to_give,
+)
 
 
 def run_export(options: ExportOptions) -> None:
@@ -54,7 +60,7 @@ def run_export(options: ExportOptions) -> None:
         check_place(folder, Product.FOLDER)
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
-    part = part_of_plan(plan)
+    part = plan_selection(plan)
     with progress_of(options) as progress:
         tell = partial(note, quiet=options.quiet)
         choices = ExportChoices(
@@ -77,92 +83,92 @@ def run_export(options: ExportOptions) -> None:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
         write_stdout(str(files[0][1]))
-        written = [STDOUT]
+        places = [STDOUT]
     else:
-        written = write_folder(folder, files, force=options.force)
+        places = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    found = simulated(plan.to_simulate(), choices)
-    summary = ExportSummary.from_attributes(found, files=written)
-    result = CommandResult("export", summary, blocks=lambda _: _export_blocks(found, written, options))
+    handed = simulated(plan.to_simulate(), choices)
+    summary = ExportSummary.from_attributes(handed, files=places)
+    result = CommandResult("export", summary, blocks=lambda _: _export_blocks(handed, places, options))
     emit(with_selection(result, part), options, to_stderr=options.output == STDOUT, redirect=False)
 
 
-def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Block]:
+def _export_blocks(handed: Simulated, places: list[str], options: ExportOptions) -> list[Block]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
-    said = f"{counted(found.launches, 'launch')} for {options.to}"
-    if found.beside:
-        said += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
-    if found.speedup is not None:
-        less = found.speedup >= 1
-        times = ratio(found.speedup if less else 1 / found.speedup)
-        said += f": {times} {'less' if less else 'more'} than the whole run"
-    said += "."
-    if found.checked < options.cold_check:
-        said += f" {run_words.all_checked(options.cold_check, found.checked)}"
-    page = next((each for each in written if each.endswith("README.txt")), None)
-    how = "run them" if page is None else f"run them as {page} says"
+    sentence = f"{counted(handed.launches, 'launch')} for {options.to}"
+    if handed.beside:
+        sentence += f", and {handed.beside:,} beside them for the caches' sake, which have no weight"
+    if handed.speedup is not None:
+        less = handed.speedup >= 1
+        times = ratio(handed.speedup if less else 1 / handed.speedup)
+        sentence += f": {times} {'less' if less else 'more'} than the whole run"
+    sentence += "."
+    if handed.checked < options.cold_check:
+        sentence += f" {run_words.all_checked(options.cold_check, handed.checked)}"
+    page = next((place for place in places if place.endswith("README.txt")), None)
+    action = "run them" if page is None else f"run them as {page} says"
     following = CommandLine(
-        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then "
+        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {action}, then "
     )
-    return [said, *map(Preformatted, written), following]
+    return [sentence, *map(Preformatted, places), following]
 
 
 def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
     with progress_of(options) as meter:
-        asked = _asked_of_run(options, meter)
+        request = _asked_of_run(options, meter)
         # Before notes of what it would come to.
-        running.refuse_what_cannot_run(asked)
-        part = part_of_plan(asked.plan)
-        wants_warm = asked.target is not None and not options.accept_cold
-        if wants_warm and asked.to == "csv" and kind_of_caches(asked.told_caches) == "cold":
+        running.refuse_what_cannot_run(request)
+        part = plan_selection(request.plan)
+        wants_warm = request.target is not None and not options.accept_cold
+        if wants_warm and request.to == "csv" and kind_of_caches(request.told_caches) == "cold":
             note(run_words.ALONE, quiet=options.quiet)
-        elif wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
+        elif wants_warm and request.to in NEEDED and starts_cold(request.to, request.choices):
             note(run_words.COLD, quiet=options.quiet)
-        if (most := len(checkable(asked.plan))) < asked.choices.cold_check:
-            note(run_words.all_checked(asked.choices.cold_check, most), quiet=options.quiet)
+        if (checkable_launches := len(checkable(request.plan))) < request.choices.cold_check:
+            note(run_words.all_checked(request.choices.cold_check, checkable_launches), quiet=options.quiet)
         try:
             ran = (running.write_job_array if options.slurm else running.run)(
-                asked, lambda now: _show_run(now, options, meter)
+                request, lambda progress: _show_run(progress, options, meter)
             )
         except KeyboardInterrupt:
             meter.close()
-            if asked.folder.exists():
-                kept = f"what is finished is kept in {asked.folder}; the same command goes on"
-                note(kept, quiet=options.quiet)
+            if request.folder.exists():
+                message = f"what is finished is kept in {request.folder}; the same command goes on"
+                note(message, quiet=options.quiet)
             raise
-    of_folder = options_of(EstimateOptions, options, plan=str(asked.folder))
-    result = run_words.run_result(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    of_folder = options_of(EstimateOptions, options, plan=str(request.folder))
+    result = run_words.run_result(ran, request, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(with_selection(result, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
         assert ran.found is not None
         if ran.given_up and (options.assume_like is None or ran.found.main.share_missing):
-            raise CheckFailedError(run_words.given_up_text(ran, asked))
+            raise CheckFailedError(run_words.given_up_text(ran, request))
         _check(ran.found, options)
 
 
-def _check(found: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
+def _check(estimate: PlanEstimate, options: RunOptions | EstimateOptions) -> None:
     """Raise CheckFailedError where strata have no result, or the total is not as narrow as asked for."""
     target = options.target
-    if found.main.is_incomplete:
-        raise CheckFailedError(f"incomplete: {estimate_words.missing_text(found.main)}")
-    if target is not None and not found.is_within(target, accept_cold=options.accept_cold):
-        raise CheckFailedError(estimate_words.unmet_text(found, target))
+    if estimate.main.is_incomplete:
+        raise CheckFailedError(f"incomplete: {estimate_words.missing_text(estimate.main)}")
+    if target is not None and not estimate.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(estimate_words.unmet_text(estimate, target))
 
 
 def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.RunRequest:
     if not options.simulator:
         remedy = "give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is"
         raise OptionError("how launches are simulated is not said", remedy=remedy)
-    given = Path(options.plan)
-    is_run = (given / "run.json").is_file()
-    beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
-    folder = beside if options.output is None else Path(options.output)
+    path = Path(options.plan)
+    is_run = (path / "run.json").is_file()
+    folder_beside = path if is_run else Path("plan" if options.plan == "-" else path).with_suffix(".run")
+    folder = folder_beside if options.output is None else Path(options.output)
     if options.output is None and not is_run:
         check_place(folder, Product.FOLDER)
     # The same whatever folder the run is gone on with from.
-    traces, config = (each and str(Path(each).absolute()) for each in (options.traces, options.config))
-    plan, is_csv = read_plan(str(given / "rounds" / "1") if is_run else options.plan), options.to == "csv"
+    traces, config = (path and str(Path(path).absolute()) for path in (options.traces, options.config))
+    plan, is_csv = read_plan(str(path / "rounds" / "1") if is_run else options.plan), options.to == "csv"
     return running.RunRequest(
         plan,
         folder,
@@ -188,32 +194,32 @@ def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
 
     Raises OptionError: none is meant that the plan estimates by itself.
     """
-    wanted = options.assume_like
+    kernel = options.assume_like
     time_ns: defaultdict[str, float] = defaultdict(float)
     for stratum in plan.strata:
         if not is_pool_key(stratum.key) and stratum.key != WHOLE_WORKLOAD_KEY:
             time_ns[stratum.key] += stratum.size * stratum.mean_ns
     keys = sorted(time_ns, key=lambda key: -time_ns[key])
     try:
-        place, others = choose_kernel([key_parts(key) for key in keys], wanted)
+        place, other_fits = choose_kernel([key_parts(key) for key in keys], kernel)
     except OptionError as error:
-        what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
+        message = f"--assume-like {kernel}: no kernel group that the plan estimates by itself"
         names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], most=3)
         remedy = f"give #1 to #{len(keys)}, or a part of a name: {names}" if keys else "there is none"
-        raise OptionError(what, remedy=remedy) from error
-    if others:
-        fits = f"--assume-like {wanted!r} fits {others + 1} groups; the largest is taken: {keys[place]}"
+        raise OptionError(message, remedy=remedy) from error
+    if other_fits:
+        fits = f"--assume-like {kernel!r} fits {other_fits + 1} groups; the largest is taken: {keys[place]}"
         note(fits, quiet=options.quiet)
     return keys[place]
 
 
-def _show_run(now: running.RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
+def _show_run(progress: running.RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
-    news = run_words.news_line(now, options.target)
+    news = run_words.news_line(progress, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):
         meter.close()
         note(news, quiet=options.quiet)
-    meter.draw(run_words.progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
+    meter.draw(run_words.progress_line(progress, options.target, tty.width({}, sys.stderr) - 1))
 
 
 def run_align(options: AlignOptions) -> None:
@@ -221,50 +227,53 @@ def run_align(options: AlignOptions) -> None:
     plan = plan_before("align", options, "trace")
     trace = read_trace_list(options.trace)
     with progress_of(options) as progress:
-        found = align(plan, trace, process=options.process, device=options.device, progress=progress)
-    notes(found.notes, quiet=options.quiet)
-    emit(with_selection(words.alignment_result(found, options.format), part_of_plan(plan)), options)
-    both, launches = len(found.ids), len(found.signature)
-    if not both or (options.fail_below is not None and both < options.fail_below * launches):
-        of = f"{both:,} of {counted(launches, 'launch')} of the profile are in the trace"
-        below = f", fewer than {share(options.fail_below)}" if both and options.fail_below is not None else ""
-        raise CheckFailedError(of + below)
+        alignment = align(plan, trace, process=options.process, device=options.device, progress=progress)
+    notes(alignment.notes, quiet=options.quiet)
+    emit(with_selection(alignment_result(alignment, options.format), plan_selection(plan)), options)
+    matched, launches = len(alignment.ids), len(alignment.signature)
+    if not matched or (options.fail_below is not None and matched < options.fail_below * launches):
+        sentence = f"{matched:,} of {counted(launches, 'launch')} of the profile are in the trace"
+        below = (
+            f", fewer than {share(options.fail_below)}" if matched and options.fail_below is not None else ""
+        )
+        raise CheckFailedError(sentence + below)
 
 
 def run_estimate(options: EstimateOptions) -> None:
     """Read the plan and the results, estimate, show, and write what to simulate next."""
     with progress_of(options) as progress:
-        found = estimated(options, progress)
-        larger = None if options.top_up is None else missing_to_target(found, options, progress)
+        estimate = estimated(options, progress)
+        larger = None if options.top_up is None else missing_to_target(estimate, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
-    result = with_selection(estimate_words.estimate_result(found, larger, options), part_of_plan(found.plan))
+    result = with_selection(
+        estimate_words.estimate_result(estimate, larger, options), plan_selection(estimate.plan)
+    )
     emit(result, options, to_stderr=options.top_up == STDOUT)
-    _check(found, options)
+    _check(estimate, options)
 
 
 def run_project(options: ProjectOptions) -> None:
     """Read, project every kernel, draw one."""
     rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
     logs = _with_given_values(read_interval_logs(options.logs, options.source), options)
-    chosen = _chosen_log(logs, options.kernel, quiet=options.quiet)
+    index = _chosen_log(logs, options.kernel, quiet=options.quiet)
     projections = [project(log, rule) for log in logs]
     for lack in Lack:
         lacking = [projection for projection in projections if lack in projection.lacks]
         if lacking:
-            some = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
-            note(words.what_to_give(lack, lacking, options) + some, quiet=options.quiet)
-    unrecorded = words.unrecorded_text(logs)
+            of_kernels = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
+            note(what_to_give(lack, lacking, options) + of_kernels, quiet=options.quiet)
+    unrecorded = unrecorded_text(logs)
     notes([unrecorded] if unrecorded else [], quiet=options.quiet)
     rows = [
-        summarise_projection(*kernel)
-        for kernel in zip(words.numbers_of(logs), logs, projections, strict=True)
+        summarise_projection(*kernel) for kernel in zip(launch_numbers(logs), logs, projections, strict=True)
     ]
-    lacks = [lack for lack in Lack if any(lack in found.lacks for found in projections)]
+    lacks = [lack for lack in Lack if any(lack in projection.lacks for projection in projections)]
     result = CommandResult(
         "project",
         rows,
-        blocks=lambda canvas: words.projection_blocks(logs, projections, rows, chosen, options, canvas),
+        blocks=lambda canvas: projection_blocks(logs, projections, rows, index, options, canvas),
         warnings=(*lacks, *(["launches-unrecorded"] if unrecorded else [])),
     )
     emit(result, options)
@@ -287,55 +296,55 @@ def _with_given_values(logs: Logs, options: ProjectOptions) -> list[IntervalLog]
     instructions = _by_kernel("--instructions", options.instructions, logs, is_total=True)
     ctas = _by_kernel("--ctas", options.ctas, logs, is_total=True)
     ctas_per_core = _by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, is_total=False)
-    found = []
-    for log, traced_one, *given in zip(logs, traced, instructions, ctas, ctas_per_core, strict=True):
-        given[0] = given[0] or log.facts.instructions or traced_one
-        values = zip(("instructions", "ctas", "ctas_per_core", "cores"), [*given, options.sms], strict=True)
-        known: dict[str, Any] = {name: value for name, value in values if value is not None}
-        found.append(replace(log, facts=replace(log.facts, **known)))
-    return found
+    logs_with_values = []
+    for log, traced_one, *numbers in zip(logs, traced, instructions, ctas, ctas_per_core, strict=True):
+        numbers[0] = numbers[0] or log.facts.instructions or traced_one
+        values = zip(("instructions", "ctas", "ctas_per_core", "cores"), [*numbers, options.sms], strict=True)
+        values_known: dict[str, Any] = {name: value for name, value in values if value is not None}
+        logs_with_values.append(replace(log, facts=replace(log.facts, **values_known)))
+    return logs_with_values
 
 
-def _by_kernel(flag: str, given: Sequence[str], logs: Logs, *, is_total: bool) -> list[int | None]:
+def _by_kernel(flag: str, texts: Sequence[str], logs: Logs, *, is_total: bool) -> list[int | None]:
     """Return the number given for each kernel by "N" or "KERNEL=N", None without one; the last one wins.
 
     `is_total`: of a whole kernel, so that a bare number needs a log of one kernel.
     """
-    found: list[int | None] = [None] * len(logs)
-    for text in given:
+    numbers: list[int | None] = [None] * len(logs)
+    for text in texts:
         kernel, _, number = text.rpartition("=")
         is_whole = number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
         if not is_whole or int(number) == 0:
             raise OptionError(f"{flag} {text}: a number above 0 is meant, or KERNEL=N")
         if not kernel and is_total and len(logs) > 1:
-            what = f"{flag} {text}: the log has {len(logs)} kernels"
-            raise OptionError(what, remedy=f"say whose it is by part of its name or #1: KERNEL={number}")
+            message = f"{flag} {text}: the log has {len(logs)} kernels"
+            raise OptionError(message, remedy=f"say whose it is by part of its name or #1: KERNEL={number}")
         for index in _meant(flag, kernel, logs) if kernel else range(len(logs)):
-            found[index] = int(number)
-    return found
+            numbers[index] = int(number)
+    return numbers
 
 
-def _meant(flag: str, wanted: str, logs: Logs) -> list[int]:
+def _meant(flag: str, kernel: str, logs: Logs) -> list[int]:
     """Return the kernels of "#3" (its number), or whose name contains the text."""
-    if wanted.startswith("#") and wanted[1:].isdecimal():
-        number = int(wanted[1:])
-        meant = [place for place, each in enumerate(words.numbers_of(logs)) if each == number]
+    if kernel.startswith("#") and kernel[1:].isdecimal():
+        number = int(kernel[1:])
+        meant = [index for index, launch in enumerate(launch_numbers(logs)) if launch == number]
     else:
-        meant = [place for place, log in enumerate(logs) if wanted in log.name]
+        meant = [place for place, log in enumerate(logs) if kernel in log.name]
     if not meant:
-        what = f"{flag} {wanted!r}: no kernel has this number, or this in its name (case counts)"
-        raise OptionError(what, remedy="`kernelpoint project LOG` lists them")
+        message = f"{flag} {kernel!r}: no kernel has this number, or this in its name (case counts)"
+        raise OptionError(message, remedy="`kernelpoint project LOG` lists them")
     return meant
 
 
-def _chosen_log(logs: Logs, wanted: str | None, *, quiet: bool) -> int:
+def _chosen_log(logs: Logs, kernel: str | None, *, quiet: bool) -> int:
     """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
 
     Raises OptionError: none is meant.
     """
-    meant = list(range(len(logs))) if wanted is None else _meant("--kernel", wanted, logs)
-    chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))
-    if wanted is not None and len(meant) > 1:
-        shown = f"#{words.numbers_of(logs)[chosen]} {logs[chosen].name}"
-        note(f"--kernel {wanted!r} fits {len(meant)} kernels; the longest is shown: {shown}", quiet=quiet)
-    return chosen
+    meant = list(range(len(logs))) if kernel is None else _meant("--kernel", kernel, logs)
+    longest = max(meant, key=lambda index: int(logs[index].cycle[-1]))
+    if kernel is not None and len(meant) > 1:
+        title = f"#{launch_numbers(logs)[longest]} {logs[longest].name}"
+        note(f"--kernel {kernel!r} fits {len(meant)} kernels; the longest is shown: {title}", quiet=quiet)
+    return longest

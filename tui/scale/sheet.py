@@ -25,7 +25,7 @@ from tui.charts.quantities import UNKNOWN
 from tui.options.command_line import command_line
 from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
-from tui.output.blocks import Block, lines_of
+from tui.output.blocks import Block, terminal_lines
 from tui.output.writer import Canvas, canvas_text
 from tui.scale import answers
 from tui.scale.answers import ipc_text, prediction_row, predictions_of
@@ -581,7 +581,7 @@ def _rule_and_level(tables: OpenTables, between: str) -> str:
 def result_lines(result: SheetResult, width: int) -> list[str]:
     """Return the words about a prediction, or all that is wrong, in lines of a width."""
     if result.answer is not None:
-        return "\n".join(lines_of(result.answer.said, width)).split("\n")
+        return "\n".join(terminal_lines(result.answer.said, width)).split("\n")
     said = [f"{each.place}: {each.message}; {each.remedy}." for each in result.wrong]
     return [line for text in said or [f"{result.problem}."] for line in wrapped(text, width, "  ")]
 

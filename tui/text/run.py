@@ -24,7 +24,7 @@ from tui.text.estimate import (
     estimate_blocks,
     estimate_rows,
     missing_text,
-    summary_of_estimate,
+    summarise_with_options,
     total_head,
     warm_export,
     within_text,
@@ -46,75 +46,77 @@ ALONE = (
 )
 
 
-def all_checked(asked: int, checked: int) -> str:
+def all_checked(limit: int, checked: int) -> str:
     """Return that a cold check of more launches than there are takes them all."""
-    return f"--cold-check {asked:,} is more than there are: all {checked:,} are checked."
+    return f"--cold-check {limit:,} is more than there are: all {checked:,} are checked."
 
 
-def progress_line(now: RunProgress, target: float | None, width: int | None = None) -> str:
+def progress_line(progress: RunProgress, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
-    parts = [f"{now.done:,} of {counted(now.of, 'launch')}"]
-    if now.total is not None and now.total.is_incomplete:
-        parts.append(missing_text(now.total))
-    elif now.total is not None:
-        asked = "" if target is None else f", asked {share(target)}"
-        parts.append(f"{now.total.metric} within {within_text(now.total)}{asked}")
-    if now.seconds_left is not None:
-        parts.append(f"{'' if target is None else 'up to '}{hours(now.seconds_left / 3600)} left")
-    if now.running:
-        parts.append(f"{now.running:,} running")
+    parts = [f"{progress.done:,} of {counted(progress.of, 'launch')}"]
+    if progress.total is not None and progress.total.is_incomplete:
+        parts.append(missing_text(progress.total))
+    elif progress.total is not None:
+        target_text = "" if target is None else f", asked {share(target)}"
+        parts.append(f"{progress.total.metric} within {within_text(progress.total)}{target_text}")
+    if progress.seconds_left is not None:
+        parts.append(f"{'' if target is None else 'up to '}{hours(progress.seconds_left / 3600)} left")
+    if progress.running:
+        parts.append(f"{progress.running:,} running")
     while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
         parts.pop()
     return "; ".join(parts)
 
 
-def news_line(now: RunProgress, target: float | None) -> str | None:
+def news_line(progress: RunProgress, target: float | None) -> str | None:
     """Return what just happened; None where nothing did."""
-    if now.news is None:
+    if progress.news is None:
         return None
-    what = f"{counted(now.news, 'launch')} more drawn" if isinstance(now.news, int) else ""
-    if isinstance(now.news, Job):
-        what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
-    elif isinstance(now.news, GivenUp):
-        tried = counted(len(now.news.failed), "launch", "launches")
-        what = f"{_kernel_name(now.news)} is given up: {tried} failed and none ran"
-    return f"{what}; {progress_line(now, target)}"
+    event = f"{counted(progress.news, 'launch')} more drawn" if isinstance(progress.news, int) else ""
+    if isinstance(progress.news, Job):
+        event = f"launch {progress.news.id} " + (
+            f"failed: {progress.news.failure}" if progress.news.failure else "done"
+        )
+    elif isinstance(progress.news, GivenUp):
+        tried = counted(len(progress.news.failed), "launch", "launches")
+        event = f"{_kernel_name(progress.news)} is given up: {tried} failed and none ran"
+    return f"{event}; {progress_line(progress, target)}"
 
 
-def run_result(ran: RunResult, asked: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
+def run_result(ran: RunResult, request: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
     """Return the answer: that of `estimate`, below it what failed and the job array.
 
     `options`: of an estimate of the run's folder. `command`: what is typed to go on.
     """
-    given_up, said = list(_given_up_lines(ran, asked)), list(_run_blocks(ran, command))
-    state = run_state(ran, asked)
+    given_up, endings = list(_given_up_lines(ran, request)), list(_run_blocks(ran, command))
+    state = run_state(ran, request)
     if ran.found is None:
         return CommandResult(
             "run",
             state,
-            blocks=lambda _: (*given_up, *said),
+            blocks=lambda _: (*given_up, *endings),
             rows=[to_builtins(state) | {"failed": len(ran.failed)}],
         )
-    found = ran.found
-    goes_on = ran.job_array is None and not ran.begun and asked.target is None
-    target = narrower(found) if goes_on else None
+    estimate = ran.found
+    goes_on = ran.job_array is None and not ran.begun and request.target is None
+    target = narrower(estimate) if goes_on else None
     following = "" if target is None else f"{command} --target {target:g}"
-    if not (found.caches.is_of_whole_run or options.accept_cold):
-        following = warm_export(found.plan, str(asked.folder / IN_FOLDER), asked.to)
+    if not (estimate.caches.is_of_whole_run or options.accept_cold):
+        following = warm_export(estimate.plan, str(request.folder / IN_FOLDER), request.to)
 
     def blocks() -> Iterator[Block]:
-        lines = [*estimate_blocks(found, None, options, following)]
+        lines = [*estimate_blocks(estimate, None, options, following)]
         # Behind the total, which is two lines where what heads it is the first.
-        behind = 2 if total_head(found, found.main) and not found.main.is_incomplete else 1
-        yield from (*lines[:behind], *given_up, *lines[behind:], *said)
+        behind = 2 if total_head(estimate, estimate.main) and not estimate.main.is_incomplete else 1
+        yield from (*lines[:behind], *given_up, *lines[behind:], *endings)
 
-    summary = summarise_run(summary_of_estimate(found, None, options), state)
+    summary = summarise_run(summarise_with_options(estimate, None, options), state)
     return CommandResult(
         "run",
         summary,
         blocks=lambda _: blocks(),
         rows=estimate_rows(summary, options),
-        warnings=(*refuted(found), *found.notes),
+        warnings=(*refuted(estimate), *estimate.notes),
     )
 
 
@@ -122,24 +124,26 @@ def _kernel_name(kernel: GivenUp) -> str:
     return shortened(readable_name(kernel.launch.name), _MOST_NAME)
 
 
-def given_up_text(ran: RunResult, asked: RunRequest) -> str:
+def given_up_text(ran: RunResult, request: RunRequest) -> str:
     """Return how much of the time the simulator never ran, and what can be done."""
-    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(each.share for each in ran.given_up))
+    kernels, part = counted(len(ran.given_up), "kernel"), share(sum(kernel.share for kernel in ran.given_up))
     remedy = "others of their strata stand for them"
-    if any(each.strata for each in ran.given_up):
+    if any(kernel.strata for kernel in ran.given_up):
         remedy = "--assume-like KERNEL takes that time as another kernel's"
-        gone = {asked.plan.strata[place].key for each in ran.given_up for place in each.strata}
-        if asked.assume_like in gone:
-            remedy = f"name another with --assume-like: {key_parts(asked.assume_like).name} never ran itself"
+        gone = {request.plan.strata[place].key for kernel in ran.given_up for place in kernel.strata}
+        if request.assume_like in gone:
+            remedy = (
+                f"name another with --assume-like: {key_parts(request.assume_like).name} never ran itself"
+            )
     return f"the simulator never ran {kernels}, {part} of the time; {remedy}"
 
 
-def _given_up_lines(ran: RunResult, asked: RunRequest) -> Iterator[str]:
+def _given_up_lines(ran: RunResult, request: RunRequest) -> Iterator[str]:
     for kernel in ran.given_up:
         as_what = "left out of the total"
         if not kernel.strata:
             as_what = "the others of its stratum stand for it"
-        elif (like := assumed_group(kernel, ran, asked)) is not None:
+        elif (like := assumed_group(kernel, ran, request)) is not None:
             as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
         head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
         tried = counted(len(kernel.failed), "launch", "launches")
@@ -147,10 +151,10 @@ def _given_up_lines(ran: RunResult, asked: RunRequest) -> Iterator[str]:
 
 
 def _run_blocks(ran: RunResult, command: str) -> Iterator[Block]:
-    told = {each for kernel in ran.given_up for each in kernel.failed}
-    for each in (each for each in ran.failed if each.id not in told):
-        other = "no other" if each.instead is None else f"launch {each.instead}"
-        yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
+    told_ids = {launch_id for kernel in ran.given_up for launch_id in kernel.failed}
+    for job in (job for job in ran.failed if job.id not in told_ids):
+        substitute = "no other" if job.instead is None else f"launch {job.instead}"
+        yield f"launch {job.id} failed ({job.why}); {substitute} of its stratum was simulated for it"
     if ran.why_no_more:
         yield f"no more launches were drawn: {ran.why_no_more}"
     if ran.job_array is not None:
@@ -158,9 +162,9 @@ def _run_blocks(ran: RunResult, command: str) -> Iterator[Block]:
         before = f"{counted(launches, 'launch')} to simulate: "
         yield CommandLine(f"sbatch {shlex.quote(str(script))}", before)
     if ran.begun:
-        begun = counted(len(ran.begun), "launch has", "launches have")
+        begun_text = counted(len(ran.begun), "launch has", "launches have")
         yield CommandLine(
-            str(ran.begun[0]), f"{begun} begun and not ended; if it was killed, remove its folder: "
+            str(ran.begun[0]), f"{begun_text} begun and not ended; if it was killed, remove its folder: "
         )
     if ran.job_array is not None or ran.begun:
         yield CommandLine(command, "When the array has ended: ")

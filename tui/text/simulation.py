@@ -23,15 +23,15 @@ from tui.terminal.printable import Column, names, shortened
 # A plan judged on a profile.
 
 
-def judgement_warnings(plan: PlanFile, found: PlanJudgement, options: JudgeOptions) -> Iterator[str]:
+def judgement_warnings(plan: PlanFile, judgement: PlanJudgement, options: JudgeOptions) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
-    if (found.alignment or found.by_operator) and (changed := _own_files(plan, options.profiles)):
+    if (judgement.alignment or judgement.by_operator) and (changed := _own_files(plan, options.profiles)):
         yield (
             f"{listed(changed)} has changed since {plan.path} was made from it, by its SHA-256, "
             "and is judged as another recording"
         )
-    if found.alignment is not None:
-        differing, renumbered = found.alignment.launches_differing, found.alignment.renumbered
+    if judgement.alignment is not None:
+        differing, renumbered = judgement.alignment.launches_differing, judgement.alignment.renumbered
         words = "all launches of the two have the same name, grid and block in the same order"
         if differing != 0:
             many = "some launches" if differing is None else counted(differing, "launch")
@@ -41,25 +41,25 @@ def judgement_warnings(plan: PlanFile, found: PlanJudgement, options: JudgeOptio
             )
         yield f"the plan was made from other files; {words}"
         for there_process, there_device, process, device in renumbered[:1]:
-            others = f", and {len(renumbered) - 1} more have other numbers" if renumbered[1:] else ""
+            others_text = f", and {len(renumbered) - 1} more have other numbers" if renumbered[1:] else ""
             yield (
                 f"process {there_process} device {there_device} of the plan is process {process} device "
-                f"{device} here{others}; they were matched in their order"
+                f"{device} here{others_text}; they were matched in their order"
             )
-    if found.by_operator is not None:
-        there, here = map(share, found.by_operator.shares)
+    if judgement.by_operator is not None:
+        plan_share, profile_share = map(share, judgement.by_operator.shares)
         yield (
-            f"launches are matched by operator: {there} of the time of the plan's recording and {here} of "
-            "that of this one; what is not matched counts in neither total"
+            f"launches are matched by operator: {plan_share} of the time of the plan's recording and "
+            f"{profile_share} of that of this one; what is not matched counts in neither total"
         )
-    if found.why_not_redrawn is not None:
-        yield f"only the plan's own launches are judged: {found.why_not_redrawn}"
+    if judgement.why_not_redrawn is not None:
+        yield f"only the plan's own launches are judged: {judgement.why_not_redrawn}"
 
 
 def _own_files(plan: PlanFile, profiles: Sequence[str]) -> list[str]:
     """Return those of the files that lie where the plan's own lay, or beside it under their names."""
-    named, beside = [Path(file.path) for file in plan.profile.files], Path(plan.path).parent
-    places = {place.resolve() for name in named for place in (name, beside / name, beside / name.name)}
+    named, folder = [Path(file.path) for file in plan.profile.files], Path(plan.path).parent
+    places = {place.resolve() for name in named for place in (name, folder / name, folder / name.name)}
     return [path for path in profiles if Path(path).resolve() in places]
 
 
@@ -92,46 +92,52 @@ def judgement_blocks(judged: JudgedPlan, *, details: bool) -> Iterator[Block]:
 _SHOWN = 5
 
 
-def alignment_result(found: TraceAlignment, form: OutputFormat) -> CommandResult:
+def alignment_result(alignment: TraceAlignment, form: OutputFormat) -> CommandResult:
     """Return the answer in one form; launches are listed one by one only where it shows them."""
 
     def blocks(_: Canvas) -> Iterator[Block]:
-        return alignment_blocks(found)
+        return alignment_blocks(alignment)
 
     if form is OutputFormat.JSON:
-        return CommandResult("align", found.summary(), blocks, warnings=found.notes)
-    launches = found.list_launches() if form in {OutputFormat.CSV, OutputFormat.JSONL} else []
-    return CommandResult("align", launches, blocks, warnings=found.notes)
+        return CommandResult("align", alignment.summary(), blocks, warnings=alignment.notes)
+    launches = alignment.list_launches() if form in {OutputFormat.CSV, OutputFormat.JSONL} else []
+    return CommandResult("align", launches, blocks, warnings=alignment.notes)
 
 
-def alignment_blocks(found: TraceAlignment) -> Iterator[Block]:
+def alignment_blocks(alignment: TraceAlignment) -> Iterator[Block]:
     """Yield how many launches are in both, and the first that are missing."""
-    by = "by the trace's numbers" if found.by == "number" else "by the order of the launches"
-    yield f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"
-    if found.drawn:
-        drawn, missing = counted(found.drawn, "launch"), len(found.drawn_missing)
-        lacks = f"of the {drawn} that the plan draws the trace lacks {missing:,}"
-        yield lacks if missing else f"the trace has the {drawn} that the plan draws"
-    if found.first_difference is not None:
+    by = "by the trace's numbers" if alignment.by == "number" else "by the order of the launches"
+    yield f"{counted(len(alignment.ids), 'launch is', 'launches are')} in both, {by}"
+    if alignment.drawn:
+        drawn_text, missing = counted(alignment.drawn, "launch"), len(alignment.drawn_missing)
+        lacks = f"of the {drawn_text} that the plan draws the trace lacks {missing:,}"
+        yield lacks if missing else f"the trace has the {drawn_text} that the plan draws"
+    if alignment.first_difference is not None:
         yield "where they part first, the profile above the trace:"
-        yield _launches(found.first_difference)
-    for what, numbers, launch_of in (
-        ("missing in the trace", found.missing_in_trace, found.here),
-        ("missing in the profile", found.missing_in_profile, found.there),
+        yield _launches(alignment.first_difference)
+    for title, numbers, launch_of in (
+        ("missing in the trace", alignment.missing_in_trace, alignment.here),
+        ("missing in the profile", alignment.missing_in_profile, alignment.there),
     ):
         if len(numbers):
-            more = f", the first {_SHOWN} of them" if len(numbers) > _SHOWN else ""
-            yield f"{what}: {counted(len(numbers), 'launch')}{more}"
-            yield _launches([launch_of(each) for each in numbers[:_SHOWN].tolist()])
+            shown_text = f", the first {_SHOWN} of them" if len(numbers) > _SHOWN else ""
+            yield f"{title}: {counted(len(numbers), 'launch')}{shown_text}"
+            yield _launches([launch_of(number) for number in numbers[:_SHOWN].tolist()])
 
 
 def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
-    whole = ["the end" if each is None else readable_name(each.kernel.name) for each in launches]
-    figures = [Column("launch", [UNKNOWN if each is None else str(each.number) for each in launches])]
+    names_in_full = [
+        "the end" if launch is None else readable_name(launch.kernel.name) for launch in launches
+    ]
+    figures = [Column("launch", [UNKNOWN if launch is None else str(launch.number) for launch in launches])]
     for name in ("grid", "block"):
-        sizes = (getattr(each and each.kernel, name, None) for each in launches)
-        figures.append(Column(name, [UNKNOWN if of is None else "x".join(map(str, of)) for of in sizes]))
-    return Listing(figures, "kernel", lambda row, room: shortened(whole[row], room), whole=whole)
+        sizes = (getattr(launch and launch.kernel, name, None) for launch in launches)
+        figures.append(
+            Column(name, [UNKNOWN if size is None else "x".join(map(str, size)) for size in sizes])
+        )
+    return Listing(
+        figures, "kernel", lambda row, room: shortened(names_in_full[row], room), full_labels=names_in_full
+    )
 
 
 # Where the simulation of kernels can stop.
@@ -140,7 +146,7 @@ _HEIGHT = 16
 _LEAST_REASON = 40
 
 
-def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
+def launch_numbers(logs: Sequence[IntervalLog]) -> list[int]:
     """Return the launch's number in the run of each log, or its place where not all have one of their own."""
     launches = [log.launches[0] for log in logs if log.launches]
     is_known = len(launches) == len(set(launches)) == len(logs)
@@ -149,8 +155,10 @@ def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
 
 def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOptions) -> str:
     """Return what a log lacks, what was done instead, and what to give."""
-    unknown = ["--ctas-per-sm"] if any(found.totals.ctas_per_core is None for found in lacking) else []
-    unknown += ["--sms"] if any(found.totals.cores is None for found in lacking) else []
+    unknown = (
+        ["--ctas-per-sm"] if any(projection.totals.ctas_per_core is None for projection in lacking) else []
+    )
+    unknown += ["--sms"] if any(projection.totals.cores is None for projection in lacking) else []
     work = "--ctas" if options.artifact else "--instructions or --ctas"
     return {
         Lack.WAVE: "how many CTAs fill the GPU is not known, 0.3 of the grid is waited for; give "
@@ -171,15 +179,15 @@ def unrecorded_text(logs: Sequence[IntervalLog]) -> str:
     number = sum(log.unrecorded_before + log.unrecorded_after for log in logs)
     have = counted(number, "launch of the output has", "launches of the output have")
     interval = min((int(log.cycle[0]) for log in logs), default=0)
-    why = f"shorter than the {interval:,} cycles between records, or after the log's end"
-    return f"{have} no record: {why}" if number else ""
+    reason = f"shorter than the {interval:,} cycles between records, or after the log's end"
+    return f"{have} no record: {reason}" if number else ""
 
 
 def projection_blocks(
     logs: Sequence[IntervalLog],
     projections: Sequence[Projection],
     rows: Sequence[ProjectedKernel],
-    chosen: int,
+    index: int,
     options: ProjectOptions,
     canvas: Canvas,
 ) -> Iterator[Block]:
@@ -187,12 +195,14 @@ def projection_blocks(
     width, numbers = options.width or canvas.width, [row.number for row in rows]
     kernels = [readable_name(log.name) for log in logs]
     if not canvas.is_page:
-        log, found = logs[chosen], projections[chosen]
-        stop, projected = (found.cycle, found.projected_cycles) if found.stopped else (None, None)
-        yield shortened(f"#{numbers[chosen]} {kernels[chosen]}", width)
-        curve = IpcCurve(log.cycle, cumulative_ipc(log), stop, found.ipc, projected)
+        log, projection = logs[index], projections[index]
+        stop, projected = (
+            (projection.cycle, projection.projected_cycles) if projection.stopped else (None, None)
+        )
+        yield shortened(f"#{numbers[index]} {kernels[index]}", width)
+        curve = IpcCurve(log.cycle, cumulative_ipc(log), stop, projection.ipc, projected)
         yield ipc_chart(curve, width, options.height or _HEIGHT)
-        yield from (found.reason, "")
+        yield from (projection.reason, "")
         kernels = [shortened(name, max(width // 4, 12)) for name in kernels]
     ends = ["*" if row.total_cycles_from == "log" else "" for row in rows]
     simulated = [_cycles(row.total_cycles) + end for row, end in zip(rows, ends, strict=True)]
