@@ -24,7 +24,7 @@ class AddressTrace(NamedTuple):
     warp_instructions: int | None = None
 
 
-def terminal_lines(address: AddressArray, line_bytes: int) -> AddressArray:
+def lines_of(address: AddressArray, line_bytes: int) -> AddressArray:
     """Return the lines the addresses lie in."""
     return address >> np.uint64(line_bytes.bit_length() - 1)
 
@@ -36,8 +36,8 @@ def lines_touched(
 
     Sizes, in bytes, are 1 or more and do not reach beyond the last address.
     """
-    first = terminal_lines(address, line_bytes)
-    more = (terminal_lines(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
+    first = lines_of(address, line_bytes)
+    more = (lines_of(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
     access = np.arange(first.size)
     if not more.any():
         return first, access

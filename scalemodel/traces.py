@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from scalemodel import accel_sim
-from scalemodel.accesses import AddressArray, AddressTrace, terminal_lines, lines_touched
+from scalemodel.accesses import AddressArray, AddressTrace, lines_of, lines_touched
 from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.files import InputFile, open_file
 from scalemodel.measurements import TraceFormat
@@ -136,7 +136,7 @@ def _of_binary(file: InputFile, line_bytes: int, width: int) -> AddressTrace:
         remedy = f"write little-endian unsigned {8 * width}-bit integers, nothing else"
         raise InputError(what, Place(file.path), remedy=remedy)
     address = np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
-    return AddressTrace(terminal_lines(address, line_bytes), line_bytes)
+    return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
 
 def _header(head: bytes) -> list[str]:

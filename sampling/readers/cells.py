@@ -27,7 +27,7 @@ _PATTERN = {None: rf"^[+-]?({_PLAIN})$", "C": _ENGLISH, "en_US": _ENGLISH, "de_D
 _SIZE = re.compile(r"\s*[(\[{<]?\s*[0-9]{1,10}(?:(?:\s*[xX*,;]\s*|\s+)[0-9]{1,10}){0,2}\s*[)\]}>]?\s*")
 
 
-def launch_numbers(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
+def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
     """Return (k,) the numbers of an Arrow array of texts, and which of these are text and no number.
 
     A number is NaN where a cell has none, infinite where it says so or is beyond float64. The locale is None

@@ -31,7 +31,7 @@ from sampling.profile.profile import (
     RecordingFacts,
 )
 from sampling.readers.input_file import COPY_AGAIN, WHOLE, InputFile, note_of_damage
-from sampling.readers.kineto_events import Event, EventColumns, size_of, study_places
+from sampling.readers.kineto_events import Event, EventColumns, places_of, size_of
 from sampling.readers.kineto_operators import find_operators
 from sampling.readers.kineto_ranks import Activities, Ranks, merged_ranks
 from sampling.readers.launch_calls import LAUNCHES, kind_of_call
@@ -113,7 +113,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     launches, calls, ranks = _joined(seen)
     number, call, lost = _numbers(launches, calls, np.concatenate(seen.kernels_left_out, axis=1), ranks)
     # Of several calls with one number the earliest counts.
-    place = study_places(number, call)
+    place = places_of(number, call)
     order = launches.start_ns
     launch_order: LaunchOrder = "gpu-start"
     if (place >= 0).all():
@@ -138,7 +138,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     )
     is_graph, is_launch = _that_launch(seen, calls)
     # A kernel without a number may be any call's.
-    missing = np.count_nonzero(study_places(call[is_launch], np.append(number, lost)) < 0)
+    missing = np.count_nonzero(places_of(call[is_launch], np.append(number, lost)) < 0)
     unnumbered = np.count_nonzero(launches.correlation < 0)
     profile = builder.finish(
         format_name=FORMAT,
@@ -147,7 +147,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             facts,
             launch_order=launch_order,
             api_rows_missing=int(np.count_nonzero(place < 0)),
-            hidden_graph_replays=int(np.count_nonzero(study_places(call[is_graph], number) < 0)),
+            hidden_graph_replays=int(np.count_nonzero(places_of(call[is_graph], number) < 0)),
             launch_calls=int(np.count_nonzero(is_launch)),
             calls_without_kernel=max(int(missing - unnumbered), 0),
         ),

@@ -247,7 +247,7 @@ def size_of(text: bytes) -> tuple[int, int, int]:
         return 0, 0, 0
 
 
-def study_places(wanted: IntArray, known: IntArray) -> IntArray:
+def places_of(wanted: IntArray, known: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if not len(known):
         return np.full(len(wanted), -1)

@@ -12,7 +12,7 @@ from sampling.arrays import IntArray
 from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
 from sampling.readers.input_file import InputFile
-from sampling.readers.kineto_events import NO_SIZE, codes, is_time, nanoseconds, numbers, study_places
+from sampling.readers.kineto_events import NO_SIZE, codes, is_time, nanoseconds, numbers, places_of
 from sampling.readers.kineto_ranks import Ranks
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 
@@ -93,7 +93,7 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
             inside = _innermost(start_ns[rows], end_ns[rows], call_ns[begun])
             held = inside >= 0
             operator_of_call[begun[held]] = text[rows[inside[held]]] + 1
-    place = study_places(correlation, call)
+    place = places_of(correlation, call)
     found = np.where(place >= 0, np.append(operator_of_call, 0)[place], 0)
     return ("", *(_operator_text(*written) for written in texts)), found
 

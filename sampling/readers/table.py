@@ -36,15 +36,7 @@ from sampling.profile.launch_table import (
     RowsLeftOut,
 )
 from sampling.profile.profile import KernelTable
-from sampling.readers.cells import (
-    NULLS,
-    WRITTEN,
-    NumberLocale,
-    float_values,
-    launch_numbers,
-    masked,
-    sizes_of,
-)
+from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import WHOLE, InputFile, pieces
 from sampling.readers.text_lines import lines_before, newlines, row_places
@@ -339,7 +331,7 @@ def parse(
         raise ProfileError(message, path=file.path, row=line, remedy=layout.remedy)
     rows = replace(rows, layout=layout)
     for name, (position, kind) in list(layout.columns.items()):
-        if kind == "any" and launch_numbers(rows.codes(name)[0], None)[1].any():
+        if kind == "any" and numbers_of(rows.codes(name)[0], None)[1].any():
             # A column that is not of plain numbers is not tried as one again.
             layout.columns[name] = position, "text"
         elif kind in {"integer", "number"}:
@@ -428,7 +420,7 @@ def _with_numbers(rows: Rows, column: str, kind: Kind, left_out: RowsLeftOut | N
     from decimal import Decimal
 
     distinct, codes = rows.codes(column)
-    numbers, is_text = launch_numbers(distinct, rows.layout.locale)
+    numbers, is_text = numbers_of(distinct, rows.layout.locale)
     wrong = is_text | np.isinf(numbers) | ((kind == "integer") & (np.abs(numbers) > _LARGEST_NUMBER))
 
     def message(row: int) -> str:
@@ -459,7 +451,7 @@ def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatA
     if not pa.types.is_dictionary(rows.table.column(column).type):
         return float_values(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
     distinct, codes = rows.codes(column)
-    numbers, is_text = launch_numbers(distinct, locale)
+    numbers, is_text = numbers_of(distinct, locale)
     return numbers[codes], is_text[codes]
 
 

@@ -39,7 +39,7 @@ def lines_before(file: InputFile, offset: int) -> int:
     return count
 
 
-def terminal_lines(text: bytes) -> Any:
+def lines_of(text: bytes) -> Any:
     """Return the lines of a text as an Arrow binary array, without their ends: to test them all at once."""
     import pyarrow as pa
     from pyarrow import compute

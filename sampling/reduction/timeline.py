@@ -247,7 +247,7 @@ class GroupLaunches:
     def __len__(self) -> int:
         return len(self.id)
 
-    def study_places(self, ids: IntArray) -> IntArray:
+    def places_of(self, ids: IntArray) -> IntArray:
         """Return where the launches with some ids stand, ascending; ids of other groups are left out."""
         place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
         return np.unique(place[self.id[place] == ids])
@@ -367,7 +367,7 @@ def timeline_bins(
     durations = launches.duration_ns.astype(np.int64)
     is_drawn = np.zeros(len(launches), dtype=np.int64)
     if drawn_ids is not None:
-        is_drawn[launches.study_places(drawn_ids)] = 1
+        is_drawn[launches.places_of(drawn_ids)] = 1
     mean_ns = np.full(bins, np.nan)
     return TimelineBins(
         first=over(launches.id, np.minimum, -1),

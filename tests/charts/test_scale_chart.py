@@ -241,7 +241,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 59)), min_size=2,
 )
 
 
-def curve_shapes(points: list[tuple[int, int]], *, ascii_only: bool) -> Grid:
+def curve_of(points: list[tuple[int, int]], *, ascii_only: bool) -> Grid:
     grid = blank(60, 15)
     in_ascii(ascii_only, draw_curve, grid, points, 3)
     return grid
@@ -252,7 +252,7 @@ def curve_shapes(points: list[tuple[int, int]], *, ascii_only: bool) -> Grid:
 def test_a_line_fills_every_column_between_its_points_near_the_straight_line(
     ascii_only: bool, points: list[tuple[int, int]]
 ) -> None:
-    grid = curve_shapes(points, ascii_only=ascii_only)
+    grid = curve_of(points, ascii_only=ascii_only)
     marked = {column for _, column in points}
     for (top, left), (bottom, right) in pairwise(points):
         for column in range(left + 1, right):

@@ -16,7 +16,7 @@ from tui.charts.size_plot import Point, scatter
 LETTERS = "ABCDEFGHIJKL"
 
 
-def point_shapes(*figures: tuple[float, float]) -> list[Point]:
+def points_of(*figures: tuple[float, float]) -> list[Point]:
     return [
         Point(f"name-{letter}", letter, index, speedup, error)
         for index, (letter, (speedup, error)) in enumerate(zip(LETTERS, figures, strict=False))
@@ -29,7 +29,7 @@ def frame_of(grid: Grid) -> tuple[int, int]:
     return int(corner[0]), int(corner[1])
 
 
-def study_places(grid: Grid) -> dict[str, tuple[int, int]]:
+def places_of(grid: Grid) -> dict[str, tuple[int, int]]:
     """(row, column) of each letter in the plot, the legend not among them."""
     foot, left = frame_of(grid)
     found = {}
@@ -47,8 +47,8 @@ FIGURES = st.tuples(st.floats(1, 1e6), st.one_of(st.just(0.0), st.floats(1e-6, 5
 def test_each_method_is_seen_once_and_stands_in_order(
     figures: list[tuple[float, float]], width: int, height: int
 ) -> None:
-    points = point_shapes(*figures)
-    places = study_places(scatter(points, width, height))
+    points = points_of(*figures)
+    places = places_of(scatter(points, width, height))
     assert set(places) == {point.symbol for point in points}
     for one in points:
         for other in points:
@@ -60,7 +60,7 @@ def test_each_method_is_seen_once_and_stands_in_order(
 
 
 def test_equal_ratios_are_equal_distances() -> None:
-    places = study_places(scatter(point_shapes((1, 0.001), (10, 0.01), (100, 0.1), (1000, 1)), 80, 24))
+    places = places_of(scatter(points_of((1, 0.001), (10, 0.01), (100, 0.1), (1000, 1)), 80, 24))
     columns = [places[letter][1] for letter in "ABCD"]
     rows = [places[letter][0] for letter in "ABCD"]
     assert len({second - first for first, second in pairwise(columns)}) <= 2
@@ -71,16 +71,16 @@ def test_equal_ratios_are_equal_distances() -> None:
 
 
 def test_what_falls_on_one_cell_stands_side_by_side_around_it() -> None:
-    grid = scatter(point_shapes((1, 0.001), *[(31.2, 0.01)] * 5, (1000, 0.1)), 80, 24)
-    places = study_places(grid)
-    alone = study_places(scatter(point_shapes((1, 0.001), (31.2, 0.01), (1000, 0.1)), 80, 24))["B"]
+    grid = scatter(points_of((1, 0.001), *[(31.2, 0.01)] * 5, (1000, 0.1)), 80, 24)
+    places = places_of(grid)
+    alone = places_of(scatter(points_of((1, 0.001), (31.2, 0.01), (1000, 0.1)), 80, 24))["B"]
     assert [places[letter] for letter in "BCDEF"] == [(alone[0], alone[1] + shift) for shift in range(-2, 3)]
 
 
 def test_zero_errors_stand_in_a_row_of_their_own_that_says_so() -> None:
-    grid = scatter(point_shapes((1, 0.0), (30, 0.0), (20, 1e-6), (50, 0.1)), 80, 20)
+    grid = scatter(points_of((1, 0.0), (30, 0.0), (20, 1e-6), (50, 0.1)), 80, 20)
     foot, _ = frame_of(grid)
-    places = study_places(grid)
+    places = places_of(grid)
     assert places["A"][0] == places["B"][0] == foot - 1
     assert places["C"][0] == foot - 2
     assert places["D"][0] == 1, "the highest is at the top, below the title"
@@ -88,14 +88,14 @@ def test_zero_errors_stand_in_a_row_of_their_own_that_says_so() -> None:
 
 
 def test_the_axes_name_what_they_measure() -> None:
-    lines = plain(scatter(point_shapes((1, 0.001), (500, 0.2)), 80, 20)).split("\n")
+    lines = plain(scatter(points_of((1, 0.001), (500, 0.2)), 80, 20)).split("\n")
     assert lines[0] == "mean error over speedup"
     assert any(line.split()[-1:] == ["500x"] for line in lines)
     assert any(line.startswith(" 10 % ┤") for line in lines)
 
 
 def test_the_legend_names_every_method_by_its_letter() -> None:
-    points = point_shapes(*[(2.0**n, 0.01 * (n + 1)) for n in range(12)])
+    points = points_of(*[(2.0**n, 0.01 * (n + 1)) for n in range(12)])
     for width, height in ((120, 30), (80, 24), (60, 12)):
         grid = scatter(points, width, height)
         legend = plain(grid).split("\n")[frame_of(grid)[0] + 2 :]
@@ -107,7 +107,7 @@ def test_the_legend_names_every_method_by_its_letter() -> None:
 
 
 def test_none_are_said_to_be_none_and_what_is_not_finite_is_none() -> None:
-    for points in ([], point_shapes((math.inf, 0.1), (2, math.nan), (0, 0.1))):
+    for points in ([], points_of((math.inf, 0.1), (2, math.nan), (0, 0.1))):
         assert plain(scatter(points, 40, 10)).strip() == "no points"
 
 

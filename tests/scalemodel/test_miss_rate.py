@@ -33,7 +33,7 @@ LINE = 128
 CYCLIC = AddressTrace(np.tile(np.arange(100, dtype=np.uint64), 10), LINE, 640_000, 20_000)
 
 
-def curve_shapes(
+def curve_of(
     trace: AddressTrace = CYCLIC,
     capacity_bytes: tuple[int, ...] = (LINE, 99 * LINE, 100 * LINE),
     **options: object,
@@ -53,7 +53,7 @@ def mpki_of(curve: MissRateCurve) -> NDArray[np.float64]:
 
 
 def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
-    curve = curve_shapes()
+    curve = curve_of()
     assert curve.counts.misses.tolist() == [1000, 1000, 100]
     assert mpki_of(curve).tolist() == pytest.approx([1000 * 1000 / 640_000] * 2 + [1000 * 100 / 640_000])
     assert curve.miss_ratio.tolist() == [1, 1, 0.1]

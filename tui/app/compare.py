@@ -151,7 +151,7 @@ def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session
     return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])
 
 
-def terminal_lines(found: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
+def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
     """Return the heading and what writes the rows: methods that can run, the one under way, then the others.
 
     A method's letter stands before its figures, with the columns that have room, or before words.
@@ -272,7 +272,7 @@ class CompareScreen(TableScreen[CompareSort]):
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"
         running = "" if findings is None else findings.running
-        keys, write = methods_of(found, running), partial(terminal_lines, found, running, self.order)
+        keys, write = methods_of(found, running), partial(lines_of, found, running, self.order)
         self._table.show(keys, write, self._follower(found, keys), words)
         beyond = self._table.row_count - self._table.page
         more = f"; {beyond} below" if beyond > 0 and self._table.size.height else ""

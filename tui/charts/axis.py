@@ -228,7 +228,7 @@ def _candidates(axis: ValueAxis) -> list[list[float]]:
     return [[n * step for n in range(first, last + 1)] for step, first, last in ranges if step >= least]
 
 
-def columns_before_chart(axis: ValueAxis) -> int:
+def left_of(axis: ValueAxis) -> int:
     """The first column of a plot that has this axis before it."""
     return max(len(text) for _, text in axis.ticks) + 2
 

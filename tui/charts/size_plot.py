@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui.charts.axis import columns_before_chart, draw_across, draw_up, fitting, ticks_across, value_axis
+from tui.charts.axis import draw_across, draw_up, fitting, left_of, ticks_across, value_axis
 from tui.charts.grid import (
     AXIS,
     LABEL,
@@ -162,7 +162,7 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
     ends = [value for mark in marks for value in (mark.value, mark.low, mark.high) if value is not None]
     values = ends if baseline is None else [*ends, baseline]
     axis = value_axis(values, foot - top, log=log, percent=percent)
-    left = columns_before_chart(axis)
+    left = left_of(axis)
     lanes = max((mark.lane + 1 for mark in marks if mark.lane is not None), default=1)
     places, lane_width = _columns([size for size, _ in sizes], lanes, left, width)
     column_at = {size: column for (size, _), column in zip(sizes, places, strict=True)}
@@ -444,7 +444,7 @@ def scatter(points: Sequence[Point], width: int, height: int, *, selected: str |
     ]
     grid, top, foot = _framed("mean error over speedup", entries, width, height, "methods")
     upward = value_axis([point.error for point in points], foot - top, log=True, percent=True)
-    left, right = columns_before_chart(upward), width - 1
+    left, right = left_of(upward), width - 1
     across = value_axis([point.speedup for point in points], right - left + 1, log=True, percent=False)
     draw_up(grid, [(top + row, text) for row, text in upward.ticks], foot, left, top)
     draw_across(grid, foot, left, ticks_across(across, _speedup_label, right))

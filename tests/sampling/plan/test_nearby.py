@@ -55,13 +55,13 @@ def counts(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
     return counts_of(mixture(3))
 
 
-def point_shapes(counts: DurationCounts, method: str = "joint", **given: object) -> list[TradeOffPoint]:
+def points_of(counts: DurationCounts, method: str = "joint", **given: object) -> list[TradeOffPoint]:
     return list(trade_off(counts, method, Target(), 0, EPSILONS, **given))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", method_names(random=True))
 def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: str) -> None:
-    points = point_shapes(counts, method)
+    points = points_of(counts, method)
     assert [point.epsilon for point in points] == list(EPSILONS), "in the order asked"
     for point in points:
         # On a reduction of its own: what other points have split must not show.

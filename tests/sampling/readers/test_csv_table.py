@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
-from sampling.readers.cells import NumberLocale, launch_numbers, sizes_of
+from sampling.readers.cells import NumberLocale, numbers_of, sizes_of
 from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
@@ -386,7 +386,7 @@ def test_what_is_likely_meant(present: list[str], guess: str) -> None:
 
 def number_of(cell: str, locale: NumberLocale = "C") -> float | str:
     """Return the number of a cell, or "text"."""
-    values, texts = launch_numbers(pa.array([cell]), locale)
+    values, texts = numbers_of(pa.array([cell]), locale)
     return "text" if texts[0] else float(values[0])
 
 

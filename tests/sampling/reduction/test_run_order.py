@@ -24,7 +24,7 @@ Look = Callable[..., RunOrder]
 
 
 @pytest.fixture(scope="module")
-def is_drifting(launch_table: Callable[..., Profile]) -> DriftOf:
+def drift_of(launch_table: Callable[..., Profile]) -> DriftOf:
     def looked(
         names: Sequence[str], durations: Sequence[int], region: Region | None = None, **columns: object
     ) -> Drift | None:
@@ -49,13 +49,13 @@ def test_what_drifts_is_seen(durations: Durations) -> None:
     assert share_said(durations, 20) == 1
 
 
-def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(is_drifting: DriftOf) -> None:
+def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(drift_of: DriftOf) -> None:
     rng = np.random.default_rng(0)
     names = ["small", "large", "even"] * 200
     durations = rng.permutation(600) + 500_000
     durations[::3] = 1000 + 10 * np.arange(200)
     durations[1::3] = 508_000 - 2_347 * np.arange(200)
-    drift = is_drifting(names, durations.tolist())
+    drift = drift_of(names, durations.tolist())
     assert drift is not None
     assert (len(drift.groups), drift.time_ns) == (2, int(durations[::3].sum() + durations[1::3].sum()))
     # The medians of ten launches: between the fifth and the sixth of either end.
