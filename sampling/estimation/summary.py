@@ -183,8 +183,10 @@ def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
 
 def own_reads(estimate: PlanEstimate) -> OwnReads | None:
     """Return where the whole run's cycles lie between those with own reads and those of cold launches."""
-    own, high = estimate.own, estimate.main.high
-    return None if own is None or own.low is None or high is None else OwnReads(own.total, own.low, high)
+    total, high = estimate.own, estimate.main.high
+    if total is None or total.low is None or high is None:
+        return None
+    return OwnReads(total.total, total.low, high)
 
 
 def summarise_estimate(
@@ -196,7 +198,7 @@ def summarise_estimate(
     next_launches: Sequence[PlannedLaunch] = (),
 ) -> EstimateSummary:
     """Return every figure of an estimate; ``groups``: those of the kernel groups too."""
-    main, parts, seen = estimate.main, estimate.parts, estimate.main.seen
+    main, parts, spread = estimate.main, estimate.parts, estimate.main.seen
     declared = estimate.plan.options.target if estimate.plan.is_random else None
     compared = {group.key: group for group in compare_groups(estimate)} if groups else {}
     return EstimateSummary(
@@ -225,7 +227,7 @@ def summarise_estimate(
         ],
         promise_met=None if target is None else estimate.is_within(target, accept_cold=accept_cold),
         caches=_caches_summary(estimate),
-        seen=None if seen is None else SeenSpread.from_attributes(seen),
+        seen=None if spread is None else SeenSpread.from_attributes(spread),
         declared=DeclaredSpread(
             noise=None if declared is None else declared.noise_floor,
             kernel_spread=None if declared is None else declared.kernel_spread,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import BoolArray, IntArray
 from sampling.plan.findings import FindingRecord
 from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
@@ -176,16 +177,10 @@ def summarise_groups(study: Study, groups: Sequence[int] | None = None) -> list[
     """Return kernel groups: those of these indices (rank - 1), in their order; all by rank by default."""
     statistics = study.groups
     indices = range(len(study.counts.groups)) if groups is None else groups
-    chosen = np.asarray(indices, dtype=np.int64)
-    # Strata of a pool are no one group's, and those of some methods span all groups.
-    has_own = ~statistics.pooled[chosen]
-    drawn = (
-        [None] * len(chosen)
-        if values is None
-        else [
-            value if is_own else None for value, is_own in zip(values[chosen].tolist(), has_own, strict=True)
-        ]
-        for values in (statistics.clusters, statistics.samples)
+    positions = np.asarray(indices, dtype=np.int64)
+    has_own = ~statistics.pooled[positions]
+    clusters_and_samples = (
+        _own_counts(values, positions, has_own) for values in (statistics.clusters, statistics.samples)
     )
     figures = (
         statistics.launches,
@@ -198,9 +193,9 @@ def summarise_groups(study: Study, groups: Sequence[int] | None = None) -> list[
         statistics.max_ns,
         statistics.pooled,
     )
-    columns = [values[chosen].tolist() for values in figures]
+    columns = [values[positions].tolist() for values in figures]
     summaries = []
-    for index, *row in zip(indices, *columns, *drawn, strict=True):
+    for index, *row in zip(indices, *columns, *clusters_and_samples, strict=True):
         launches, total_ns, share, mean_ns, std_ns, cov, min_ns, max_ns, pooled, clusters, samples = row
         group = study.counts.groups[index]
         summaries.append(
@@ -228,7 +223,15 @@ def summarise_groups(study: Study, groups: Sequence[int] | None = None) -> list[
     return summaries
 
 
-def group_histogram(
+def _own_counts(values: IntArray | None, groups: IntArray, has_own: BoolArray) -> list[Any]:
+    """Return the numbers of groups that have some of their own, None for a pool's and where none has."""
+    if values is None:
+        return [None] * len(groups)
+    numbers = zip(values[groups].tolist(), has_own.tolist(), strict=True)
+    return [number if is_own else None for number, is_own in numbers]
+
+
+def summarise_histogram(
     study: Study,
     group: int,
     clusters: Sequence[tuple[int, int]],

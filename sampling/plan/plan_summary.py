@@ -261,10 +261,10 @@ def trade_off_row(
     return TradeOffRow.from_attributes(point, no_plan=None, machine_hours=taken, binding=binding)
 
 
-def row_without_plan(epsilon: float, why: str) -> TradeOffRow:
+def row_without_plan(epsilon: float, reason: str) -> TradeOffRow:
     """Return that there is no plan at an epsilon, and why."""
     nothing: dict[str, Any] = dict.fromkeys(TradeOffRow.__struct_fields__)
-    return TradeOffRow(**nothing | {"epsilon": epsilon, "no_plan": why})
+    return TradeOffRow(**nothing | {"epsilon": epsilon, "no_plan": reason})
 
 
 def list_strata(plan: Plan) -> Iterator[StratumRow]:

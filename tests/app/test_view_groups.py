@@ -17,7 +17,7 @@ from tui.app.widgets import Chart, marked
 from tui.charts.quantities import share
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import Column
-from tui.text.groups import clusters_of_group
+from tui.text.groups import group_clusters
 
 
 def test_the_first_head_that_is_there_has_the_mark_and_keeps_its_width() -> None:
@@ -177,7 +177,7 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         place = (tallest + 0.5) / len(drawn) * (high - low) + low
         near = np.abs(middle - place) <= 1.5 * (high - low) / len(drawn) + 1
         assert near.mean() >= 1 / len(drawn), "the tallest glyph is where many launches are"
-        numbers = len(clusters_of_group(study, group))
+        numbers = len(group_clusters(study, group))
         runs = columns.row(group)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}

@@ -16,11 +16,11 @@ from tui.report.pictures import (
     RIGHT,
     TOP,
     Axis,
-    bars_of,
-    cells_of,
-    curve_of,
+    bar_shapes,
+    cell_shapes,
+    curve_shapes,
     digit_ticks,
-    points_of,
+    point_shapes,
     strata_legend,
     time_ticks,
 )
@@ -38,7 +38,7 @@ def strata_of(durations: list[int]) -> list[tuple[int, int]]:
 
 def cells(durations: list[int], *, log: bool) -> list[str]:
     launches = GroupLaunches(np.arange(len(durations)) * 3, np.array(durations), None)
-    return list(cells_of(launches, strata_of(durations), np.array([0, 7]), log=log))
+    return list(cell_shapes(launches, strata_of(durations), np.array([0, 7]), log=log))
 
 
 @given(DURATIONS, st.booleans())
@@ -69,7 +69,7 @@ def test_a_cell_stands_where_a_launch_of_its_stratum_does(durations: list[int], 
 def test_everything_is_drawn_between_the_axes(durations: list[int], log: bool) -> None:
     values, counts = np.unique(durations, return_counts=True)
     data = histogram_data(values, counts, strata_of(durations), 40, log=log)
-    bars = list(bars_of(data, log=log))
+    bars = list(bar_shapes(data, log=log))
     for path in (part for part in (*bars, *cells(durations, log=log)) if 'class="fill' in part):
         for begin in re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path):
             left, top = map(float, begin)
@@ -86,27 +86,27 @@ def test_a_legend_has_the_first_of_many_strata() -> None:
 
 def test_the_highest_bar_is_as_high_as_the_picture() -> None:
     data = histogram_data(np.array([10, 20]), np.array([4, 1]), [(10, 20)], 2)
-    path = next(part for part in bars_of(data, log=False) if 'class="fill0"' in part)
+    path = next(part for part in bar_shapes(data, log=False) if 'class="fill0"' in part)
     heights = [float(number) for number in re.findall(r"V([\d.]+)H", path)]
     assert heights == [TOP, TOP + (BOTTOM - TOP) * 3 / 4]
 
 
 def test_strata_of_one_bin_stand_on_each_other() -> None:
     data = histogram_data(np.array([10, 11, 90]), np.array([3, 1, 4]), [(10, 10), (11, 90)], 2)
-    lower, upper = (part for part in bars_of(data, log=False) if 'class="fill' in part)
+    lower, upper = (part for part in bar_shapes(data, log=False) if 'class="fill' in part)
     quarter = (BOTTOM - TOP) / 4
     assert f" {BOTTOM}.0V{BOTTOM - 3 * quarter:.1f}H" in lower
     assert f" {BOTTOM - 3 * quarter:.1f}V{TOP}.0H" in upper
 
 
 def test_the_plan_is_marked_on_the_curve() -> None:
-    drawn = list(curve_of(np.array([0.01, 0.05, 0.1]), np.array([10.0, 50.0, 50.0]), 0.05))
+    drawn = list(curve_shapes(np.array([0.01, 0.05, 0.1]), np.array([10.0, 50.0, 50.0]), 0.05))
     assert sum('class="chosen"' in part for part in drawn) == 1
     line = next(part for part in drawn if "polyline" in part)
     points = np.array(list(map(float, _NUMBERS.findall(line)))).reshape(-1, 2)
     assert (np.diff(points[:, 0]) > 0).all()
     assert points[0, 1] > points[1, 1] == points[2, 1]
-    assert list(curve_of(np.zeros(0), np.zeros(0), 0.05)) == []
+    assert list(curve_shapes(np.zeros(0), np.zeros(0), 0.05)) == []
 
 
 def test_ticks_are_round_and_on_the_axis() -> None:
@@ -127,7 +127,7 @@ METHODS = st.lists(st.tuples(st.floats(1, 5_000), st.floats(0, 2)), min_size=1, 
 def test_every_method_is_named_within_the_axes(methods: list[tuple[float, float]]) -> None:
     speedup, error = (np.array(column) for column in zip(*methods, strict=True))
     names = "ABCDEFGHIJKLM"[: len(methods)]
-    drawn = list(points_of(speedup, error, names))
+    drawn = list(point_shapes(speedup, error, names))
     text = "".join(drawn)
     assert all(f">{name}</text>" in text for name in names)
     for circle in (part for part in drawn if part.startswith("<circle")):

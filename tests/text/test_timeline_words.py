@@ -11,7 +11,15 @@ from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tests.drawing import in_ascii
 from tui.charts.grid import plain
-from tui.text.timeline import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
+from tui.text.timeline import (
+    NONE,
+    TOO_MANY,
+    RangeForest,
+    TreeMarks,
+    above_chart,
+    columns_before_chart,
+    tree_grid,
+)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +73,7 @@ def test_rows_fit_and_names_keep_their_numbers(forest: RangeForest, width: int) 
     if width >= 80:
         text = plain(grid).splitlines()
         assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))
-        assert text[1][: left_of(width, has_ranges=True)].rstrip().endswith("%")
+        assert text[1][: columns_before_chart(width, has_ranges=True)].rstrip().endswith("%")
 
 
 def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:

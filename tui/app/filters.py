@@ -25,7 +25,7 @@ from tui.charts import quantities
 from tui.options.command_line import error_text
 from tui.options.files import is_there
 from tui.options.plan import SampleOptions
-from tui.text.profile import left_out_words, part_of_study
+from tui.text.profile import left_out_words, study_selection
 
 _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5))
 _MOST_NAMES = 50
@@ -178,7 +178,7 @@ def kept_lines(session: Session, study: Study) -> list[str]:
     """Return what the filters of the study keep, or what is being done; the longest form first."""
     if session.doing is not None:
         return [f"Applying: {session.doing}"]
-    part = part_of_study(study)
+    part = study_selection(study)
     launches = counted(study.profile.launches, "launch", "launches")
     groups = counted(len(study.counts.groups), "kernel group", "kernel groups")
     if part.launches == study.profile.launches:

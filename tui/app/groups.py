@@ -40,15 +40,15 @@ from tui.terminal.printable import is_ascii, printable, shortened
 from tui.text.groups import (
     POOLED,
     GroupList,
-    clusters_of_group,
     devices_named,
     group_blocks,
+    group_clusters,
     group_histogram,
     group_label,
     histogram_blocks,
     list_groups,
-    places_of,
     share_bar,
+    study_places,
 )
 from tui.text.plan import binding_forms
 from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
@@ -202,7 +202,7 @@ def _sparkline(study: Study, group: int, is_in_ascii: bool) -> Runs:  # noqa: AR
     values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
     clusters = {
         cluster: (low, high)
-        for cluster, (low, high) in enumerate(clusters_of_group(study, group))
+        for cluster, (low, high) in enumerate(group_clusters(study, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, _SPARKLINE))
@@ -261,7 +261,7 @@ def group_key(study: Study, index: int, cells: int) -> str:
 def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
     lines = devices_named(study)
-    names = places_of(study).items()
+    names = study_places(study).items()
     short = [f"{name}: process {process}" for (process, _), name in names if not name.startswith("rank")]
     return ["; ".join(lines), "; ".join(short)] if lines else []
 

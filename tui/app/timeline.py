@@ -39,9 +39,9 @@ from tui.text.timeline import (
     RangeForest,
     TreeMarks,
     above_chart,
+    columns_before_chart,
     course_forms,
     group_timeline,
-    left_of,
     range_words,
     timeline_blocks,
     tree_grid,
@@ -336,7 +336,7 @@ class TimelineScreen(ViewScreen):
 
     def _axis(self, width: int) -> RunAxis | None:
         """Return the axis of a chart so wide; None where there is no room for words beside it."""
-        left = left_of(width, has_ranges=True)
+        left = columns_before_chart(width, has_ranges=True)
         if self._timeline is None or left == LEFT:
             return None
         shown = self._in_part(self._timeline)
@@ -354,7 +354,7 @@ class TimelineScreen(ViewScreen):
         has_ranges = isinstance(self._shown_above, RangeForest)
 
         def draw(width: int, height: int) -> Grid:
-            left = left_of(width, has_ranges=has_ranges)
+            left = columns_before_chart(width, has_ranges=has_ranges)
             return group_timeline(part, width, height, log=session.log, left=left)
 
         self._chart.show(draw)

@@ -31,7 +31,7 @@ from tui.output.blocks import Phrases
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text, heading_text
 from tui.terminal.printable import printable_lines
-from tui.text.profile import MARKS, finding_blocks, header_forms, heading_lines, part_of_study
+from tui.text.profile import MARKS, finding_blocks, header_forms, heading_lines, study_selection
 
 _KEYS_WIDTH = 9
 _WORDS = (
@@ -180,7 +180,7 @@ class ViewScreen(CopyingScreen):
         """The text of the pane that has the focus, as its command prints it, under what it is a part of."""
         own, study, heading = self.own_text(), self.session.study, ""
         if own.text and study is not None and self.OF_PROFILE:
-            heading = heading_text(heading_lines(part_of_study(study)), self.app.size.width)
+            heading = heading_text(heading_lines(study_selection(study)), self.app.size.width)
         return PaneText(own.name, printable_lines(heading + own.text))
 
     @abstractmethod

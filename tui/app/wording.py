@@ -15,7 +15,7 @@ from tui.options.command_line import PLAN_NAME, command_line
 from tui.output.blocks import Phrase, Phrases, Tone, toned, words
 from tui.scale import questions as scale_questions
 from tui.text.plan import hours_forms, offered, option_label, value_text, verdict
-from tui.text.profile import part_of_study
+from tui.text.profile import study_selection
 
 MOST_LAUNCHES_UNASKED = 200_000
 """What takes many plans is found unasked for no larger a profile: it may take minutes."""
@@ -24,7 +24,7 @@ MOST_LAUNCHES_UNASKED = 200_000
 def workload_lines(session: Session, study: Study) -> list[str]:
     """Return what is open, the longest form first; how much of it there is stands in a row of its own."""
     names = ", ".join(Path(profile).name for profile in session.profiles)
-    return [names] if part_of_study(study).is_whole else [f"part of {names}", names]
+    return [names] if study_selection(study).is_whole else [f"part of {names}", names]
 
 
 def plan_lines(session: Session, study: Study) -> list[Phrases]:

@@ -13,20 +13,20 @@ from tui.engine.studies import open_profile, show_progress
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
-from tui.report.content import check_target, facts_of, report_of, report_result
+from tui.report.content import check_target, gather_facts, make_report, report_result
 from tui.report.page import report_files
-from tui.text.profile import part_of_study, with_selection
+from tui.text.profile import study_selection, with_selection
 
 
 def run_report(options: ReportOptions) -> None:
     """Read, study, write, say how much."""
     with report_files(options) as write:
         with show_progress(options) as progress:
-            facts = facts_of(options, progress)
-        report = report_of(facts, options)
+            facts = gather_facts(options, progress)
+        report = make_report(facts, options)
         written = write(report)
     result = report_result(report, *written, facts.study, options)
-    emit(with_selection(result, part_of_study(facts.study)), options, redirect=False)
+    emit(with_selection(result, study_selection(facts.study)), options, redirect=False)
     check_target(facts.simulated, options)
 
 
@@ -39,13 +39,13 @@ def run_convert(options: ConvertOptions) -> None:
     with show_progress(options) as progress:
         profile = open_profile(options.profiles, options, progress)
         with scratch_file() if target is None else new_file(target) as path:
-            kept = write_launch_parquet(profile, region, path, progress)
-            written = path.stat().st_size
+            counts = write_launch_parquet(profile, region, path, progress)
+            size_bytes = path.stat().st_size
             if target is None:
                 copy_to_stdout(path)
-    results = ConvertedProfile(kept.launches, written)
-    said = f"{counted(kept.launches, 'launch')}, {quantities.count(written)} bytes"
+    results = ConvertedProfile(counts.launches, size_bytes)
+    sentence = f"{counted(counts.launches, 'launch')}, {quantities.count(size_bytes)} bytes"
     result = with_selection(
-        CommandResult("convert", results, lambda _: [said]), counts_selection(profile, kept)
+        CommandResult("convert", results, lambda _: [sentence]), counts_selection(profile, counts)
     )
     emit(result, options, to_stderr=target is None, redirect=False)

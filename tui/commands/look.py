@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
 from sampling.methods.registry import split_trees_of
-from sampling.plan.overview import group_histogram, profile_info, summarise_groups
+from sampling.plan.overview import profile_info, summarise_groups, summarise_histogram
 from sampling.plan.study import Study
 from sampling.record import Record
 from sampling.text import counted
@@ -20,7 +20,7 @@ from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text import groups as group_words
-from tui.text.profile import finding_blocks, info_pairs, part_of_study, with_selection
+from tui.text.profile import finding_blocks, info_pairs, study_selection, with_selection
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
 # profile must not wait for it.
@@ -37,7 +37,7 @@ def _show(
     """Write what a command answers on a study, with its findings' codes and which launches it is of."""
     codes = tuple(finding.code for finding in study.findings)
     result = CommandResult(command, results, blocks, rows, codes)
-    emit(with_selection(result, part_of_study(study)), options)
+    emit(with_selection(result, study_selection(study)), options)
 
 
 def run_summary(options: look.SummaryOptions) -> None:
@@ -77,15 +77,15 @@ def run_groups(options: look.GroupsOptions) -> None:
         study, options.sort, options.filter or "", options.top, reverse=options.reverse
     )
     if not (groups := listed.groups):
-        what = f"--filter {options.filter!r}: no kernel group's key contains it"
-        raise EmptySelectionError(what, remedy="`kernelpoint groups` lists them")
+        message = f"--filter {options.filter!r}: no kernel group's key contains it"
+        raise EmptySelectionError(message, remedy="`kernelpoint groups` lists them")
     if options.format is OutputFormat.MARKDOWN and options.top is None:
         groups = groups[:MOST_ROWS]
     rows = summarise_groups(study, groups)
     left = len(listed.groups) - len(rows)
-    more = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
+    rest = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
     _show(
-        study, options, "groups", rows, lambda canvas: (*group_words.group_blocks(study, rows, canvas), *more)
+        study, options, "groups", rows, lambda canvas: (*group_words.group_blocks(study, rows, canvas), *rest)
     )
 
 
@@ -97,16 +97,16 @@ def run_histogram(options: look.HistogramOptions) -> None:
     """Read, study, draw."""
     study = study_as_asked(options.profiles, options)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    clusters = group_words.clusters_of_group(study, group)
+    clusters = group_words.group_clusters(study, group)
     data = histogram_data(*study.counts.group_pairs(group), clusters, options.width or _BINS, log=options.log)
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
             return group_words.histogram_page(study, group, data)
         size = options.width or canvas.width, options.height or _HEIGHT
-        return group_words.histogram_blocks(study, group, *size, log=options.log, whole=options.all)
+        return group_words.histogram_blocks(study, group, *size, log=options.log, all_durations=options.all)
 
-    results = group_histogram(study, group, clusters, data.edges_ns, data.cluster_counts)
+    results = summarise_histogram(study, group, clusters, data.edges_ns, data.cluster_counts)
     _show(study, options, "histogram", results, blocks, group_words.histogram_rows(data))
 
 
@@ -132,8 +132,8 @@ def run_timeline(options: look.TimelineOptions) -> None:
         sized = replace(canvas, width=options.width or canvas.width)
         above = above_chart(listed, is_looked_for=is_quickly_listed(study))
         height = options.height or _HEIGHT
-        said = timeline_blocks(timeline, sized, height, log=options.log, above=above)
-        return [Preformatted(canvas_text(said, sized))]
+        chart_blocks = timeline_blocks(timeline, sized, height, log=options.log, above=above)
+        return [Preformatted(canvas_text(chart_blocks, sized))]
 
     key = study.counts.groups[timeline.group].key
     results = kernel_timeline(key, timeline.group, timeline.by, bins, listed)
@@ -194,12 +194,14 @@ def run_difference(options: look.DifferenceOptions) -> None:
     from tui.text import difference as words
 
     with show_progress(options) as progress:
-        found = found_difference(options, progress)
-    found = words.sorted_difference(found, options.sort, reverse=options.reverse)
-    result = with_selection(words.difference_result(found, options), words.compared_parts(found))
+        difference = found_difference(options, progress)
+    difference = words.sorted_difference(difference, options.sort, reverse=options.reverse)
+    result = with_selection(words.difference_result(difference, options), words.compared_parts(difference))
     notes(result.warnings, quiet=options.quiet)
     emit(result, options)
-    if options.fail_above is not None and found.is_above(options.fail_above):
-        raise CheckFailedError(words.growth_text(found, options.fail_above))
-    if (allowed := options.fail_kernel_above) is not None and (slower := words.slower_text(found, allowed)):
+    if options.fail_above is not None and difference.is_above(options.fail_above):
+        raise CheckFailedError(words.growth_text(difference, options.fail_above))
+    if (allowed := options.fail_kernel_above) is not None and (
+        slower := words.slower_text(difference, allowed)
+    ):
         raise CheckFailedError(slower)

@@ -19,7 +19,7 @@ from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, Sampl
 from tui.output.writer import STDOUT, CommandResult, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note, notes
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
-from tui.text.profile import part_of_plan, part_of_study, with_selection
+from tui.text.profile import plan_selection, study_selection, with_selection
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
@@ -53,7 +53,7 @@ def run_sample(options: SampleOptions) -> None:
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
         result = plan_result(study, plan, judged, rows, costs, details=options.details, following=following)
-    result = with_selection(result, part_of_study(study))
+    result = with_selection(result, study_selection(study))
     emit(result, options, to_stderr=options.output == STDOUT, redirect=False)
 
 
@@ -70,7 +70,7 @@ def run_trade_off(options: TradeOffOptions) -> None:
         binding = measure_sensitivity(study, progress) if options.binding else None
     if not points:
         raise missing[0].problem
-    known = TradeOff(
+    curve = TradeOff(
         study.request.method,
         study.request.target,
         epsilons,
@@ -78,7 +78,7 @@ def run_trade_off(options: TradeOffOptions) -> None:
         missing,
         PlanCosts(binding, options.slowdown),
     )
-    emit(with_selection(trade_off_result(study, known, options), part_of_study(study)), options)
+    emit(with_selection(trade_off_result(study, curve, options), study_selection(study)), options)
 
 
 def run_compare(options: CompareOptions) -> None:
@@ -88,13 +88,13 @@ def run_compare(options: CompareOptions) -> None:
     methods, workloads = planning.methods_of(options.methods), planning.list_workloads(options)
     studies.note_unused(options, methods)
     with show_progress(options) as progress:
-        rows, said, parts = compared_workloads(workloads, methods, options, progress)
-    notes(said, quiet=options.quiet)
+        rows, sentences, parts = compared_workloads(workloads, methods, options, progress)
+    notes(sentences, quiet=options.quiet)
     without = dict.fromkeys(row.method for row in rows if not row.applicable)
     if options.scatter and options.format is OutputFormat.TABLE and without:
         note(f"not applicable, so not in the chart: {', '.join(without)}", quiet=options.quiet)
     result = CommandResult(
-        "compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=said
+        "compare", rows, lambda canvas: comparison_blocks(rows, options, canvas), warnings=sentences
     )
     emit(with_selection(result, parts if len(parts) > 1 else next(iter(parts.values()))), options)
 
@@ -119,9 +119,9 @@ def run_judge(options: JudgeOptions) -> None:
     judgement = judged.record(plan, " ".join(options.profiles), options.align.value)
     warnings = tuple(judgement_warnings(plan, judged, options))
     notes(warnings, quiet=options.quiet)
-    said = tuple(judgement_blocks(judgement, details=options.details))
-    result = CommandResult("judge", judgement, lambda _: said, warnings=warnings)
-    emit(with_selection(result, part_of_plan(plan)), options)
+    blocks = tuple(judgement_blocks(judgement, details=options.details))
+    result = CommandResult("judge", judgement, lambda _: blocks, warnings=warnings)
+    emit(with_selection(result, plan_selection(plan)), options)
     if options.fail_above is not None and judgement.error > options.fail_above:
         raise CheckFailedError(f"the plan's error is {share_above(judgement.error, options.fail_above)}")
 

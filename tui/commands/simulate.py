@@ -47,7 +47,7 @@ from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, note
 from tui.text import estimate as estimate_words
 from tui.text import run as run_words
 from tui.text import simulation as words
-from tui.text.profile import part_of_plan, with_selection
+from tui.text.profile import plan_selection, with_selection
 
 
 def run_export(options: ExportOptions) -> None:
@@ -58,7 +58,7 @@ def run_export(options: ExportOptions) -> None:
         check_place(folder, Product.FOLDER)
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
-    part = part_of_plan(plan)
+    part = plan_selection(plan)
     with show_progress(options) as progress:
         tell = partial(note, quiet=options.quiet)
         choices = ExportChoices(
@@ -95,7 +95,7 @@ def run_run(options: RunOptions) -> None:
         request = _run_request(options, meter)
         # Before notes of what it would come to.
         request.check()
-        part = part_of_plan(request.plan)
+        part = plan_selection(request.plan)
         wants_warm = request.target is not None and not options.accept_cold
         if wants_warm and find_run_rules(request.simulator).is_told_ids:
             if caches_kind(request.caches_of_command) == "cold":
@@ -190,7 +190,7 @@ def run_align(options: AlignOptions) -> None:
     with show_progress(options) as progress:
         alignment = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(alignment.notes, quiet=options.quiet)
-    emit(with_selection(words.alignment_result(alignment, options.format), part_of_plan(plan)), options)
+    emit(with_selection(words.alignment_result(alignment, options.format), plan_selection(plan)), options)
     matched, launches = len(alignment.ids), len(alignment.signature)
     if not matched or (options.fail_below is not None and matched < options.fail_below * launches):
         message = f"{matched:,} of {counted(launches, 'launch')} of the profile are in the trace"
@@ -208,7 +208,7 @@ def run_estimate(options: EstimateOptions) -> None:
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
     result = with_selection(
-        estimate_words.estimate_result(estimate, larger, options), part_of_plan(estimate.plan)
+        estimate_words.estimate_result(estimate, larger, options), plan_selection(estimate.plan)
     )
     emit(result, options, to_stderr=options.top_up == STDOUT)
     _check(estimate, options)

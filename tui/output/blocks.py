@@ -34,9 +34,9 @@ class Listing:
     #: Headings of the figures that give way, in this order; by default the last ones first.
     dropped_first: Sequence[str] | None = None
     #: The room that a label should have.
-    least: int = _LEAST_LABEL
+    least_room: int = _LEAST_LABEL
     #: The labels in full, for where nothing is cut.
-    whole: Sequence[str] | None = None
+    full_labels: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.figures[0].cells) if self.figures else 0
@@ -44,45 +44,47 @@ class Listing:
     @cached_property
     def widths(self) -> dict[str, int]:
         """The cells of each column of figures, by its heading."""
-        return {each.heading: max(map(len, (each.heading, *each.cells))) for each in self.figures}
+        return {column.heading: max(map(len, (column.heading, *column.cells))) for column in self.figures}
 
     def head(self, width: int) -> str:
         """Return the headings."""
-        shown, room = self._fitted(width)
-        return self._line(shown, [each.heading for each in shown], shortened(self.heading, room))
+        columns, room = self._fitted(width)
+        return self._line(columns, [column.heading for column in columns], shortened(self.heading, room))
 
     def row(self, number: int, width: int) -> str:
         """Return a row, no wider than `width` unless the figures alone are wider."""
-        shown, room = self._fitted(width)
-        return self._line(shown, [each.cells[number] for each in shown], self.label(number, room))
+        columns, room = self._fitted(width)
+        return self._line(columns, [column.cells[number] for column in columns], self.label(number, room))
 
     def text(self, width: int) -> str:
         """Return the headings and all rows as lines."""
         return "\n".join([self.head(width), *(self.row(number, width) for number in range(len(self)))])
 
-    def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
+    def columns(self, room: int, limit: int | None = None) -> tuple[Column, ...]:
         """Return the first rows with all figures, the labels in full or in at most `room` cells."""
-        number = len(self) if most is None else min(most, len(self))
-        labels = [self.label(row, room) for row in range(number)] if self.whole is None else self.whole
-        figures = (replace(each, cells=each.cells[:number]) for each in self.figures)
+        number = len(self) if limit is None else min(limit, len(self))
+        labels = (
+            [self.label(row, room) for row in range(number)] if self.full_labels is None else self.full_labels
+        )
+        figures = (replace(column, cells=column.cells[:number]) for column in self.figures)
         return (*figures, names(self.heading, labels[:number]))
 
     def _fitted(self, width: int) -> tuple[list[Column], int]:
         """Return the figures that are shown in a width, and the room of the labels."""
         dropped = self.dropped_first
         if dropped is None:
-            dropped = [each.heading for each in self.figures[: _LEAST_FIGURES - 1 : -1]]
-        shown, room = list(self.figures), width - sum(cells + _GAP for cells in self.widths.values())
+            dropped = [column.heading for column in self.figures[: _LEAST_FIGURES - 1 : -1]]
+        columns, room = list(self.figures), width - sum(cells + _GAP for cells in self.widths.values())
         for heading in dropped:
-            if room >= self.least:
+            if room >= self.least_room:
                 break
-            shown = [each for each in shown if each.heading != heading]
-            room = width - sum(self.widths[each.heading] + _GAP for each in shown)
-        return shown, max(room, _LEAST_LABEL)
+            columns = [column for column in columns if column.heading != heading]
+            room = width - sum(self.widths[column.heading] + _GAP for column in columns)
+        return columns, max(room, _LEAST_LABEL)
 
-    def _line(self, shown: Sequence[Column], cells: Sequence[str], label: str) -> str:
+    def _line(self, columns: Sequence[Column], cells: Sequence[str], label: str) -> str:
         aligned = []
-        for column, cell in zip(shown, cells, strict=True):
+        for column, cell in zip(columns, cells, strict=True):
             width = self.widths[column.heading]
             aligned.append(cell.rjust(width) if column.to_right else cell.ljust(width))
         return (" " * _GAP).join([*aligned, label]).rstrip()
@@ -96,8 +98,8 @@ class Pairs:
 
     def columns(self) -> tuple[Column, Column]:
         """Return them as a table without headings."""
-        labels, said = zip(*self.lines, strict=True)
-        return Column("", labels, to_right=False), Column("value", said, to_right=False)
+        labels, texts = zip(*self.lines, strict=True)
+        return Column("", labels, to_right=False), Column("value", texts, to_right=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ Block = str | Sequence[Column] | Listing | Pairs | Grid | CommandLine | Preforma
 """What is said, one below the other; an empty sentence is an empty line of a terminal."""
 
 
-def lines_of(blocks: Iterable[Block], width: int, *, color: bool = False) -> Iterator[str]:
+def terminal_lines(blocks: Iterable[Block], width: int, *, color: bool = False) -> Iterator[str]:
     """Yield the lines of a terminal; further lines of a sentence are indented."""
     for block in blocks:
         match block:
@@ -163,7 +165,7 @@ _TICKS = re.compile(r"`+")
 
 def in_markdown(text: str) -> str:
     """Return a sentence as a paragraph or a heading; what stands between backticks in it is code."""
-    return _BEGINS.sub(lambda found: f"{found[0]}\\", _inline(text))
+    return _BEGINS.sub(lambda match: f"{match[0]}\\", _inline(text))
 
 
 def code(text: str) -> str:
@@ -178,8 +180,8 @@ def code(text: str) -> str:
 def fenced(text: str) -> str:
     """Return lines as a block that Markdown leaves alone."""
     fence = "`" * max(3, _longest_ticks(text) + 1)
-    shown = "\n".join(map(printable, text.split("\n")))
-    return f"{fence}text\n{shown}\n{fence}"
+    printable_lines = "\n".join(map(printable, text.split("\n")))
+    return f"{fence}text\n{printable_lines}\n{fence}"
 
 
 def table_text(columns: Sequence[Column]) -> str:
@@ -225,7 +227,7 @@ def _inline(text: str) -> str:
 
 def _word(word: str) -> str:
     if not _LIVE.search(word):
-        return _MARKS.sub(lambda found: f"\\{found[0]}", word)
+        return _MARKS.sub(lambda match: f"\\{match[0]}", word)
     core = word.strip(_AROUND)
     before, _, after = word.partition(core)
     return before + code(core) + after
@@ -272,8 +274,8 @@ def without_tones(row: str | Phrases) -> str:
 
 def toned(text: str, phrase: str, tone: Tone) -> Phrases:
     """Return a text in which the first occurrence of a phrase has a tone; plain where it does not occur."""
-    before, found, after = text.partition(phrase)
-    return tuple(part for part in (Phrase(before), Phrase(found, tone), Phrase(after)) if part.text)
+    before, middle, after = text.partition(phrase)
+    return tuple(part for part in (Phrase(before), Phrase(middle, tone), Phrase(after)) if part.text)
 
 
 def shortened_to(row: Phrases, text: str) -> Phrases:
@@ -281,11 +283,11 @@ def shortened_to(row: Phrases, text: str) -> Phrases:
 
     `text`: the row cut short, perhaps with a mark at its end that says so.
     """
-    kept: list[Phrase] = []
+    phrases: list[Phrase] = []
     for phrase in row:
-        kept.append(Phrase(text[: len(phrase.text)], phrase.tone))
+        phrases.append(Phrase(text[: len(phrase.text)], phrase.tone))
         text = text[len(phrase.text) :]
-    return tuple(part for part in (*kept, Phrase(text)) if part.text)
+    return tuple(part for part in (*phrases, Phrase(text)) if part.text)
 
 
 def joined(rows: Sequence[Phrases], separator: str) -> Phrases:

@@ -107,16 +107,16 @@ def write_folder(
     paths = [folder / relative for relative, _ in files]
     refuse_files(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
     if any(why_not_written(path) is not None for path in paths):
-        what = f"-o {folder} would overwrite what the command reads, or write into it"
-        raise OptionError(what, remedy="give another folder")
+        message = f"-o {folder} would overwrite what the command reads, or write into it"
+        raise OptionError(message, remedy="give another folder")
     existing = [] if force else [path for path in paths if path.exists() and not replaced(path)]
     if existing:
         raise OptionError(f"{existing[0]} exists", remedy="give another folder, or --force to overwrite")
-    with ExitStack() as made:
-        with ExitStack() as written:
+    with ExitStack() as temporaries:
+        with ExitStack() as placed:
             for path, (_, content) in zip(paths, files, strict=True):
-                _make_folder(path.parent, made)
-                temporary = written.enter_context(new_file(path))
+                _make_folder(path.parent, temporaries)
+                temporary = placed.enter_context(new_file(path))
                 # As bytes, so that line ends are not changed.
                 if isinstance(content, str):
                     temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
@@ -124,7 +124,7 @@ def write_folder(
                     with temporary.open("wb") as stream:
                         content(stream)
         # Everything is written: keep the folders.
-        made.pop_all()
+        temporaries.pop_all()
     for path in paths:
         if path.suffix == ".sh":
             mode = path.stat().st_mode
@@ -135,13 +135,13 @@ def write_folder(
 
 def _make_folder(folder: Path, undo: ExitStack) -> None:
     """Make a folder and those above it; on failure, those that are still empty are removed again."""
-    for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+    for parent in reversed([parent for parent in (folder, *folder.parents) if not parent.exists()]):
         try:
-            each.mkdir()
+            parent.mkdir()
         except OSError as error:
-            why = f"cannot be written ({error.strerror})"
-            raise type(error)(error.errno, why, str(each.resolve())) from error
-        undo.callback(_remove, each)
+            reason = f"cannot be written ({error.strerror})"
+            raise type(error)(error.errno, reason, str(parent.resolve())) from error
+        undo.callback(_remove, parent)
 
 
 def _remove(folder: Path) -> None:

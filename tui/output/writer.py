@@ -20,7 +20,7 @@ from sampling.text import csv_text, finite, json_text, spreadsheet_cell
 from tui import __version__
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.blocks import Block, lines_of, page_text
+from tui.output.blocks import Block, page_text, terminal_lines
 from tui.output.files import new_file, write_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
@@ -94,7 +94,7 @@ class CommandResult:
 
 def canvas_text(blocks: Iterable[Block], canvas: Canvas) -> str:
     """Return what is said as a canvas shows it."""
-    return "\n".join(lines_of(blocks, canvas.width, color=canvas.color))
+    return "\n".join(terminal_lines(blocks, canvas.width, color=canvas.color))
 
 
 def heading_text(lines: Sequence[str], width: int) -> str:

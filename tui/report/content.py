@@ -47,7 +47,7 @@ from tui.text import groups as group_words
 from tui.text import plan as plan_words
 from tui.text import profile as profile_words
 from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
-from tui.text.groups import clusters_of_group, group_label
+from tui.text.groups import group_clusters, group_label
 from tui.text.methods import comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
@@ -80,15 +80,15 @@ class Facts:
 class SimulatedTotals:
     """What results of the plan's launches say."""
 
-    asked: EstimateOptions
-    found: PlanEstimate
+    options: EstimateOptions
+    estimate: PlanEstimate
     #: The plan with what the next round is to simulate; None where no target is given, or it is met.
     larger: ToppedUp | None
     #: Why there is none although the target is not met; else empty.
     why_no_larger: str
 
 
-def facts_of(options: ReportOptions, progress: Progress) -> Facts:
+def gather_facts(options: ReportOptions, progress: Progress) -> Facts:
     """Read the workload and make the plan, and all that is said of it.
 
     Raises SamplingError: an option is wrong; the plan file is not of this profile; see `study_within_budget`
@@ -99,7 +99,7 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     plan = drawn_plan(study.counts, study.design, options.request.seed)
     # First of all: of wrong files one hears before the long work.
     simulated = _simulated(study, plan, options, progress) if options.results else None
-    judgement = known = compared = None
+    judgement = curve = compared = None
     if options.judge:
         judgement = judge_design(plan.design, options.judge, options.request.seed, progress)
     costs = plan_costs(options, study, plan, binding=False)
@@ -111,22 +111,24 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
         others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
         points, missing = traded(study, others, progress)
         points = (trade_off_point(study.design, target.epsilon), *points)
-        known = TradeOff(options.request.method, target, epsilons, points, missing, costs)
+        curve = TradeOff(options.request.method, target, epsilons, points, missing, costs)
     if options.compare:
         asked = options_of(CompareOptions, options, output=None, one_workload=True)
         comparison = comparison_of(study.profile, options.profiles, asked, progress)
         compared = asked, *workload_rows(options.profiles, comparison, method_names(), asked)
     costs = replace(costs, binding=measure_sensitivity(study, progress))
-    return Facts(study, plan, costs, judgement, timeline, known, compared, simulated)
+    return Facts(study, plan, costs, judgement, timeline, curve, compared, simulated)
 
 
 def _check_results_options(options: ReportOptions) -> None:
     """Refuse options of results where no results are given."""
-    own = {each.name for each in fields(ResultsOptions)} - {each.name for each in fields(OutputOptions)}
-    for each in () if options.results else fields(options):
-        if each.name in own | {"plan"} and getattr(options, each.name) != each.default:
+    names_of_results = {option.name for option in fields(ResultsOptions)} - {
+        option.name for option in fields(OutputOptions)
+    }
+    for option in () if options.results else fields(options):
+        if option.name in names_of_results | {"plan"} and getattr(options, option.name) != option.default:
             raise OptionError(
-                f"{each.metadata['flags'][0]} is about results, and none are given",
+                f"{option.metadata['flags'][0]} is about results, and none are given",
                 remedy="give --results FILE, what a simulator wrote of the plan's launches",
             )
 
@@ -143,37 +145,39 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
             text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             path = str(file)
-        asked = options_of(
+        options_asked = options_of(
             EstimateOptions, shared, plan=path, results=options.results, groups=True, details=True
         )
-        found = estimated(asked, progress, file_plan)
-        if not made_from(study.profile, found.plan):
-            what = f"--plan {options.plan}: it was made from another profile"
-            raise AnalysisError(what, remedy="give the profile that it was made from")
+        estimate = estimated(options_asked, progress, file_plan)
+        if not made_from(study.profile, estimate.plan):
+            message = f"--plan {options.plan}: it was made from another profile"
+            raise AnalysisError(message, remedy="give the profile that it was made from")
         try:
-            return SimulatedTotals(asked, found, missing_to_target(found, asked, progress), "")
+            return SimulatedTotals(
+                options_asked, estimate, missing_to_target(estimate, options_asked, progress), ""
+            )
         except SamplingError as error:
-            return SimulatedTotals(asked, found, None, error_text(error))
+            return SimulatedTotals(options_asked, estimate, None, error_text(error))
 
 
 # How it is said.
 
 
-def report_of(facts: Facts, options: ReportOptions) -> Report:
+def make_report(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
     study, profiles = facts.study, ", ".join(options.profiles)
     name, groups = device_name(study), study.counts.groups
-    part, info = profile_words.part_of_study(study), profile_info(study)
+    part, info = profile_words.study_selection(study), profile_info(study)
     titles = [_title(study, index) for index in range(min(options.top, len(groups)))]
-    findings = [(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings]
+    findings = [(finding.code, f"{finding.message} Remedy: {finding.remedy}.") for finding in study.findings]
     charts = (duration_figure(study, group) for group in range(min(options.charts, len(groups))))
     keys = names("in full", [group.key for group in groups[: options.top]])
     commands = plan_words.following_commands(options.profiles, options)
-    again = f"KernelPoint {__version__}, seed {options.request.seed}. The first command writes the plan."
+    again_text = f"KernelPoint {__version__}, seed {options.request.seed}. The first command writes the plan."
     traded: tuple[Block | Figure, ...] = ()
-    if (known := facts.traded) is not None:
+    if (curve := facts.traded) is not None:
         words = "What a plan of the same method costs where more or less error is allowed, all else alike."
-        traded = words, trade_off_figure(known), *trade_off_blocks(known, None)
+        traded = words, trade_off_figure(curve), *trade_off_blocks(curve, None)
     sections: dict[str, Iterable[Block | Figure]] = {
         "In short": _in_short(facts),
         "Profile": (*profile_words.heading_lines(part), profile_words.info_pairs(info)),
@@ -186,12 +190,12 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
         "Trade-off": traded,
         "Methods compared": _comparison(facts),
         "Names in full": ([Column("", titles, to_right=False), keys],),
-        "To make this again": (again, CommandLine("\n".join(commands))),
+        "To make this again": (again_text, CommandLine("\n".join(commands))),
     }
     return Report(
         title=f"Kernel launches of {profiles}",
         about=study.profile.format + ("" if name is None else f", {name}"),
-        sections={title: said for title, blocks in sections.items() if (said := tuple(blocks))},
+        sections={title: section for title, blocks in sections.items() if (section := tuple(blocks))},
     )
 
 
@@ -209,18 +213,18 @@ def _in_short(facts: Facts) -> Iterator[str]:
     study, plan, first = facts.study, facts.plan, summarise_groups(facts.study, [0])[0]
     busy = profile_words.busy_sentence(study)
     numbers = study.counts.launches, first.launches
-    launches, those = (counted(number, "launch") for number in numbers)
-    said = [
+    launches, of_largest = (counted(number, "launch") for number in numbers)
+    sentences = [
         f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(study)}.",
-        f"{share(first.share)} of it goes into {those} of {_name(study, 0)}.",
+        f"{share(first.share)} of it goes into {of_largest} of {_name(study, 0)}.",
         plan_words.simulate_sentence(plan.design, study.counts.launches, plan),
         plan_words.known_sentence(plan.design, study.counts.launches, study.profile.facts),
     ]
     if facts.simulated is not None:
-        said += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.found), 1)]
-    yield " ".join(filter(None, said))
+        sentences += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.estimate), 1)]
+    yield " ".join(filter(None, sentences))
 
 
 def _groups(study: Study, top: int) -> Iterator[Block]:
@@ -229,7 +233,7 @@ def _groups(study: Study, top: int) -> Iterator[Block]:
     # Strata of some methods span kernel groups, which then have none of their own.
     has_own = study.groups.samples is not None
     left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
-    figures = [each for each in group_words.group_figures(study, rows) if each.heading not in left_out]
+    figures = [column for column in group_words.group_figures(study, rows) if column.heading not in left_out]
     yield [*figures, names("kernel group", [_name(study, index) for index in range(number)])]
     if left := len(study.counts.groups) - number:
         yield f"{count(left)} smaller groups are not listed."
@@ -257,9 +261,9 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
         return
     if options.plan is not None:
         yield f"The plan is that of {options.plan}."
-    blocks = list(estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""))
+    blocks = list(estimate_blocks(simulated.estimate, simulated.larger, simulated.options, ""))
     if simulated.larger is not None:
-        blocks += ["To simulate next:", next_listing(simulated.larger, simulated.found.plan)]
+        blocks += ["To simulate next:", next_listing(simulated.larger, simulated.estimate.plan)]
     elif simulated.why_no_larger:
         blocks.append(f"{simulated.why_no_larger}.")
     for block in blocks:
@@ -274,12 +278,12 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
 def _comparison(facts: Facts) -> Iterator[Block | Figure]:
     if facts.compared is None:
         return
-    asked, rows, notes = facts.compared
-    yield from comparison_blocks(rows, asked, PAGE)
+    options_asked, rows, notes = facts.compared
+    yield from comparison_blocks(rows, options_asked, PAGE)
     yield (
         "Simulated, bound and group are what a method promises of the simulated total, of the profile's own "
         "and of any kernel group's. Mean, p95 and max are errors of the profile's total over repeated draws; "
-        f"within is the share of draws that are off by at most {share(asked.request.epsilon)}."
+        f"within is the share of draws that are off by at most {share(options_asked.request.epsilon)}."
     )
     yield from comparison_figures(rows)
     yield from notes
@@ -304,7 +308,7 @@ def _figure(name: str, title: str, about: str, svg: Iterable[str], legend: Legen
 def duration_figure(study: Study, group: int) -> Figure:
     """Return the histogram of a kernel group's durations, its strata apart."""
     durations_ns, launches = study.counts.group_pairs(group)
-    strata = clusters_of_group(study, group)
+    strata = group_clusters(study, group)
     log = 0 < _WIDE * int(durations_ns[0]) < int(durations_ns[-1])
     data = histogram_data(durations_ns, launches, strata, useful_bins(durations_ns, _BINS, log=log), log=log)
     if len(durations_ns) == 1:
@@ -321,7 +325,7 @@ def duration_figure(study: Study, group: int) -> Figure:
         _title(study, group),
         f"Histogram of {counted(row.launches, 'launch')} that last {shortest} to {longest}, "
         f"{mean} in the mean, in {counted(len(strata), 'stratum')}.",
-        pictures.bars_of(data, log=log),
+        pictures.bar_shapes(data, log=log),
         pictures.strata_legend(legend),
         lambda *size: group_words.group_histogram(study, group, *size, log=log),
     )
@@ -330,47 +334,50 @@ def duration_figure(study: Study, group: int) -> Figure:
 def timeline_figure(timeline: GroupTimeline) -> Figure:
     """Return a kernel group's launches over the run, those that the plan draws marked."""
     study, launches = timeline.study, timeline.launches
-    strata = clusters_of_group(study, timeline.group)
+    strata = group_clusters(study, timeline.group)
     log = 0 < _WIDE * int(launches.duration_ns.min()) < int(launches.duration_ns.max())
     has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
     return _figure(
         "over-the-run",
         _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
-        pictures.cells_of(launches, strata, timeline.drawn_ids, log=log),
+        pictures.cell_shapes(launches, strata, timeline.drawn_ids, log=log),
         pictures.strata_legend([duration_range(*ends) for ends in strata], has_drawn=has_drawn),
         lambda *size: group_timeline(timeline, *size, log=log),
     )
 
 
-def trade_off_figure(known: TradeOff) -> Figure:
+def trade_off_figure(curve: TradeOff) -> Figure:
     """Return the speedup over epsilon, the plan's own marked."""
-    points = [point for point in known.ascending if point.speedup is not None]
+    points = [point for point in curve.ascending if point.speedup is not None]
     epsilon = np.array([point.epsilon for point in points])
     speedup = np.array([point.speedup for point in points], dtype=np.float64)
-    ends = [f"{ratio(each.speedup)} at {each.epsilon:g}" for each in points]
-    words = f"Expected speedup of a plan by the method {known.method} over the error that is allowed."
+    ends = [f"{ratio(point.speedup)} at {point.epsilon:g}" for point in points]
+    words = f"Expected speedup of a plan by the method {curve.method} over the error that is allowed."
     words += f" From {ends[0]} to {ends[-1]}." if ends else ""
-    svg = pictures.curve_of(epsilon, speedup, known.target.epsilon)
-    legend = pictures.curve_legend(known.target.epsilon)
-    return _figure("trade-off", "Speedup over epsilon", words, svg, legend, known.chart)
+    svg = pictures.curve_shapes(epsilon, speedup, curve.target.epsilon)
+    legend = pictures.curve_legend(curve.target.epsilon)
+    return _figure("trade-off", "Speedup over epsilon", words, svg, legend, curve.chart)
 
 
 def comparison_figures(rows: Sequence[ComparedMethod]) -> Iterator[Figure]:
     """Yield the methods by speedup and error; nothing where there is nothing to draw."""
-    if not (there := drawable(rows)):
+    if not (methods := drawable(rows)):
         return
-    speedup = np.array([each.row.speedup for each in there], dtype=np.float64)
-    error = np.array([each.row.error_mean for each in there], dtype=np.float64)
-    best = there[int(speedup.argmax())]
-    letters = [method_mark(each.methods[0])[0] for each in there]
+    speedup = np.array([method.row.speedup for method in methods], dtype=np.float64)
+    error = np.array([method.row.error_mean for method in methods], dtype=np.float64)
+    best = methods[int(speedup.argmax())]
+    letters = [method_mark(method.methods[0])[0] for method in methods]
     yield _figure(
         "comparison",
         "Speedup against error",
         "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
         f"to the right is better. The largest speedup, {ratio(best.row.speedup)}, has {best.label}.",
-        pictures.points_of(speedup, error, letters),
-        [(pictures.letter_mark(letter), each.label) for letter, each in zip(letters, there, strict=True)],
+        pictures.point_shapes(speedup, error, letters),
+        [
+            (pictures.letter_mark(letter), method.label)
+            for letter, method in zip(letters, methods, strict=True)
+        ],
         lambda *size: comparison_scatter(rows, *size),
     )
 
@@ -410,5 +417,5 @@ def check_target(simulated: SimulatedTotals | None, options: ReportOptions) -> N
     target = options.target
     if simulated is None or target is None:
         return
-    if not simulated.found.is_within(target, accept_cold=options.accept_cold):
-        raise CheckFailedError(unmet_text(simulated.found, target))
+    if not simulated.estimate.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(simulated.estimate, target))

@@ -61,8 +61,8 @@ def markdown_text(report: Report, images: Mapping[str, str]) -> str:
         for block in blocks:
             if isinstance(block, Figure):
                 title, words = in_markdown(block.title), in_markdown(block.description)
-                at = images.get(block.name)
-                chart = fenced(block.text) if at is None else f"![{title}]({quote(at)})"
+                source = images.get(block.name)
+                chart = fenced(block.text) if source is None else f"![{title}]({quote(source)})"
                 parts += [f"**{title}**", words, chart]
             elif isinstance(block, CommandLine):
                 parts.append(fenced(block.command))
@@ -191,15 +191,17 @@ def report_files(options: ReportOptions) -> Iterator[Callable[[Report], tuple[in
             size, images, charts = 0, dict[str, str](), list[str]()
             if output is not None and folder is not None:
                 # Seen from the report.
-                there = Path(os.path.relpath(Path(folder).resolve(), Path(output).resolve().parent))
-                images = {each.name: (there / f"{each.name}.svg").as_posix() for each in report.figures}
+                folder_path = Path(os.path.relpath(Path(folder).resolve(), Path(output).resolve().parent))
+                images = {
+                    figure.name: (folder_path / f"{figure.name}.svg").as_posix() for figure in report.figures
+                }
             if path is not None:
                 is_page = suffix in _HTML
                 text = "\n".join([*html_lines(report), ""]) if is_page else markdown_text(report, images)
                 size = path.write_bytes(text.encode("utf-8", "backslashreplace"))
             if folder is not None:
-                drawn = [(f"{each.name}.svg", picture_text(each)) for each in report.figures]
-                charts = write_folder(Path(folder), drawn, force=options.force, replaced=is_report)
+                pictures = [(f"{figure.name}.svg", picture_text(figure)) for figure in report.figures]
+                charts = write_folder(Path(folder), pictures, force=options.force, replaced=is_report)
             return size, charts
 
         yield write

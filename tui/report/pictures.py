@@ -89,8 +89,8 @@ def time_ticks(low_ns: int, high_ns: int, *, log: bool, upright: bool = False) -
         return [(low_ns, duration(low_ns))]
     if log:
         return digit_ticks(low_ns, high_ns, duration)
-    for most in range(_MOST_TICKS, 0, -1):
-        step = round_step(low_ns, high_ns, most)
+    for ticks_most in range(_MOST_TICKS, 0, -1):
+        step = round_step(low_ns, high_ns, ticks_most)
         ticks = multiples(low_ns, high_ns, step)
         labels = time_labels(ticks, step)
         longest = max(map(len, labels), default=0)
@@ -111,10 +111,10 @@ def digit_ticks(low: float, high: float, text: Callable[[float], str]) -> Ticks:
     for digits in ((1, 2, 5), (1, 3), (1,)):
         # Through text, as 2e-3 is the number nearest to 0.002 and 2 * 10.0**-3 need not be.
         ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
-        there = [tick for tick in ticks if low <= tick <= high]
-        if len(there) <= _MOST_TICKS:
+        on_axis = [tick for tick in ticks if low <= tick <= high]
+        if len(on_axis) <= _MOST_TICKS:
             break
-    return [(tick, text(tick)) for tick in (there or sorted({low, high}))]
+    return [(tick, text(tick)) for tick in (on_axis or sorted({low, high}))]
 
 
 def axes(across: Axis, up: Axis, x_ticks: Ticks, y_ticks: Ticks, x_title: str, y_title: str) -> Iterator[str]:
@@ -151,13 +151,13 @@ def strata_legend(names: Sequence[str], *, has_drawn: bool = False) -> Legend:
         (f'<rect class="{_fill(stratum)}" width="12" height="12"/>', name)
         for stratum, name in enumerate(names[:_MOST_ENTRIES])
     ]
-    more = len(names) - len(entries)
-    entries += [("", f"and {counted(more, 'stratum')} more")] if more > 0 else []
-    drawn = ('<circle class="drawn" cx="6" cy="6" r="4.5"/>', "drawn by the plan")
-    return [*entries, drawn] if has_drawn else entries
+    left_over = len(names) - len(entries)
+    entries += [("", f"and {counted(left_over, 'stratum')} more")] if left_over > 0 else []
+    drawn_mark = ('<circle class="drawn" cx="6" cy="6" r="4.5"/>', "drawn by the plan")
+    return [*entries, drawn_mark] if has_drawn else entries
 
 
-def bars_of(data: HistogramData, *, log: bool) -> Iterator[str]:
+def bar_shapes(data: HistogramData, *, log: bool) -> Iterator[str]:
     """Yield a histogram of durations, its bars in the colours of the strata."""
     edges_ns, top = data.edges_ns, int(data.counts.max())
     low_ns, high_ns = int(edges_ns[0]), int(edges_ns[-1])
@@ -185,7 +185,7 @@ _COLUMNS, _ROWS = 160, 48
 _SHADES = (0.35, 0.55, 0.75, 1.0)
 
 
-def cells_of(
+def cell_shapes(
     launches: GroupLaunches, strata: Sequence[tuple[int, int]], drawn_ids: IntArray, *, log: bool
 ) -> Iterator[str]:
     """Yield a kernel group's launches over the run by duration, counted in cells; those drawn are marked.
@@ -210,27 +210,29 @@ def cells_of(
     left, top = LEFT + codes // _ROWS % columns * width, BOTTOM - (codes % _ROWS + 1) * height
     shade = np.ceil(np.log1p(in_cell) / np.log1p(in_cell.max()) * len(_SHADES)).astype(int) - 1
     of_stratum, wide = codes // (_ROWS * columns), max(width - 0.5, 1.0)
-    for each, level in sorted(set(zip(of_stratum.tolist(), shade.tolist(), strict=True))):
+    for label, level in sorted(set(zip(of_stratum.tolist(), shade.tolist(), strict=True))):
         path = "".join(
             f"M{left[place]:.1f} {top[place]:.1f}h{wide:.1f}v{height:.1f}h-{wide:.1f}z"
-            for place in np.flatnonzero((of_stratum == each) & (shade == level)).tolist()
+            for place in np.flatnonzero((of_stratum == label) & (shade == level)).tolist()
         )
-        yield f'<path class="{_fill(each)}" fill-opacity="{_SHADES[level]}" d="{path}"/>'
+        yield f'<path class="{_fill(label)}" fill-opacity="{_SHADES[level]}" d="{path}"/>'
     is_drawn = np.isin(launches.id, drawn_ids)
-    for at, line in sorted(set(zip(column[is_drawn].tolist(), row[is_drawn].tolist(), strict=True))):
-        x, y = LEFT + (at + 0.5) * width, BOTTOM - (line + 0.5) * height
+    for column_index, line in sorted(
+        set(zip(column[is_drawn].tolist(), row[is_drawn].tolist(), strict=True))
+    ):
+        x, y = LEFT + (column_index + 0.5) * width, BOTTOM - (line + 0.5) * height
         yield f'<circle class="drawn" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
 
 
 # Speedups over epsilons.
 
 
-def curve_legend(chosen: float) -> Legend:
+def curve_legend(own_epsilon: float) -> Legend:
     """Return the mark of the plan's own epsilon."""
-    return [('<circle class="chosen" cx="6" cy="6" r="4.5"/>', f"the plan: epsilon {chosen:g}")]
+    return [('<circle class="chosen" cx="6" cy="6" r="4.5"/>', f"the plan: epsilon {own_epsilon:g}")]
 
 
-def curve_of(epsilon: FloatArray, speedup: FloatArray, chosen: float) -> Iterator[str]:
+def curve_shapes(epsilon: FloatArray, speedup: FloatArray, own_epsilon: float) -> Iterator[str]:
     """Yield the speedups over ascending epsilons, the plan's own marked."""
     if not len(epsilon):
         return
@@ -242,8 +244,8 @@ def curve_of(epsilon: FloatArray, speedup: FloatArray, chosen: float) -> Iterato
     points = list(zip(across.at(epsilon).tolist(), up.at(speedup).tolist(), epsilon.tolist(), strict=True))
     line = " ".join(f"{left:.1f},{top:.1f}" for left, top, _ in points)
     yield f'<polyline class="curve" points="{line}"/>'
-    for left, top, each in points:
-        mark = 'class="chosen" r="6"' if each == chosen else 'class="fill0" r="3.5"'
+    for left, top, stratum in points:
+        mark = 'class="chosen" r="6"' if stratum == own_epsilon else 'class="fill0" r="3.5"'
         yield f'<circle {mark} cx="{left:.1f}" cy="{top:.1f}"/>'
 
 
@@ -259,7 +261,7 @@ def letter_mark(letter: str, x: float = 6, y: float = 6) -> str:
     return f'<circle class="letter" r="6" cx="{x:.1f}" cy="{y:.1f}"/>{text}'
 
 
-def points_of(speedup: FloatArray, mean_error: FloatArray, letters: Sequence[str]) -> Iterator[str]:
+def point_shapes(speedup: FloatArray, mean_error: FloatArray, letters: Sequence[str]) -> Iterator[str]:
     """Yield methods by the speedups of their plans and the mean errors of repeated draws; both (n,)."""
     error = np.maximum(mean_error, _LEAST_ERROR)
     across = Axis(float(speedup.min()) / 1.4, float(speedup.max()) * 1.4, LEFT, RIGHT, log=True)
@@ -287,19 +289,19 @@ def picture_text(figure: Figure) -> str:
 
     Inkscape and rsvg-convert, which make PDF of it for a paper, know no variables of CSS.
     """
-    style = re.sub(r"var\((--\w+)\)", lambda found: _COLOURS[found[1]], _CHART)
+    style = re.sub(r"var\((--\w+)\)", lambda match: _COLOURS[match[1]], _CHART)
     legend, x, y = [], float(LEFT), float(HEIGHT + _BELOW)
     for mark, words in figure.legend:
-        at = _MARK if mark else 0
-        width = at + len(words) * _LETTER
+        column_index = _MARK if mark else 0
+        width = column_index + len(words) * _LETTER
         if x + width > RIGHT and x > LEFT:
             x, y = float(LEFT), y + _ROW
-        text = f'<text x="{at}" y="10.5">{_in_xml(words)}</text>'
+        text = f'<text x="{column_index}" y="10.5">{_in_xml(words)}</text>'
         legend.append(f'<g transform="translate({x:g} {y:g})">{mark}\n{text}</g>')
         x += width + _BETWEEN
     bottom = f"{y + _ROW if legend else float(HEIGHT):g}"
     size = f'width="{WIDTH}" height="{bottom}" viewBox="0 0 {WIDTH} {bottom}"'
-    drawn = "\n".join([*figure.svg, *legend])
+    drawn_mark = "\n".join([*figure.svg, *legend])
     # Some viewers show what has no ground on a dark one.
     return f"""\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -310,7 +312,7 @@ def picture_text(figure: Figure) -> str:
 <style>
 {style}</style>
 <rect width="{WIDTH}" height="{bottom}" fill="#ffffff"/>
-{drawn}
+{drawn_mark}
 </svg>
 """
 

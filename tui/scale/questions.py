@@ -25,7 +25,7 @@ from tui.charts.quantities import UNKNOWN
 from tui.options.command_line import command_line, error_text
 from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
-from tui.output.blocks import Block, lines_of
+from tui.output.blocks import Block, terminal_lines
 from tui.output.writer import Canvas, canvas_text
 from tui.scale.answers import explain_predictions, ipc_text, predict_blocks, signed_share
 from tui.terminal.printable import Column, wrapped
@@ -456,7 +456,7 @@ def answer_lines(answer: ScaleAnswer | SamplingError, width: int) -> list[str]:
     """Return the words about a prediction, or what is wrong, in lines of a width."""
     if isinstance(answer, SamplingError):
         return wrapped(f"{error_text(answer)}.", width, "  ")
-    return "\n".join(lines_of(answer.words, width)).split("\n")
+    return "\n".join(terminal_lines(answer.words, width)).split("\n")
 
 
 def farewell(questions: OpenQuestions) -> str | None:

@@ -106,8 +106,8 @@ def names(heading: str, cells: Sequence[str]) -> Column:
 
 def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     """Return the table as lines; the last column is not padded."""
-    cells_of = [[printable(cell) for cell in column.cells] for column in columns]
-    rows = [[column.heading for column in columns], *zip(*cells_of, strict=True)]
+    cell_shapes = [[printable(cell) for cell in column.cells] for column in columns]
+    rows = [[column.heading for column in columns], *zip(*cell_shapes, strict=True)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -48,64 +48,73 @@ _FLAT = {
 
 
 def difference_result(
-    found: Difference, options: DifferenceOptions, *, following: bool = True
+    difference: Difference, options: DifferenceOptions, *, following: bool = True
 ) -> CommandResult:
     """Return the answer, with the command to type next; JSON nests the two sides of a kernel."""
-    summary = found.summary(options.before, options.after, options.top)
+    summary = difference.summary(options.before, options.after, options.top)
     open_both = f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
     ending = [CommandLine(open_both)] if following else []
     return CommandResult(
         "difference",
         summary,
         rows=[_flat(kernel) for kernel in summary.kernels],
-        blocks=lambda canvas: (*difference_blocks(found, options, canvas), *ending),
-        warnings=tuple(_warnings(found)),
+        blocks=lambda canvas: (*difference_blocks(difference, options, canvas), *ending),
+        warnings=tuple(_warnings(difference)),
     )
 
 
-def compared_parts(found: Difference) -> dict[str, Selection]:
+def compared_parts(difference: Difference) -> dict[str, Selection]:
     """Return which part of either profile was compared."""
     parts = {}
-    sides = zip(("before", "after"), found.parts, (found.before, found.after), found.counts, strict=True)
+    sides = zip(
+        ("before", "after"),
+        difference.parts,
+        (difference.before, difference.after),
+        difference.counts,
+        strict=True,
+    )
     for name, part, side, counts in sides:
-        kept, whole = (int(side.launches.sum()), int(side.total_ns.sum())), part.profile.launches
-        parts[name] = region_selection(part.region, *kept, whole, counts.left_out)
+        totals, of_launches = (int(side.launches.sum()), int(side.total_ns.sum())), part.profile.launches
+        parts[name] = region_selection(part.region, *totals, of_launches, counts.left_out)
     return parts
 
 
-def growth_text(found: Difference, allowed: float) -> str:
+def growth_text(difference: Difference, allowed: float) -> str:
     """Return in words that the total grew by more than is allowed."""
-    change = signed_duration(found.total_after_ns - found.total_before_ns)
-    by = "from 0" if found.ratio is None else f"by {share_above(found.ratio - 1, allowed)}"
-    ends = found.total_interval
+    change = signed_duration(difference.total_after_ns - difference.total_before_ns)
+    by = "from 0" if difference.ratio is None else f"by {share_above(difference.ratio - 1, allowed)}"
+    ends = difference.total_interval
     return f"the total kernel time grew {by} ({f'{_interval(*ends)}, ' if ends else ''}{change})"
 
 
-def slower_text(found: Difference, allowed: float) -> str:
+def slower_text(difference: Difference, allowed: float) -> str:
     """Return which kernels' mean durations grew by more than is allowed, with all of their interval."""
-    slower = np.flatnonzero(found.ratios.low > 1 + allowed)
+    slower = np.flatnonzero(difference.ratios.low > 1 + allowed)
     if not len(slower):
         return ""
-    first = slower[np.argmax(found.change_ns[slower])]
-    mean, low, high = (float(of[first]) for of in (found.ratios.ratio, found.ratios.low, found.ratios.high))
+    first = slower[np.argmax(difference.change_ns[slower])]
+    mean, low, high = (
+        float(values[first])
+        for values in (difference.ratios.ratio, difference.ratios.low, difference.ratios.high)
+    )
     number = counted(len(slower), "kernel takes", "kernels take")
     return (
-        f"{number} more than {100 * allowed:g} % longer a launch, most of all {found.kernels[first].key}: "
-        f"{_ratio(mean)}, {_interval(low, high)}"
+        f"{number} more than {100 * allowed:g} % longer a launch, most of all "
+        f"{difference.kernels[first].key}: {_ratio(mean)}, {_interval(low, high)}"
     )
 
 
-def _warnings(found: Difference) -> Iterator[str]:
-    if found.without_places:
+def _warnings(difference: Difference) -> Iterator[str]:
+    if difference.without_places:
         yield "processes or devices differ, so kernels are matched without them"
-    if by_name := sum(_changed_shape(found, kernel) for kernel in found.kernels):
+    if by_name := sum(_changed_shape(difference, kernel) for kernel in difference.kernels):
         matched = counted(by_name, "kernel is", "kernels are")
         yield f"{matched} matched by name alone, for grids or blocks differ after from before"
 
 
-def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
+def _changed_shape(difference: Difference, kernel: MatchedKernel) -> bool:
     """Return whether a kernel of both sides is matched by name although kernel groups have shapes."""
-    return kernel.matched_by is GroupBy.NAME and kernel.matched_by is not found.grouping.by
+    return kernel.matched_by is GroupBy.NAME and kernel.matched_by is not difference.grouping.by
 
 
 def _flat(kernel: KernelDifference) -> dict[str, Any]:
@@ -119,66 +128,67 @@ def _flat(kernel: KernelDifference) -> dict[str, Any]:
     return flat
 
 
-def _shapes(found: Difference, kernel: MatchedKernel) -> str:
+def _shapes(difference: Difference, kernel: MatchedKernel) -> str:
     """Return how many shapes a kernel has that is matched by name, or by what else it is, in brackets."""
-    if found.is_of_others(kernel):
+    if difference.is_of_others(kernel):
         return f" (by {_MATCHED[kernel.matched_by or GroupBy.OPERATOR]})"
-    if not _changed_shape(found, kernel):
+    if not _changed_shape(difference, kernel):
         return ""
     after = counted(kernel.shapes_after, "other shape")
     return f" ({kernel.shapes_before:,} -> {after})" if kernel.shapes_before > 1 else f" ({after})"
 
 
-def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
+def difference_blocks(difference: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
-    most = options.top or MOST_ROWS
-    places = places_of_groups(found.kernels)
-    keys = [kernel.key + _shapes(found, kernel) for kernel in found.kernels[:most]]
-    yield changed_sentence(found)
-    yield from why_sentences(found)
+    limit = options.top or MOST_ROWS
+    places = places_of_groups(difference.kernels)
+    keys = [kernel.key + _shapes(difference, kernel) for kernel in difference.kernels[:limit]]
+    yield changed_sentence(difference)
+    yield from why_sentences(difference)
     sides = []
-    for word, side in (("before: ", found.before), ("after:  ", found.after)):
+    for word, side in (("before: ", difference.before), ("after:  ", difference.after)):
         launches = counted(int(side.launches.sum()), "launch", "launches")
         sides.append(f"{word}{duration(int(side.total_ns.sum()))}, {launches}, ")
     room = max(canvas.width - max(map(len, sides)), _LEAST_LABEL)
     yield from (side + path for side, path in zip(sides, paths_apart(options, room), strict=True))
     yield ""
-    figures = figure_columns(found, most)
-    yield Listing(figures, "kernel", kernel_labels(found, places), dropped_first=(), whole=keys)
-    left = found.change_ns[most:]
+    figures = figure_columns(difference, limit)
+    yield Listing(figures, "kernel", kernel_labels(difference, places), dropped_first=(), full_labels=keys)
+    left = difference.change_ns[limit:]
     if len(left):
         yield f"and {counted(len(left), 'more kernel')}, {signed_duration(int(left.sum()))} together"
     yield from () if canvas.is_page else place_lines(places)
     yield (
-        f"mean: ratio of mean durations. {share(found.confidence)} intervals are told by {BLOCKS} blocks of "
-        f"launches in their order and {LEAST_LAUNCHES} launches on both sides; they assume that either run "
-        "goes on as it did."
+        f"mean: ratio of mean durations. {share(difference.confidence)} intervals are told by {BLOCKS} "
+        f"blocks of launches in their order and {LEAST_LAUNCHES} launches on both sides; they assume that "
+        "either run goes on as it did."
     )
 
 
-def changed_sentence(found: Difference) -> str:
+def changed_sentence(difference: Difference) -> str:
     """Return whether the total grew, by how much, and how many kernels are on one side alone."""
-    change_ns = found.total_after_ns - found.total_before_ns
+    change_ns = difference.total_after_ns - difference.total_before_ns
     grew = "grew" if change_ns > 0 else "shrank" if change_ns < 0 else "stayed the same"
-    before, after = duration(found.total_before_ns), duration(found.total_after_ns)
-    of = Counter(kernel.status for kernel in found.kernels)
-    kernels = f"{of[Status.APPEARED]:,} new, {of[Status.VANISHED]:,} gone, {of[Status.BOTH]:,} in both"
-    by = f" {total_words(found)}, from {before} to {after}" if change_ns else f" at {before}"
+    before, after = duration(difference.total_before_ns), duration(difference.total_after_ns)
+    statuses = Counter(kernel.status for kernel in difference.kernels)
+    kernels = f"{statuses[Status.APPEARED]:,} new, {statuses[Status.VANISHED]:,} gone"
+    kernels += f", {statuses[Status.BOTH]:,} in both"
+    by = f" {total_words(difference)}, from {before} to {after}" if change_ns else f" at {before}"
     return f"The kernel time {grew}{by}; kernels: {kernels}."
 
 
-def causes_in_words(found: Difference) -> list[tuple[str, int]]:
+def causes_in_words(difference: Difference) -> list[tuple[str, int]]:
     """Return what changed the total and by how many ns, the largest cause first."""
-    causes = [(_CAUSES[cause][ns < 0], ns) for cause, ns in found.causes.items() if ns]
-    return sorted(causes, key=lambda each: -abs(each[1]))
+    causes = [(_CAUSES[cause][ns < 0], ns) for cause, ns in difference.causes.items() if ns]
+    return sorted(causes, key=lambda cause: -abs(cause[1]))
 
 
-def why_sentences(found: Difference) -> Iterator[str]:
+def why_sentences(difference: Difference) -> Iterator[str]:
     """Yield what changed the total, the largest cause first, and by what else than keys kernels match."""
-    if causes := causes_in_words(found):
+    if causes := causes_in_words(difference):
         yield f"Why: {', '.join(f'{words} {signed_duration(ns)}' for words, ns in causes)}."
-    matched = found.matched_share
-    if any(found.is_of_others(kernel) for kernel in found.kernels):
+    matched = difference.matched_share
+    if any(difference.is_of_others(kernel) for kernel in difference.kernels):
         shares = [
             f"{share(before)} and {share(after)} by {_MATCHED.get(by, by.value)}"
             for by, (before, after) in matched.items()
@@ -192,43 +202,51 @@ def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
     short = [shortened(path, room) for path in paths]
     if len(set(short)) == len(set(paths)):
         return short
-    differ = (index for index, (one, other) in enumerate(zip(*paths, strict=False)) if one != other)
+    differ = (index for index, (before, after) in enumerate(zip(*paths, strict=False)) if before != after)
     common = next(differ, min(map(len, paths)))
     start = max(paths[0].rfind("/", 0, common) + 1, common - room // 2)
     mark = "..." if is_ascii() else "…"
     return [fitted(mark + path[start:], room) for path in paths]
 
 
-def total_words(found: Difference) -> str:
+def total_words(difference: Difference) -> str:
     """Return how the total changed: its ratio, that one's interval if it has one, and by how much."""
-    ratio_, ends = UNKNOWN if found.ratio is None else _ratio(found.ratio), found.total_interval
+    ratio_, ends = (
+        UNKNOWN if difference.ratio is None else _ratio(difference.ratio),
+        difference.total_interval,
+    )
     interval = f"{_interval(*ends)}, " if ends else ""
-    return f"{ratio_} ({interval}{signed_duration(found.total_after_ns - found.total_before_ns)})"
+    return f"{ratio_} ({interval}{signed_duration(difference.total_after_ns - difference.total_before_ns)})"
 
 
-def figure_columns(found: Difference, most: int | None) -> list[Column]:
+def figure_columns(difference: Difference, limit: int | None) -> list[Column]:
     """Return the figures of the kernels that changed most.
 
     They are change, before, after, launches, the ratio of means and its interval.
     """
-    before, after, ratios, kernels = found.before, found.after, found.ratios, found.kernels[:most]
+    before, after, ratios, kernels = (
+        difference.before,
+        difference.after,
+        difference.ratios,
+        difference.kernels[:limit],
+    )
 
     def totals(side: Durations) -> list[str]:
-        figures = zip(side.total_ns[:most].tolist(), side.launches.tolist(), strict=False)
+        figures = zip(side.total_ns[:limit].tolist(), side.launches.tolist(), strict=False)
         return [duration(ns) if launches else UNKNOWN for ns, launches in figures]
 
     # Once where they are as many or on one side alone.
     launches = [
-        "->".join(count(n) if n < _EXACT_COUNT_BELOW else si(n) for n in dict.fromkeys(both) if n)
-        for both in zip(before.launches[:most].tolist(), after.launches.tolist(), strict=False)
+        "->".join(count(n) if n < _EXACT_COUNT_BELOW else si(n) for n in dict.fromkeys(numbers) if n)
+        for numbers in zip(before.launches[:limit].tolist(), after.launches.tolist(), strict=False)
     ]
     means = [
         _GONE.get(kernel.status) or _ratio(value)
         for kernel, value in zip(kernels, ratios.ratio.tolist(), strict=False)
     ]
-    ends = zip(ratios.low[:most].tolist(), ratios.high.tolist(), strict=False)
+    ends = zip(ratios.low[:limit].tolist(), ratios.high.tolist(), strict=False)
     return [
-        Column("change", [signed_duration(ns) for ns in found.change_ns[:most].tolist()]),
+        Column("change", [signed_duration(ns) for ns in difference.change_ns[:limit].tolist()]),
         Column("before", totals(before)),
         Column("after", totals(after)),
         Column("launches", launches),
@@ -246,32 +264,34 @@ def _interval(low: float, high: float) -> str:
     return UNKNOWN if math.isnan(low) else f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
 
 
-def kernel_labels(found: Difference, places: Mapping[Place, str]) -> Callable[[int, int], str]:
+def kernel_labels(difference: Difference, places: Mapping[Place, str]) -> Callable[[int, int], str]:
     """Return what labels kernels; of those that are matched by less than all it says by what, if it fits."""
-    labels = KernelLabels(found.kernels, places)
+    labels = KernelLabels(difference.kernels, places)
 
     def label(row: int, room: int) -> str:
-        end = _shapes(found, found.kernels[row])
+        end = _shapes(difference, difference.kernels[row])
         end = end if room - len(end) >= min(len(labels.label(row, None)), _LEAST_MARKED) else ""
         return labels.label(row, room - len(end)) + end
 
     return label
 
 
-def sorted_difference(found: Difference, sort: DifferenceSort, *, reverse: bool) -> Difference:
+def sorted_difference(difference: Difference, sort: DifferenceSort, *, reverse: bool) -> Difference:
     """Return the difference with its kernels in this order; equal ones stay, the one changed most first.
 
     `reverse`: the smallest first, or the last name; kernels without the figure stay last.
     """
     if sort is DifferenceSort.CHANGE:
-        return found.ordered(np.arange(len(found.kernels))[::-1]) if reverse else found
+        return difference.ordered(np.arange(len(difference.kernels))[::-1]) if reverse else difference
     if sort is DifferenceSort.KERNEL:
-        keys = [kernel.key for kernel in found.kernels]
-        return found.ordered(np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse), int))
+        keys = [kernel.key for kernel in difference.kernels]
+        return difference.ordered(
+            np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse), int)
+        )
     figures: dict[DifferenceSort, FloatArray | IntArray] = {
-        DifferenceSort.BEFORE: found.before.total_ns,
-        DifferenceSort.AFTER: found.after.total_ns,
-        DifferenceSort.LAUNCHES: np.maximum(found.before.launches, found.after.launches),
+        DifferenceSort.BEFORE: difference.before.total_ns,
+        DifferenceSort.AFTER: difference.after.total_ns,
+        DifferenceSort.LAUNCHES: np.maximum(difference.before.launches, difference.after.launches),
     }
-    values = figures.get(sort, found.ratios.ratio)
-    return found.ordered(np.argsort(values if reverse else -values, kind="stable"))
+    values = figures.get(sort, difference.ratios.ratio)
+    return difference.ordered(np.argsort(values if reverse else -values, kind="stable"))

@@ -46,28 +46,28 @@ _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 
 
 def estimate_result(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
+    estimate: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
 ) -> CommandResult:
     """Return the answer; its rows are the metrics, or the kernel groups where these are asked for.
 
     `following`: the command to type next; "" for none, None for that of an estimate.
     """
-    summary = summary_of_estimate(found, larger, options)
+    summary = summarise_with_options(estimate, larger, options)
     return CommandResult(
         "estimate",
         summary,
-        blocks=lambda _: estimate_blocks(found, larger, options, following),
+        blocks=lambda _: estimate_blocks(estimate, larger, options, following),
         rows=estimate_rows(summary, options),
-        warnings=(*refuted(found), *found.notes),
+        warnings=(*refuted(estimate), *estimate.notes),
     )
 
 
-def summary_of_estimate(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
+def summarise_with_options(
+    estimate: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
 ) -> EstimateSummary:
     """Return every figure that the options ask for."""
     return summarise_estimate(
-        found,
+        estimate,
         groups=options.groups,
         target=options.target,
         accept_cold=options.accept_cold,
@@ -85,50 +85,50 @@ def estimate_rows(summary: EstimateSummary, options: EstimateOptions) -> list[di
 
 
 def estimate_blocks(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
+    estimate: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
 ) -> Iterator[Block]:
     """Yield the answer first, then what it rests on, last the next command."""
-    main, listed = found.main, options.top_up if larger is not None else None
+    main, listed = estimate.main, options.top_up if larger is not None else None
     if main.is_incomplete:
         # Strata have no result.
-        missing = set(found.missing[found.totals.index(main)])
-        still = _launches_text([launch for launch in found.plan.drawn if launch.id in missing])
-        known = f"{share(1 - main.share_missing)} of the time"
+        missing = set(estimate.missing[estimate.totals.index(main)])
+        still = _launches_text([launch for launch in estimate.plan.drawn if launch.id in missing])
+        known_share = f"{share(1 - main.share_missing)} of the time"
         # What lists them is the next command, where there is one that does.
-        there = f" (list: {listed})" if listed else ""
-        if not listed and following is None and (asked := _asked_next(found, options)):
-            there = f" (`--target {asked.target:g} --top-up {asked.top_up}` lists them)"
-        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still}{there}"
-    yield from total_lines(found, options)
-    yield from cache_lines(found)
-    yield from basis_lines(found)
+        where_listed = f" (list: {listed})" if listed else ""
+        if not listed and following is None and (next_options := _asked_next(estimate, options)):
+            where_listed = f" (`--target {next_options.target:g} --top-up {next_options.top_up}` lists them)"
+        yield f"INCOMPLETE: results of {known_share}; no total yet. Still to run: {still}{where_listed}"
+    yield from total_lines(estimate, options)
+    yield from cache_lines(estimate)
+    yield from basis_lines(estimate)
     if (target := options.target) is not None:
-        is_met = found.is_within(target, accept_cold=options.accept_cold)
-        yield f"within {share(target)} as asked for" if is_met else unmet_text(found, target)
+        is_met = estimate.is_within(target, accept_cold=options.accept_cold)
+        yield f"within {share(target)} as asked for" if is_met else unmet_text(estimate, target)
     if larger is not None:
-        whole = f"{counted(larger.launches, 'launch')}, {duration(larger.sampled_duration_ns)}"
+        larger_plan = f"{counted(larger.launches, 'launch')}, {duration(larger.sampled_duration_ns)}"
         new = f"{_launches_text(larger.to_run)}, {larger.added:,} of them new"
-        yield f"next: {new}; the whole larger plan: {whole}"
-    yield from detail_lines(found) if options.details else ()
+        yield f"next: {new}; the whole larger plan: {larger_plan}"
+    yield from detail_lines(estimate) if options.details else ()
     if options.groups:
-        groups = group_listing(found)
+        groups = group_listing(estimate)
         yield groups if len(groups) else NO_GROUPS
-        yield from place_lines(_places([group.key for group in compare_groups(found)]))
-    following = _following(found, options, listed) if following is None else following
+        yield from place_lines(_places([group.key for group in compare_groups(estimate)]))
+    following = _following(estimate, options, listed) if following is None else following
     yield from [CommandLine(following)] if following else []
 
 
-def _following(found: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:
+def _following(estimate: PlanEstimate, options: EstimateOptions, listed: str | None) -> str:
     """Return the command to simulate what is missing, to ask for a narrower total, or to look at it.
 
     Launches that began cold are to be simulated again, with filled caches.
     """
-    if not (found.caches.is_of_whole_run or options.accept_cold):
-        return warm_export(found.plan, options.plan, options.source)
+    if not (estimate.caches.is_of_whole_run or options.accept_cold):
+        return warm_export(estimate.plan, options.plan, options.source)
     if listed is not None:
-        return export_command(listed, "more", usual_target(is_amd=_is_amd(found.plan)))
-    if (asked := _asked_next(found, options)) is not None:
-        return command_line("estimate", asked)
+        return export_command(listed, "more", usual_target(is_amd=_is_amd(estimate.plan)))
+    if (next_options := _asked_next(estimate, options)) is not None:
+        return command_line("estimate", next_options)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
 
 
@@ -148,60 +148,62 @@ def _is_amd(plan: PlanFile) -> bool:
     return any(map(is_of_rocm, {launch.name for launch in plan.drawn}))
 
 
-def _asked_next(found: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:
+def _asked_next(estimate: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:
     """Return the estimate to ask for next, which writes what is still to be run; None where there is none."""
-    target = options.target or narrower(found)
+    target = options.target or narrower(estimate)
     # Launches that were picked are not added to, and more that begin cold mend nothing.
-    is_warm = found.caches.is_of_whole_run or options.accept_cold
+    is_warm = estimate.caches.is_of_whole_run or options.accept_cold
     if (
         target is None
         or not is_warm
-        or not found.plan.is_random
-        or found.is_within(target, accept_cold=options.accept_cold)
+        or not estimate.plan.is_random
+        or estimate.is_within(target, accept_cold=options.accept_cold)
     ):
         return None
     return replace(options, target=target, top_up=free_name("more.json"), output=None)
 
 
-def total_lines(found: PlanEstimate, options: EstimateOptions | None = None) -> Iterator[str]:
+def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) -> Iterator[str]:
     """Yield each total and ratio with its interval; of the first, how many launches it is from.
 
     A total of launches that began otherwise than in the whole run stands first, headed by that.
     `options`: name the results of two configurations, and a target; where it is met, launches that were not
     needed are not called missing.
     """
-    main, caches = found.main, found.caches
+    main, caches = estimate.main, estimate.caches
     is_met = options is not None and options.target is not None and main.is_within(options.target)
-    simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(main)])
-    by = "by the profile's time of their strata" if found.plan.is_random else "by their weights"
-    of = f", from {simulated:,} of {counted(found.plan.launches, 'launch')} {by}"
-    of += ", the others as is assumed" if found.parts is not None and found.parts.assumed else ""
+    simulated = len(estimate.plan.drawn) - len(estimate.missing[estimate.totals.index(main)])
+    by = "by the profile's time of their strata" if estimate.plan.is_random else "by their weights"
+    origin = f", from {simulated:,} of {counted(estimate.plan.launches, 'launch')} {by}"
+    origin += ", the others as is assumed" if estimate.parts is not None and estimate.parts.assumed else ""
     sure = f"; {sure_words(main.confidence)}"
     if not caches.is_of_whole_run:
         sure = f" at {100 * main.confidence:.4g} %"
-    for total in sorted(found.totals, key=lambda total: total is not main):
-        said, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
+    for total in sorted(estimate.totals, key=lambda total: total is not main):
+        text, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
         part = f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
-        if head := total_head(found, total):
-            what, began = "" if missing else f" {total.total:,.0f} {CYCLES}{part}", caches.said
+        if head := total_head(estimate, total):
+            figure, began = "" if missing else f" {total.total:,.0f} {CYCLES}{part}", caches.said
             # The whole run may take more than a part of it.
             began = began.replace("the whole run takes", "in the whole run they take") if part else began
-            yield f"{head}{what}: {began}"
-            said = "  of launches that begin so"
-        said += part
+            yield f"{head}{figure}: {began}"
+            text = "  of launches that begin so"
+        text += part
         if missing:
-            said = f"{total.metric} no total yet"
+            text = f"{total.metric} no total yet"
         elif total.half_width == 0 and total.degrees_of_freedom == math.inf:
-            said += ", exact: all launches were simulated"
+            text += ", exact: all launches were simulated"
         elif total.half_width is not None:
-            said += f", within {within_text(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"
+            text += f", within {within_text(total)} ({total.low:,.0f} to {total.high:,.0f}{sure})"
         notes = [note for note in total.notes if not (is_met and f"{WITHOUT_RESULT};" in note)]
-        yield "; ".join([said + (of if total is main else ""), *notes])
-    for ratio in found.ratios:
+        yield "; ".join([text + (origin if total is main else ""), *notes])
+    for ratio in estimate.ratios:
         yield f"{ratio.name} {_ratio_text(ratio)}"
-    if found.speedup is not None:
-        one, other = sides(options.results, options.against) if options else ("these results", "the others")
-        yield _speedup_line(found, one, other)
+    if estimate.speedup is not None:
+        name, other_name = (
+            sides(options.results, options.against) if options else ("these results", "the others")
+        )
+        yield _speedup_line(estimate, name, other_name)
 
 
 def _ratio_text(ratio: Ratio, unit: str = "") -> str:
@@ -212,51 +214,50 @@ def _ratio_text(ratio: Ratio, unit: str = "") -> str:
     return "; ".join(filter(None, (figure, ratio.reason))) or "none"
 
 
-def _speedup_line(found: PlanEstimate, one: str, other: str) -> str:
+def _speedup_line(estimate: PlanEstimate, name: str, other_name: str) -> str:
     """Return how fast the other configuration is, and of which totals that is the quotient."""
-    ratio, total = found.speedup, found.other
+    ratio, total = estimate.speedup, estimate.other
     assert ratio is not None
     if ratio.ratio is None or total is None:
-        return f"{other} against {one}: {_ratio_text(ratio)}"
-    said = f"{other} is {ratio.ratio:.4g}x as fast as {one}"
+        return f"{other_name} against {name}: {_ratio_text(ratio)}"
+    text = f"{other_name} is {ratio.ratio:.4g}x as fast as {name}"
     if ratio.low is not None and ratio.low != ratio.high:
-        said += f" ({ratio.low:.4g} to {ratio.high:.4g})"
-    said += f": {found.main.total:,.0f} over {total.total:,.0f} {CYCLES}"
-    return "; ".join(filter(None, (said, ratio.reason)))
+        text += f" ({ratio.low:.4g} to {ratio.high:.4g})"
+    text += f": {estimate.main.total:,.0f} over {total.total:,.0f} {CYCLES}"
+    return "; ".join(filter(None, (text, ratio.reason)))
 
 
 def sides(results: Sequence[str], against: Sequence[str]) -> tuple[str, str]:
     """Return names of two configurations' results: their files', or their folders' where those are alike."""
-    both = [Path(files[0]) if files else Path() for files in (results, against)]
-    more = [f" and {len(files) - 1} more" if len(files) > 1 else "" for files in (results, against)]
-    stems = [path.name.partition(".")[0] or path.name for path in both]
-    for names in (stems, [path.parent.name for path in both], [str(path) for path in both]):
+    paths = [Path(files[0]) if files else Path() for files in (results, against)]
+    suffixes = [f" and {len(files) - 1} more" if len(files) > 1 else "" for files in (results, against)]
+    stems = [path.name.partition(".")[0] or path.name for path in paths]
+    for names in (stems, [path.parent.name for path in paths], [str(path) for path in paths]):
         if all(names) and names[0] != names[1]:
             break
-    one, other = (name + rest for name, rest in zip(names, more, strict=True))
-    return one, other
+    return names[0] + suffixes[0], names[1] + suffixes[1]
 
 
-def total_head(found: PlanEstimate, total: Estimate) -> str:
+def total_head(estimate: PlanEstimate, total: Estimate) -> str:
     """Return what heads a total of launches that began otherwise than in the whole run; else nothing."""
-    return _HEADS.get(found.caches.kind, "") if total.metric == CYCLES else ""
+    return _HEADS.get(estimate.caches.kind, "") if total.metric == CYCLES else ""
 
 
-def cache_lines(found: PlanEstimate) -> Iterator[str]:
+def cache_lines(estimate: PlanEstimate) -> Iterator[str]:
     """Yield what the launches found in the caches, unless that heads the total, and what that does to it."""
-    main, parts, caches = found.main, found.parts, found.caches
+    main, parts, caches = estimate.main, estimate.parts, estimate.caches
     head = _HEADS.get(caches.kind, "")
-    if caches.said and not total_head(found, main):
+    if caches.said and not total_head(estimate, main):
         words = f"{head}: {caches.said}" if head else caches.said
         if parts is not None and parts.cold_check and main.half_width is not None and main.total:
-            now = main.half_width / main.total
-            before = math.sqrt(max(0.0, now**2 - parts.cold_check**2))
-            words += f", which widens the interval from {share(before)} to {share(now)}"
+            half_width = main.half_width / main.total
+            before = math.sqrt(max(0.0, half_width**2 - parts.cold_check**2))
+            words += f", which widens the interval from {share(before)} to {share(half_width)}"
         yield words
-    if (bracket := own_reads(found)) is not None:
-        own = f"{bracket.own:,.0f}, with L2 filled by what launches read themselves"
-        both = f"{bracket.low:,.0f} to {bracket.high:,.0f} with both intervals"
-        yield f"the whole run's {main.metric} lie between {own}, and {main.total:,.0f}: {both}"
+    if (bracket := own_reads(estimate)) is not None:
+        lower = f"{bracket.own:,.0f}, with L2 filled by what launches read themselves"
+        interval = f"{bracket.low:,.0f} to {bracket.high:,.0f} with both intervals"
+        yield f"the whole run's {main.metric} lie between {lower}, and {main.total:,.0f}: {interval}"
 
 
 def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
@@ -271,26 +272,26 @@ def missing_text(total: Estimate) -> str:
     return f"{share(total.share_missing)} of the profile's time has no result"
 
 
-def unmet_text(found: PlanEstimate, target: float) -> str:
+def unmet_text(estimate: PlanEstimate, target: float) -> str:
     """Return why the total is not as narrow as asked for."""
-    total, asked = found.main, f"not within {share(target)}"
+    total, unmet = estimate.main, f"not within {share(target)}"
     if total.is_incomplete or total.share_missing:
-        return f"{asked}: {missing_text(total)}"
+        return f"{unmet}: {missing_text(total)}"
     if total.half_width is None or not total.total:
-        return f"{asked}: there is no interval"
-    began = "" if found.caches.is_of_whole_run else "cold"
-    if found.caches.kind == "own":
+        return f"{unmet}: there is no interval"
+    began = "" if estimate.caches.is_of_whole_run else "cold"
+    if estimate.caches.kind == "own":
         began = "with their own reads in L2"
     if total.is_within(target):
-        return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
-    if found.parts is not None and found.parts.assumed > target:
-        reached = share(found.parts.assumed)
-        return f"{asked}: what is assumed of kernels that never ran reaches {reached} by itself"
-    if found.parts is not None and found.parts.cold_check > target:
-        reached = share(found.parts.cold_check)
-        return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
-    of = f", of launches that started {began}" if began else ""
-    return f"{asked}: the interval reaches {within_text(total)} to either side{of}"
+        return f"{unmet} of the whole run: launches started {began} (`--accept-cold` takes their total)"
+    if estimate.parts is not None and estimate.parts.assumed > target:
+        reached = share(estimate.parts.assumed)
+        return f"{unmet}: what is assumed of kernels that never ran reaches {reached} by itself"
+    if estimate.parts is not None and estimate.parts.cold_check > target:
+        reached = share(estimate.parts.cold_check)
+        return f"{unmet}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
+    starts = f", of launches that started {began}" if began else ""
+    return f"{unmet}: the interval reaches {within_text(total)} to either side{starts}"
 
 
 # By kernel group.
@@ -298,19 +299,19 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
 NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not drawn at random"
 
 
-def group_listing(found: PlanEstimate) -> Listing:
+def group_listing(estimate: PlanEstimate) -> Listing:
     """Return the kernel groups as a table; it is empty where launches were picked."""
-    groups = compare_groups(found)
-    metric = f"{CYCLES}/ns" if found.main.metric == CYCLES else "per ns"
+    groups = compare_groups(estimate)
+    metric = f"{CYCLES}/ns" if estimate.main.metric == CYCLES else "per ns"
     figures = [
         Column("simulated", [share(group.simulated_share) for group in groups]),
         Column("profiled", [share(group.profiled_share) for group in groups]),
-        Column(metric, [UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]),
+        Column(metric, [UNKNOWN if group.per_ns is None else f"{group.per_ns:.4g}" for group in groups]),
         Column("within", [within_text(group.total) for group in groups]),
     ]
     if any(group.total is None or group.total.launches_missing for group in groups):
         # How many of the drawn launches have no result.
-        missing = ["all" if each.total is None else count(each.total.launches_missing) for each in groups]
+        missing = ["all" if group.total is None else count(group.total.launches_missing) for group in groups]
         figures.append(Column("missing", missing))
     keys = [group.key for group in groups]
     if keys == [WHOLE_WORKLOAD_KEY]:

@@ -40,7 +40,7 @@ _LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
 def kernel_labels(study: Study) -> KernelLabels:
     """Return the labels of all kernel groups."""
     if study.counts not in _LABELS:
-        _LABELS[study.counts] = KernelLabels(study.counts.groups, places_of(study))
+        _LABELS[study.counts] = KernelLabels(study.counts.groups, study_places(study))
     return _LABELS[study.counts]
 
 
@@ -49,7 +49,7 @@ def group_label(study: Study, index: int, room: int | None = None) -> str:
     return kernel_labels(study).label(index, room)
 
 
-def places_of(study: Study) -> dict[Place, str]:
+def study_places(study: Study) -> dict[Place, str]:
     """Return what every process and device is called; nothing where there is only one."""
     if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
         return {}
@@ -61,7 +61,9 @@ def places_of(study: Study) -> dict[Place, str]:
 def devices_named(study: Study) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
     models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(study)}
-    return place_lines({place: name for place, name in places_of(study).items() if place in models}, models)
+    return place_lines(
+        {place: name for place, name in study_places(study).items() if place in models}, models
+    )
 
 
 def group_columns(rank: str, key: str) -> list[Column]:
@@ -80,21 +82,25 @@ class GroupList(NamedTuple):
 
 
 def list_groups(
-    study: Study, sort: GroupSort, wanted: str = "", most: int | None = None, *, reverse: bool = False
+    study: Study, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
 ) -> GroupList:
     """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
 
     `most`: list no more than this. `reverse`: the smallest first, or the last name.
     """
-    groups, of = study.counts.groups, study.groups
+    groups, statistics = study.counts.groups, study.groups
     # Groups that are pooled have no strata and launches of their own and stand last.
     last = np.inf if reverse else 0
     values = {
-        GroupSort.LAUNCHES: of.launches,
-        GroupSort.MEAN: of.mean_ns,
-        GroupSort.COV: of.cov,
-        GroupSort.STRATA: of.clusters if of.clusters is None else np.where(of.pooled, last, of.clusters),
-        GroupSort.DRAWN: of.samples if of.samples is None else np.where(of.pooled, last, of.samples),
+        GroupSort.LAUNCHES: statistics.launches,
+        GroupSort.MEAN: statistics.mean_ns,
+        GroupSort.COV: statistics.cov,
+        GroupSort.STRATA: statistics.clusters
+        if statistics.clusters is None
+        else np.where(statistics.pooled, last, statistics.clusters),
+        GroupSort.DRAWN: statistics.samples
+        if statistics.samples is None
+        else np.where(statistics.pooled, last, statistics.samples),
     }.get(sort)
     if sort is GroupSort.NAME:
         order = sorted(range(len(groups)), key=lambda index: groups[index].name, reverse=reverse)
@@ -102,17 +108,17 @@ def list_groups(
         order = list(range(len(groups)))[:: -1 if reverse else 1]
     else:
         order = np.argsort(values if reverse else -values, kind="stable").tolist()
-    if wanted:
-        order = [index for index in order if wanted.casefold() in groups[index].key.casefold()]
-    return GroupList(tuple(order[:most]), len(order))
+    if text:
+        order = [index for index in order if text.casefold() in groups[index].key.casefold()]
+    return GroupList(tuple(order[:limit]), len(order))
 
 
 def group_blocks(study: Study, rows: Sequence[GroupSummary], canvas: Canvas) -> Iterator[Block]:
     """Yield the table, with whole keys where there is room for them, and what the devices are called."""
     keys = [row.key for row in rows]
     listing = _listing(study, rows, group_figures(study, rows), keys)
-    taken = sum(cells + _GAP for cells in listing.widths.values())
-    is_whole = max(map(len, keys), default=0) <= canvas.width - taken
+    figures_width = sum(cells + _GAP for cells in listing.widths.values())
+    is_whole = max(map(len, keys), default=0) <= canvas.width - figures_width
     yield [*listing.figures, names("kernel group", keys)] if is_whole else listing
     devices = devices_named(study)
     yield from ("", *devices) if devices or not is_whole else ()
@@ -121,7 +127,9 @@ def group_blocks(study: Study, rows: Sequence[GroupSummary], canvas: Canvas) -> 
 
 def short_group_listing(study: Study, rows: Sequence[GroupSummary]) -> Listing:
     """Return the groups with the most telling figures and labels in place of keys."""
-    return _listing(study, rows, [each for each in group_figures(study, rows) if each.heading in _IN_SHORT])
+    return _listing(
+        study, rows, [column for column in group_figures(study, rows) if column.heading in _IN_SHORT]
+    )
 
 
 def _listing(
@@ -135,13 +143,13 @@ def _listing(
 
 def group_figures(study: Study, rows: Sequence[GroupSummary]) -> list[Column]:
     """Return the figures of groups as columns."""
-    of, groups = study.groups, [row.rank - 1 for row in rows]
+    statistics, groups = study.groups, [row.rank - 1 for row in rows]
     return [
         Column("rank", [f"#{row.rank}" for row in rows]),
         Column("share", [share(row.share) for row in rows]),
         # As wide in any list, so that bars of two lists can be compared.
         Column("", [share_bar(study, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
-        Column("cum", [share(float(of.running_share[group])) for group in groups]),
+        Column("cum", [share(float(statistics.running_share[group])) for group in groups]),
         Column("total", [duration(row.total_duration_ns) for row in rows]),
         Column("launches", [count(row.launches) for row in rows]),
         Column("mean", [duration(row.mean_ns) for row in rows]),
@@ -170,36 +178,36 @@ def drawn_text(group: GroupSummary) -> str:
 # The durations of one.
 
 
-def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
+def group_clusters(study: Study, group: int) -> list[tuple[int, int]]:
     """Return the (shortest, longest) duration that a kernel group has in each of its strata, ascending."""
     durations_ns, _ = study.counts.group_pairs(group)
     design = study.design
-    whole = [(int(durations_ns[0]), int(durations_ns[-1]))]
+    whole_range = [(int(durations_ns[0]), int(durations_ns[-1]))]
     strata, of_strata = design.strata, design.groups.counts
     rows = np.flatnonzero(strata.group == design.groups.group_of[group])
     low, high = of_strata.duration_ns[strata.start[rows]], of_strata.duration_ns[strata.stop[rows] - 1]
     # Of a pool's strata those that have launches of this group.
     first, last = np.searchsorted(durations_ns, low), np.searchsorted(durations_ns, high, side="right") - 1
-    here = first <= last
-    found = zip(durations_ns[first[here]].tolist(), durations_ns[last[here]].tolist(), strict=True)
-    return list(found) or whole
+    is_inside = first <= last
+    ranges = zip(durations_ns[first[is_inside]].tolist(), durations_ns[last[is_inside]].tolist(), strict=True)
+    return list(ranges) or whole_range
 
 
 def group_histogram(
-    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
+    study: Study, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
 ) -> Grid:
     """Return the histogram of a kernel group, its strata as clusters."""
-    clusters = clusters_of_group(study, group)
-    axis: DurationAxis = "log" if log else "all" if whole else "linear"
+    clusters = group_clusters(study, group)
+    axis: DurationAxis = "log" if log else "all" if all_durations else "linear"
     return histogram(*study.counts.group_pairs(group), clusters, width, height, axis=axis)
 
 
 def histogram_blocks(
-    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
+    study: Study, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
 ) -> list[Block]:
     """Return the group's rank and key, or its label where the key is too long; below it its histogram."""
     title = group_title(f"#{group + 1}", study.counts.groups, group, width)
-    return [title, group_histogram(study, group, width, height, log=log, whole=whole)]
+    return [title, group_histogram(study, group, width, height, log=log, all_durations=all_durations)]
 
 
 def histogram_page(study: Study, group: int, data: HistogramData) -> list[Block]:
@@ -207,10 +215,10 @@ def histogram_page(study: Study, group: int, data: HistogramData) -> list[Block]
     edges, clusters = data.edges_ns.tolist(), data.cluster_counts.tolist()
     columns = [
         Column("durations", [duration_range(*ends) for ends in pairwise(edges)]),
-        Column("launches", [count(each) for each in data.counts.tolist()]),
+        Column("launches", [count(number) for number in data.counts.tolist()]),
     ]
     for number, counts in enumerate(clusters if len(clusters) > 1 else ()):
-        columns.append(Column(f"cluster {number}", [count(each) for each in counts]))
+        columns.append(Column(f"cluster {number}", [count(number) for number in counts]))
     return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
 
 

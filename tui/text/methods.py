@@ -67,21 +67,21 @@ def compared_workloads(
         profile = open_profile(paths, options, progress, needs_table=len(workloads) == 1)
         profiles.append(profile)
         comparison = comparison_of(profile, paths, options, progress)
-        rows, said = workload_rows(paths, comparison, methods, options)
+        rows, texts = workload_rows(paths, comparison, methods, options)
         tables.append(rows)
-        sentences += said
+        sentences += texts
         counts = comparison.counts(comparison.grouping(methods[0]))
         parts[" ".join(paths)] = counts_selection(profile, counts)
     if options.request.columns is not None and not any(profile.named_columns for profile in profiles):
         refuse_unused_columns(profiles[-1:])
     means = list_means(tables, options.mean.value) if len(workloads) > 1 else []
     sentences += [
-        f"{row.method}, {row.profile}: {why}"
+        f"{row.method}, {row.profile}: {reason}"
         for row in means
-        for name, why in _LACKING.items()
+        for name, reason in _LACKING.items()
         if getattr(row, name) is None
     ]
-    return [row for each in (*tables, means) for row in each], tuple(dict.fromkeys(sentences)), parts
+    return [row for table in (*tables, means) for row in table], tuple(dict.fromkeys(sentences)), parts
 
 
 def workload_rows(
@@ -146,17 +146,17 @@ def promises(rows: Sequence[ComparedMethod], epsilon: float, confidence: float) 
     0 where the simulated total is known within epsilon and as many draws as the confidence says were within;
     else the error promised, and infinity where there is none.
     """
-    found: dict[str, float] = {}
+    worst: dict[str, float] = {}
     for row in rows:
         # A mean over profiles has no bound of its own.
         if row.applicable and not row.profile.startswith(MEAN_OF):
-            error, within = row.promised_error, row.within_epsilon
+            error, share_within = row.promised_error, row.within_epsilon
             if error is None:
                 error = math.inf
-            elif error <= epsilon and (within is None or within >= confidence):
+            elif error <= epsilon and (share_within is None or share_within >= confidence):
                 error = 0.0
-            found[row.method] = max(found.get(row.method, 0.0), error)
-    return found
+            worst[row.method] = max(worst.get(row.method, 0.0), error)
+    return worst
 
 
 def blocks(
@@ -178,8 +178,8 @@ def blocks(
         return figure is None, (figure or 0) * (-1 if falls(sort, reverse=reverse) else 1)
 
     is_reversed = reverse and sort in {CompareSort.BEST, CompareSort.METHOD}
-    there = sorted((row for row in rows if row.applicable), key=place, reverse=is_reversed)
-    return Blocks(merged(there), tuple(row for row in rows if not row.applicable))
+    able = sorted((row for row in rows if row.applicable), key=place, reverse=is_reversed)
+    return Blocks(merged(able), tuple(row for row in rows if not row.applicable))
 
 
 def falls(sort: CompareSort, *, reverse: bool) -> bool:
@@ -222,18 +222,18 @@ def comparison_blocks(
         if options.scatter and not canvas.is_page:
             yield comparison_scatter(of_profile, options.width or canvas.width, options.height or _HEIGHT)
             continue
-        found = blocks(of_profile, options.sort, promise, reverse=options.reverse)
-        if found.can_run:
-            columns = comparison_columns(found.can_run, canvas.width)
+        ordered = blocks(of_profile, options.sort, promise, reverse=options.reverse)
+        if ordered.can_run:
+            columns = comparison_columns(ordered.can_run, canvas.width)
             yield columns if canvas.is_page else Preformatted(table(columns, gap=" "))
             if options.sort is CompareSort.BEST and not options.reverse:
                 yield from ("", _BEST_FIRST)
-        if found.cannot_run:
-            yield from [""] if found.can_run else []
+        if ordered.cannot_run:
+            yield from [""] if ordered.can_run else []
             is_explained = options.reasons or canvas.is_page
-            names = f"{cannot_run_text(found.cannot_run)} (--reasons says why)"
+            names = f"{cannot_run_text(ordered.cannot_run)} (--reasons says why)"
             yield "cannot run:" if is_explained else names
-            yield from (f"- {row.reason}" for row in found.cannot_run if is_explained)
+            yield from (f"- {row.reason}" for row in ordered.cannot_run if is_explained)
 
 
 def cannot_run_text(rows: Sequence[ComparedMethod]) -> str:
@@ -243,9 +243,9 @@ def cannot_run_text(rows: Sequence[ComparedMethod]) -> str:
 
 def comparison_columns(methods: Sequence[Merged], width: int) -> list[Column]:
     """Return the columns of methods that can run; if too wide, without the least important figures."""
-    columns = [Column("method", [each.label for each in methods], to_right=False)]
+    columns = [Column("method", [method.label for method in methods], to_right=False)]
     for heading, name, form in _COLUMNS:
-        values = [getattr(each.row, name) for each in methods]
+        values = [getattr(method.row, name) for method in methods]
         # Rows of means have few of the figures.
         if any(value is not None for value in values):
             columns.append(Column(heading, [UNKNOWN if value is None else form(value) for value in values]))
@@ -257,20 +257,24 @@ def comparison_columns(methods: Sequence[Merged], width: int) -> list[Column]:
 
 def drawable(rows: Sequence[ComparedMethod]) -> list[Merged]:
     """Return the methods of one profile that have a place in a scatter."""
-    return [each for each in merged(rows) if each.row.speedup is not None and each.row.error_mean is not None]
+    return [
+        method
+        for method in merged(rows)
+        if method.row.speedup is not None and method.row.error_mean is not None
+    ]
 
 
 def comparison_scatter(
     rows: Sequence[ComparedMethod], width: int, height: int, *, selected: str | None = None
 ) -> Grid:
     """Return the scatter of one profile's methods, one of them marked; a method has one letter everywhere."""
-    there = drawable(rows)
+    methods = drawable(rows)
     points = [
-        Point(each.label, *method_mark(each.methods[0]), each.row.speedup, each.row.error_mean)
-        for each in there
-        if each.row.speedup is not None and each.row.error_mean is not None
+        Point(method.label, *method_mark(method.methods[0]), method.row.speedup, method.row.error_mean)
+        for method in methods
+        if method.row.speedup is not None and method.row.error_mean is not None
     ]
-    marked = next((each.label for each in there if each.methods[0] == selected), None)
+    marked = next((method.label for method in methods if method.methods[0] == selected), None)
     return scatter(points, width, height, selected=marked)
 
 

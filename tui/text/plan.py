@@ -52,7 +52,7 @@ from tui.output.blocks import Block, CommandLine, Listing, Tone
 from tui.output.writer import CommandResult
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
-from tui.text.groups import devices_named, kernel_labels, places_of, short_group_listing
+from tui.text.groups import devices_named, kernel_labels, short_group_listing, study_places
 from tui.text.labels import key_parts, labels_of, labels_of_rows
 from tui.text.profile import finding_sentences
 
@@ -96,16 +96,16 @@ def simulate_sentence(design: Design, launches: int, plan: Plan | None = None) -
     What is said elsewhere, and offered as faster, is expected too. What a draw takes is said where that is
     not much the same.
     """
-    whole, cost = counted(launches, "launch"), design.objective_cost
+    all_launches, cost = counted(launches, "launch"), design.objective_cost
     if design.samples == launches:
-        return f"Simulate all of {whole}: none stands for another."
-    what = "GPU time" if cost is None else f"to simulate by {_cost_name(cost)}"
-    less = f": {ratio(design.speedup)} less {what}" if design.speedup else ""
+        return f"Simulate all of {all_launches}: none stands for another."
+    quantity = "GPU time" if cost is None else f"to simulate by {_cost_name(cost)}"
+    less = f": {ratio(design.speedup)} less {quantity}" if design.speedup else ""
     time = f"{duration(design.sampled_duration_ns)} of {duration(design.total_duration_ns)}"
     drawn_ns = design.sampled_duration_ns if plan is None else plan.sampled_duration_ns
     if abs(drawn_ns - design.sampled_duration_ns) > WORTH_TELLING * design.sampled_duration_ns:
         time += f"; this draw takes {duration(drawn_ns)}"
-    return f"Simulate {count(design.samples)} of {whole}{less} ({time})."
+    return f"Simulate {count(design.samples)} of {all_launches}{less} ({time})."
 
 
 def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
@@ -122,15 +122,15 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
     if (promise := design.promise) is None:
         return "How far off the whole run may then be is not known: its launches take no time in the profile."
-    within = f"{share(promise.error)} ({sure})"
+    bound = f"{share(promise.error)} ({sure})"
     if promise.error > target.epsilon:
-        within += f", more than the {100 * target.epsilon:.4g} % asked for"
+        bound += f", more than the {100 * target.epsilon:.4g} % asked for"
     assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
     if promise.has_mixed_strata:
         assumed += f", {_PER_CENT_MORE:.4g} % more where it holds several grids,"
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
-    return f"{cycles} are then known within {within}, if {assumed.rstrip(',')}; `estimate` checks that."
+    return f"{cycles} are then known within {bound}, if {assumed.rstrip(',')}; `estimate` checks that."
 
 
 def promise_words(design: Design) -> str:
@@ -188,25 +188,31 @@ def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
     if costs.budget is not None:
         epsilon = f"{design.target.epsilon:g}"
         yield f"epsilon {epsilon}: the smallest that fits {costs.budget.written} of simulation"
-    if (taken := costs.hours) is not None:
+    if (simulation := costs.hours) is not None:
         yield (
-            f"simulated {costs.slowdown:g} times slower: {hours(taken.drawn)} of one machine, "
-            f"{hours(taken.expected)} expected; the longest launch takes {hours(taken.longest_launch)}"
+            f"simulated {costs.slowdown:g} times slower: {hours(simulation.drawn)} of one machine, "
+            f"{hours(simulation.expected)} expected; "
+            f"the longest launch takes {hours(simulation.longest_launch)}"
         )
 
 
-def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
+def hours_forms(simulation: SimulationHours | None) -> tuple[str, ...]:
     """Return what goes behind an expected speedup where a slowdown is known, the longest wording first."""
-    if taken is None:
+    if simulation is None:
         return ("",)
-    expected = hours(taken.expected)
-    return f", {expected} of one machine, the longest launch {hours(taken.longest_launch)}", f", {expected}"
+    expected = hours(simulation.expected)
+    return (
+        f", {expected} of one machine, the longest launch {hours(simulation.longest_launch)}",
+        f", {expected}",
+    )
 
 
-def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slowdown: float | None) -> str:
+def binding_text(
+    relaxations: Sequence[Relaxation], design: Design, total_ns: int, slowdown: float | None
+) -> str:
     """Return which option to type for which speedup, the largest first."""
     ways = []
-    for step in found:
+    for step in relaxations:
         flag = flags_of_parameters()[step.option]
         way = f"without {flag}" if step.after is True else f"{flag} {value_text(step.after)}"
         taken = "" if slowdown is None else f", {hours(machine_hours(total_ns / step.speedup, slowdown))}"
@@ -214,11 +220,14 @@ def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slo
     return f"Faster: {', '.join(ways)}" if ways else why_none(design)
 
 
-def binding_forms(found: Sequence[Relaxation], design: Design) -> list[str]:
+def binding_forms(relaxations: Sequence[Relaxation], design: Design) -> list[str]:
     """Return what binds in a line, the longest wording first: all options, or the first few."""
-    if not found:
+    if not relaxations:
         return [why_none(design), "Faster if: nothing"]
-    ways = [f"{option_label(each)} {value_text(each.after)} {offered(each)}" for each in found]
+    ways = [
+        f"{option_label(relaxation)} {value_text(relaxation.after)} {offered(relaxation)}"
+        for relaxation in relaxations
+    ]
     return [f"Faster if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
 
 
@@ -238,10 +247,10 @@ def why_none(design: Design) -> str:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
         held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"
         return f"{none}: {held}{some}: no plan gains more than {ratio(limit.speedup)}"
-    least = speedup_ratio(design.total_duration_ns, float(design.strata.mean_ns.sum()))
-    if design.objective_cost is None and least and least < 2 * (design.speedup or 0):
+    speedup_limit = speedup_ratio(design.total_duration_ns, float(design.strata.mean_ns.sum()))
+    if design.objective_cost is None and speedup_limit and speedup_limit < 2 * (design.speedup or 0):
         strata = f"one launch of each of {counted(design.strata_count, 'stratum')} is the least"
-        return f"{none}: {strata}: no plan of them gains more than {ratio(least)}"
+        return f"{none}: {strata}: no plan of them gains more than {ratio(speedup_limit)}"
     return f"{none}; none, one step looser, gains 5 %"
 
 
@@ -257,19 +266,21 @@ def option_label(step: Relaxation) -> str:
     return flags_of_parameters()[step.option].removeprefix("--")
 
 
-def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[Column]:
+def binding_columns(relaxations: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[Column]:
     """Return the options that bind as a table."""
     columns = [
-        Column("option", [option_label(each) for each in found], to_right=False),
-        Column("now", [value_text(each.before) for each in found]),
-        Column("a step looser", [value_text(each.after) for each in found]),
-        Column("error", [share(each.bound) for each in found]),
-        Column("speedup", [ratio(each.speedup) for each in found]),
-        Column("instead of", [ratio(each.speedup_before) for each in found]),
+        Column("option", [option_label(relaxation) for relaxation in relaxations], to_right=False),
+        Column("now", [value_text(relaxation.before) for relaxation in relaxations]),
+        Column("a step looser", [value_text(relaxation.after) for relaxation in relaxations]),
+        Column("error", [share(relaxation.bound) for relaxation in relaxations]),
+        Column("speedup", [ratio(relaxation.speedup) for relaxation in relaxations]),
+        Column("instead of", [ratio(relaxation.speedup_before) for relaxation in relaxations]),
     ]
     if slowdown is not None:
-        taken = [hours(machine_hours(total_ns / each.speedup, slowdown)) for each in found]
-        columns.append(Column("one machine", taken))
+        machine_times = [
+            hours(machine_hours(total_ns / relaxation.speedup, slowdown)) for relaxation in relaxations
+        ]
+        columns.append(Column("one machine", machine_times))
     return columns
 
 
@@ -339,8 +350,8 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
     strata = counted(design.strata_count, "stratum")
     yield f"{design.method}: {strata}{cost}, {counted(plan.samples, 'launch')} drawn"
     if pooled.groups:
-        few = f"{pooled.groups} of {counted(len(study.counts.groups), 'kernel group')}"
-        yield f"{few} pooled, {share(pooled.share)} of the time: they have no bound of their own"
+        pooled_text = f"{pooled.groups} of {counted(len(study.counts.groups), 'kernel group')}"
+        yield f"{pooled_text} pooled, {share(pooled.share)} of the time: they have no bound of their own"
     yield bound_sentence(design)
     if judgement is not None and design.random:
         mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
@@ -380,30 +391,33 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
     strata = list(planned_strata(plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
     rows: list[tuple[str, int | None]] = []
-    for each in strata:
-        text = "all" if each.key == WHOLE_WORKLOAD_KEY else each.key
-        if each.key in rank:
-            text = f"#{rank[each.key] + 1} "
-        elif is_pool_key(each.key):
-            pool = key_parts(each.key)
-            text = f"{pool.name} {places_of(study).get((pool.process, pool.device), '')}".rstrip()
-        rows.append((text, rank.get(each.key)))
+    for stratum in strata:
+        text = "all" if stratum.key == WHOLE_WORKLOAD_KEY else stratum.key
+        if stratum.key in rank:
+            text = f"#{rank[stratum.key] + 1} "
+        elif is_pool_key(stratum.key):
+            pool = key_parts(stratum.key)
+            text = f"{pool.name} {study_places(study).get((pool.process, pool.device), '')}".rstrip()
+        rows.append((text, rank.get(stratum.key)))
     figures = (
         Column("stratum", [str(number) for number in range(len(strata))]),
-        Column("launches", [count(each.size) for each in strata]),
-        Column("drawn", [count(each.samples) for each in strata]),
-        Column("mean", [duration(each.mean_ns) for each in strata]),
-        Column("CoV", [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]),
-        Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
+        Column("launches", [count(stratum.size) for stratum in strata]),
+        Column("drawn", [count(stratum.samples) for stratum in strata]),
+        Column("mean", [duration(stratum.mean_ns) for stratum in strata]),
+        Column(
+            "CoV",
+            [f"{stratum.std_ns / stratum.mean_ns:.3f}" if stratum.mean_ns else UNKNOWN for stratum in strata],
+        ),
+        Column("durations", [duration_range(stratum.low_ns, stratum.high_ns) for stratum in strata]),
     )
     return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
     """Return the drawn launches: which they are, what they took and what they stand for."""
-    id_, *others = launch_figures(launches)
+    id_, *figures = launch_figures(launches)
     stratum = Column("stratum", [str(number) for number in plan.stratum.tolist()])
-    return Listing((id_, stratum, *others), "kernel", labels_of(launches, places_of(study)))
+    return Listing((id_, stratum, *figures), "kernel", labels_of(launches, study_places(study)))
 
 
 def launch_figures(launches: Sequence[PlannedLaunch]) -> tuple[Column, ...]:
@@ -448,11 +462,11 @@ def summary_blocks(
     `details`: whether each bound of the plan is told.
     """
     counts, design, name = study.counts, study.design, summary.device
-    total_ns, held = counts.total_duration_ns, profile_words.held_words(study)
+    total_ns, share_text = counts.total_duration_ns, profile_words.held_words(study)
     yield f"{', '.join(profiles)} ({study.profile.format}{'' if name is None else f', {name}'})"
     launches, groups = counted(counts.launches, "launch"), len(counts.groups)
     groups_of = counted(groups, "kernel group")
-    yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{held and f'; {held}'}"
+    yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{share_text and f'; {share_text}'}"
     yield f"By kind of work: {profile_words.kind_words(study)}"
     yield from filter(None, [profile_words.busy_sentence(study)])
     yield ""

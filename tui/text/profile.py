@@ -53,9 +53,9 @@ def busy_sentence(study: Study) -> str:
     shares = busy_shares(study)
     if not shares:
         return ""
-    who = "The GPU is" if len(shares) == 1 else f"{len(shares)} GPUs are"
+    subject = "The GPU is" if len(shares) == 1 else f"{len(shares)} GPUs are"
     ends = " to ".join(dict.fromkeys((share(min(shares)), share(max(shares)))))
-    return f"{who} busy {ends} of the time from the first launch to the last"
+    return f"{subject} busy {ends} of the time from the first launch to the last"
 
 
 def held_words(study: Study) -> str:
@@ -79,18 +79,18 @@ def _gravest_first(study: Study) -> list[Finding]:
 
 def finding_sentences(study: Study) -> Iterator[str]:
     """Yield the findings with their marks, a remedy only where there is something to mend."""
-    for each in _gravest_first(study):
-        remedy = "" if each.severity == "note" else f" Remedy: {each.remedy}."
-        yield f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}"
+    for finding in _gravest_first(study):
+        remedy = "" if finding.severity == "note" else f" Remedy: {finding.remedy}."
+        yield f"{MARKS[finding.severity]} {finding.code}: {finding.message}{remedy}"
 
 
 def finding_blocks(study: Study, keys: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield the findings with all remedies, below a heading; `keys` says what a key does about a code."""
     yield "Findings" if study.findings else "Findings: none"
-    for each in _gravest_first(study):
-        yield f"  {MARKS[each.severity]} {each.code}: {each.message} Remedy: {each.remedy}."
-        if keys and each.code in keys:
-            yield f"    {keys[each.code]}"
+    for finding in _gravest_first(study):
+        yield f"  {MARKS[finding.severity]} {finding.code}: {finding.message} Remedy: {finding.remedy}."
+        if keys and finding.code in keys:
+            yield f"    {keys[finding.code]}"
 
 
 # What is in it, as `info` lists it.
@@ -124,23 +124,23 @@ def info_pairs(info: ProfileInfo) -> Pairs:
 # Which launches results are of, where filters leave some out.
 
 
-def part_of_study(study: Study) -> Selection:
+def study_selection(study: Study) -> Selection:
     """Return the part of a profile that a study is of."""
     return counts_selection(study.profile, study.counts)
 
 
-def part_of_plan(plan: PlanFile) -> Selection:
+def plan_selection(plan: PlanFile) -> Selection:
     """Return the part of its own profile that a plan is of."""
-    whole = sum(sequence.launches for sequence in plan.profile.sequences)
-    kept = plan.launches, plan.total_duration_ns
-    return region_selection(plan.options.region, *kept, whole, plan.profile.left_out or None)
+    of_launches = sum(sequence.launches for sequence in plan.profile.sequences)
+    totals = plan.launches, plan.total_duration_ns
+    return region_selection(plan.options.region, *totals, of_launches, plan.profile.left_out or None)
 
 
 def with_selection(result: CommandResult, selection: Selection | Mapping[str, Selection]) -> CommandResult:
     """Return the result with what it is of, of one profile or by name; as it is where no filter is set."""
     if isinstance(selection, Selection):
-        shown = None if selection.is_whole else selection
-        return replace(result, selection=shown, heading=heading_lines(selection))
+        restriction = None if selection.is_whole else selection
+        return replace(result, selection=restriction, heading=heading_lines(selection))
     lines = [line for name, part in selection.items() for line in heading_lines(part, f" of {name}")]
     parts = {name: part for name, part in selection.items() if not part.is_whole}
     return replace(result, selection=parts or None, heading=tuple(lines))
@@ -159,10 +159,10 @@ def heading_lines(selection: Selection, of_what: str = "") -> tuple[str, ...]:
     """Return the lines that stand above results; none where they are of all launches."""
     if selection.is_whole:
         return ()
-    whole = "" if selection.of_launches is None else f"{count(selection.launches)} of "
+    of_text = "" if selection.of_launches is None else f"{count(selection.launches)} of "
     launches = counted(selection.of_launches or selection.launches, "launch")
     by = f"{filters_typed(selection)}{left_out_words(selection)}"
-    return (f"Selection{of_what}: {whole}{launches}, by {by}",)
+    return (f"Selection{of_what}: {of_text}{launches}, by {by}",)
 
 
 def left_out_words(selection: Selection) -> str:
@@ -181,37 +181,37 @@ def header_forms(study: Study) -> list[Phrases]:
 
     `[F]` and `[f]` are the keys that lead to what filters leave and to the findings.
     """
-    counts, part = study.counts, part_of_study(study)
-    total, number, held = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
-    held = held and f", {held}"
-    few = f"{count(counts.groups_of_most)}/{count(number)} groups {_MOST_SHARE}"
-    shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
+    counts, part = study.counts, study_selection(study)
+    total, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
+    most_time = most_time and f", {most_time}"
+    few_groups = f"{count(counts.groups_of_most)}/{count(number)} groups {_MOST_SHARE}"
+    shares = [f"{100 * busy_share:.0f}" for busy_share in sorted(busy_shares(study))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
-    name, model = (f"{each}: " if each else "" for each in (device_name(study), _models(study)))
+    name, model = (f"{text}: " if text else "" for text in (device_name(study), _models(study)))
     launches, filters = Phrase(counted(part.launches, "launch")), ""
     if not part.is_whole:
-        whole = "" if part.of_launches is None else f" of {count(part.of_launches)}"
-        launches = Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART)
+        of_text = "" if part.of_launches is None else f" of {count(part.of_launches)}"
+        launches = Phrase(f"[F] {count(part.launches)}{of_text} launches", Tone.PART)
         filters = f" ({filters_typed(part)})"
 
     graver = _gravest_first(study)
-    marks = [Phrase(MARKS[each.severity], _TONES[each.severity]) for each in graver]
-    every = [(mark, Phrase(f" {each.words}")) for mark, each in zip(marks, graver, strict=True)]
-    more = [(Phrase(f" +{len(graver) - 1}"),)] if len(graver) > 1 else []
+    marks = [Phrase(MARKS[finding.severity], _TONES[finding.severity]) for finding in graver]
+    full_texts = [(mark, Phrase(f" {finding.words}")) for mark, finding in zip(marks, graver, strict=True)]
+    count_of_rest = [(Phrase(f" +{len(graver) - 1}"),)] if len(graver) > 1 else []
     in_a_word = [(marks[0], Phrase(f" {graver[0].code.replace('-', ' ')}"))] if graver else []
     numbers = [(Phrase(f"{mark.text}{times}", mark.tone),) for mark, times in Counter(marks).items()]
 
-    all_groups = f"{counted(number, 'kernel group')}{f'{held} of the time' if held else ''}"
-    on_model = f"{filters}, {total}, {counted(number, 'group')}{held}"
-    in_short = f" {total} {few if held else counted(number, 'group')}"
+    all_groups = f"{counted(number, 'kernel group')}{f'{most_time} of the time' if most_time else ''}"
+    on_model = f"{filters}, {total}, {counted(number, 'group')}{most_time}"
+    in_short = f" {total} {few_groups if most_time else counted(number, 'group')}"
     forms = []
     for gpu, amount, findings, separator in (
-        (name, f"{filters}{left_out_words(part)}, {total}{busy}, {all_groups}", every, ", "),
-        (model, on_model, every[:1] + more, ""),
+        (name, f"{filters}{left_out_words(part)}, {total}{busy}, {all_groups}", full_texts, ", "),
+        (model, on_model, full_texts[:1] + count_of_rest, ""),
         (model, on_model, in_a_word, ""),
         (model, in_short, numbers, " "),
     ):
-        said = joined(findings, separator) or (Phrase("no findings"),)
-        row = (Phrase(gpu), launches, Phrase(amount), Phrase("  "), Phrase("[f] "), *said)
+        findings_text = joined(findings, separator) or (Phrase("no findings"),)
+        row = (Phrase(gpu), launches, Phrase(amount), Phrase("  "), Phrase("[f] "), *findings_text)
         forms.append(tuple(phrase for phrase in row if phrase.text))
     return sorted(dict.fromkeys(forms), key=lambda form: len(without_tones(form)), reverse=True)

@@ -24,11 +24,11 @@ _STANDS = 0.05
 PLAN_NAME = "plan.json"
 
 
-def ranks_result(profile: Profile, found: RankTimes, options: RanksOptions) -> CommandResult:
+def ranks_result(profile: Profile, times: RankTimes, options: RanksOptions) -> CommandResult:
     """Return the answer in every form."""
-    blocks = tuple(_blocks(found, options))
-    result = CommandResult("ranks", summarise_ranks(found), lambda _: blocks)
-    return with_selection(result, counts_selection(profile, found.counts))
+    blocks = tuple(_blocks(times, options))
+    result = CommandResult("ranks", summarise_ranks(times), lambda _: blocks)
+    return with_selection(result, counts_selection(profile, times.counts))
 
 
 def rank_name(rank: RankTime) -> str:
@@ -36,29 +36,29 @@ def rank_name(rank: RankTime) -> str:
     return f"{rank.sequence.owner} gpu{rank.sequence.device}"
 
 
-def _blocks(found: RankTimes, options: RanksOptions) -> Iterator[Block]:
-    ranks = found.ranks
+def _blocks(times: RankTimes, options: RanksOptions) -> Iterator[Block]:
+    ranks = times.ranks
     if len(ranks) == 1:
         yield "There is one rank: several files, or a folder of them, are looked at beside each other."
     else:
-        yield f"{counted(len(ranks), 'rank')}. {_computing(found)} {_waiting(found)}".rstrip()
-        yield _stands(found)
+        yield f"{counted(len(ranks), 'rank')}. {_computing(times)} {_waiting(times)}".rstrip()
+        yield _stands(times)
     yield ""
-    yield _table(found)
-    if len(ranks) > 1 and found.best.error_by_kernel <= _STANDS:
+    yield _table(times)
+    if len(ranks) > 1 and times.best.error_by_kernel <= _STANDS:
         yield ""
-        chosen = {"process": (str(found.best.sequence.process),)}
-        if sum(rank.sequence.process == found.best.sequence.process for rank in ranks) > 1:
-            chosen |= {"device": (str(found.best.sequence.device),)}
+        chosen = {"process": (str(times.best.sequence.process),)}
+        if sum(rank.sequence.process == times.best.sequence.process for rank in ranks) > 1:
+            chosen |= {"device": (str(times.best.sequence.device),)}
         sampled = options_of(SampleOptions, options, output=PLAN_NAME).with_request(**chosen)
         yield CommandLine(command_line("sample", sampled))
 
 
-def _computing(found: RankTimes) -> str:
+def _computing(times: RankTimes) -> str:
     """Return which rank computes longest; where none does, which has less to do, if one has."""
-    slowest, median_ns = found.slowest, found.median_compute_ns
+    slowest, median_ns = times.slowest, times.median_compute_ns
     over = slowest.compute_ns / median_ns - 1 if median_ns else 0.0
-    fastest = min(found.ranks, key=lambda rank: rank.compute_ns)
+    fastest = min(times.ranks, key=lambda rank: rank.compute_ns)
     under = 1 - fastest.compute_ns / median_ns if median_ns else 0.0
     if over < _WORTH_SAYING <= under:
         return f"{rank_name(fastest).capitalize()} computes shortest, {share(under)} below the middle one."
@@ -67,28 +67,28 @@ def _computing(found: RankTimes) -> str:
     return f"{rank_name(slowest).capitalize()} computes longest, {share(over)} above the middle one."
 
 
-def _waiting(found: RankTimes) -> str:
+def _waiting(times: RankTimes) -> str:
     """Return how much of their time the ranks wait for others; "" where that is not known."""
-    if not found.matched_share:
+    if not times.matched_share:
         return ""
-    shares = [(rank.waiting_ns or 0) / max(rank.kernel_ns, 1) for rank in found.ranks]
+    shares = [(rank.waiting_ns or 0) / max(rank.kernel_ns, 1) for rank in times.ranks]
     ends = " to ".join(dict.fromkeys((share(min(shares)), share(max(shares)))))
     which = (
-        "" if found.matched_share > 1 - 5e-4 else f" ({share(found.matched_share)} of it could be matched)"
+        "" if times.matched_share > 1 - 5e-4 else f" ({share(times.matched_share)} of it could be matched)"
     )
-    takes = "takes at least" if found.missing else "takes"
+    takes = "takes at least" if times.missing else "takes"
     return f"Waiting for other ranks in collective communication{which} {takes} {ends} of their kernel time."
 
 
-def _stands(found: RankTimes) -> str:
-    best, ranks = found.best, len(found.ranks)
+def _stands(times: RankTimes) -> str:
+    best, ranks = times.best, len(times.ranks)
     off = f"{ranks} times its time is {_signed(best.error)} from the total, and no choice of kernels is off"
     name = rank_name(best).capitalize()
     return f"{name} stands best for all: {off} by more than {share(best.error_by_kernel)} of it."
 
 
-def _table(found: RankTimes) -> Listing:
-    ranks, median_ns = found.ranks, found.median_compute_ns
+def _table(times: RankTimes) -> Listing:
+    ranks, median_ns = times.ranks, times.median_compute_ns
     communicates = any(rank.communication_ns for rank in ranks)
     of_talk = [
         Column("communicates", [share(rank.communication_ns / max(rank.kernel_ns, 1)) for rank in ranks]),

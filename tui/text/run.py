@@ -25,7 +25,7 @@ from tui.text.estimate import (
     estimate_blocks,
     estimate_rows,
     missing_text,
-    summary_of_estimate,
+    summarise_with_options,
     total_head,
     warm_export,
     within_text,
@@ -137,7 +137,7 @@ def run_result(ran: RunResult, request: RunRequest, options: EstimateOptions, co
         behind = 2 if total_head(estimate, estimate.main) and not estimate.main.is_incomplete else 1
         yield from (*lines[:behind], *given_up, *lines[behind:], *blocks_below)
 
-    summary = summarise_run(summary_of_estimate(estimate, None, options), state)
+    summary = summarise_run(summarise_with_options(estimate, None, options), state)
     return CommandResult(
         "run",
         summary,

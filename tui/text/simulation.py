@@ -133,7 +133,7 @@ def _launches(launches: Sequence[ListedLaunch | None]) -> Listing:
         figures.append(
             Column(name, [UNKNOWN if size is None else "x".join(map(str, size)) for size in sizes])
         )
-    return Listing(figures, "kernel", lambda row, room: shortened(kernels[row], room), whole=kernels)
+    return Listing(figures, "kernel", lambda row, room: shortened(kernels[row], room), full_labels=kernels)
 
 
 # Where the simulation of kernels can stop.

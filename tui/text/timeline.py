@@ -23,7 +23,7 @@ from tui.options.look import RangesOptions
 from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, printable, shortened
-from tui.text.groups import clusters_of_group, group_columns
+from tui.text.groups import group_clusters, group_columns
 from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import with_selection
 
@@ -50,7 +50,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
     gaps = _shown_gaps(timeline)
     return timeline_chart(
         timeline.launches,
-        clusters_of_group(timeline.study, timeline.group),
+        group_clusters(timeline.study, timeline.group),
         timeline.drawn_ids,
         width,
         height,
@@ -58,18 +58,18 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
         log=log,
         left=left,
         cluster=timeline.cluster,
-        has_mean=drift_of(timeline),
+        has_mean=is_drifting(timeline),
         gaps=gaps and gaps[0],
     )
 
 
 def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
     """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
-    clusters = clusters_of_group(timeline.study, timeline.group)
+    clusters = group_clusters(timeline.study, timeline.group)
     return replace(timeline, cluster=clusters_of(timeline.launches.duration_ns, clusters))
 
 
-def drift_of(timeline: GroupTimeline) -> bool:
+def is_drifting(timeline: GroupTimeline) -> bool:
     """Return whether the finding that kernels drift is about this group."""
     drift = timeline.study.order.drift
     is_found = any(finding.code == "drift" for finding in timeline.study.findings)
@@ -99,7 +99,7 @@ def timeline_blocks(
     `above`: the ranges above the chart, or what is said in their place.
     """
     key = timeline.study.counts.groups[timeline.group].key
-    left = left_of(canvas.width, has_ranges=isinstance(above, RangeForest))
+    left = columns_before_chart(canvas.width, has_ranges=isinstance(above, RangeForest))
     yield shortened(f"#{timeline.group + 1} {key}", canvas.width)
     yield course_forms(timeline)[0]
     if isinstance(above, RangeForest):
@@ -139,16 +139,16 @@ def course_forms(timeline: GroupTimeline) -> list[str]:
 
     Where they stand, how their durations begin and end; that they drift, idle gaps.
     """
-    said = ["its mean drifts"] if drift_of(timeline) else []
-    if (found := _shown_gaps(timeline)) is not None:
-        gaps, least_ns, span_ns = found
+    remarks = ["its mean drifts"] if is_drifting(timeline) else []
+    if (gaps_shown := _shown_gaps(timeline)) is not None:
+        gaps, least_ns, span_ns = gaps_shown
         over, part = duration(least_ns), share(gaps.total_ns / span_ns)
         many = f"{counted(len(gaps), 'gap')} over {over}: {part} of the time"
-        said.append(many if len(gaps) else f"no idle gap over {over}")
+        remarks.append(many if len(gaps) else f"no idle gap over {over}")
     launches = counted(len(timeline.launches), "launch")
     words = course(timeline.launches)
     forms = ([words], [launches, *words.split("; ")[1:]], [launches])
-    return ["; ".join([*form, *said]) for form in forms] + [launches]
+    return ["; ".join([*form, *remarks]) for form in forms] + [launches]
 
 
 def course(launches: GroupLaunches) -> str:
@@ -157,9 +157,9 @@ def course(launches: GroupLaunches) -> str:
     if number == 1:
         return f"1 launch, id {launches.id[0]:,}: {duration(float(launches.duration_ns[0]))}"
     tenths = launches.duration_ns[:tenth], launches.duration_ns[-tenth:]
-    first, last = (duration(float(each.mean())) for each in tenths)
-    where = f"{counted(number, 'launch')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
-    return f"{where}; mean of the first tenth {first}, of the last {last}"
+    first, last = (duration(float(tenth_ns.mean())) for tenth_ns in tenths)
+    place = f"{counted(number, 'launch')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
+    return f"{place}; mean of the first tenth {first}, of the last {last}"
 
 
 # Ranges as a list.
@@ -167,14 +167,14 @@ def course(launches: GroupLaunches) -> str:
 
 def ranges_result(profile: Profile, listed: RangeList, options: RangesOptions) -> CommandResult:
     """Return the ranges of a region of a profile in every form."""
-    kept = listed.kept
+    counts = listed.kept
     rows = summarise_ranges(listed, _chosen(listed, options, options.top))
     result = CommandResult("ranges", rows, lambda _: _range_blocks(listed, options))
-    return with_selection(result, counts_selection(profile, kept))
+    return with_selection(result, counts_selection(profile, counts))
 
 
-def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:
-    return listed.chosen(by_time=options.sort is RangeSort.TIME, depth=options.depth, most=most)
+def _chosen(listed: RangeList, options: RangesOptions, limit: int | None) -> list[int]:
+    return listed.chosen(by_time=options.sort is RangeSort.TIME, depth=options.depth, most=limit)
 
 
 def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
@@ -187,33 +187,35 @@ def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
 
 def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
     """Yield the tree with figures at its left, on a page whole paths as `--range` takes them."""
-    chosen = _chosen(listed, options, options.top or _MOST_ROWS)
-    if not chosen:
+    paths = _chosen(listed, options, options.top or _MOST_ROWS)
+    if not paths:
         yield NO_RANGES
         return
-    rows = summarise_ranges(listed, chosen)
+    rows = summarise_ranges(listed, paths)
     ids = ["-".join(dict.fromkeys((str(row.first), str(row.last)))) for row in rows]
     times = Column("times", [count(row.times) for row in rows])
     figures = [*_range_figures(rows), times, Column("ids", ids)]
 
     def label(row: int, room: int) -> str:
         """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
-        each = rows[row]
-        indent = "  " * each.depth
+        summary = rows[row]
+        indent = "  " * summary.depth
         room = max(room - len(indent), _LEAST_LABEL)
-        text = f"{each.name}: {_selection(listed, chosen[row])}"
-        is_fit = each.source == "found" and len(text) <= room
-        return f"{indent}{text}" if is_fit else indent + shortened(str(each.name), room)
+        text = f"{summary.name}: {_selection(listed, paths[row])}"
+        is_fit = summary.source == "found" and len(text) <= room
+        return f"{indent}{text}" if is_fit else indent + shortened(str(summary.name), room)
 
-    yield Listing(figures, "range", label, dropped_first=(), whole=[row.path for row in rows])
-    if rest := int((listed.launches > 0).sum()) - len(chosen):
+    yield Listing(figures, "range", label, dropped_first=(), full_labels=[row.path for row in rows])
+    if rest := int((listed.launches > 0).sum()) - len(paths):
         yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
 
 
 def _selection(listed: RangeList, path: int) -> str:
     """Return how the launches of an iteration, or of all, are selected, and what that holds beside them."""
-    said = f"--launches {listed.first[path]}:{listed.last[path] + 1}"
-    return f"{said}, with {listed.between[path]:,} between" if listed.between[path] else said
+    selection_text = f"--launches {listed.first[path]}:{listed.last[path] + 1}"
+    return (
+        f"{selection_text}, with {listed.between[path]:,} between" if listed.between[path] else selection_text
+    )
 
 
 # Ranges as a tree above a chart.
@@ -238,15 +240,15 @@ class RangeForest:
     @classmethod
     def of(cls, listed: RangeList) -> RangeForest:
         """Return the ranges that have launches."""
-        shown = np.flatnonzero(listed.launches > 0)
-        parent = listed.paths.parent[shown]
-        order = np.lexsort((shown, listed.first[shown], shown >= listed.found_from, parent))
-        return cls(listed, shown[order], parent[order])
+        paths = np.flatnonzero(listed.launches > 0)
+        parent = listed.paths.parent[paths]
+        order = np.lexsort((paths, listed.first[paths], paths >= listed.found_from, parent))
+        return cls(listed, paths[order], parent[order])
 
     def inside(self, path: int) -> list[int]:
         """Return the paths directly inside one; of -1 the outermost."""
-        found: list[int] = self.by_parent[self._inside(path)].tolist()
-        return found
+        paths: list[int] = self.by_parent[self._inside(path)].tolist()
+        return paths
 
     def has_inside(self, path: int) -> bool:
         """Whether any lies inside."""
@@ -287,13 +289,13 @@ class TreeMarks:
 
 def above_chart(listed: RangeList | None, *, is_looked_for: bool = True) -> RangeForest | str:
     """Return the ranges as a tree, or in words why there is none."""
-    found = NONE if listed is None else RangeForest.of(listed)
-    return found if is_looked_for else TOO_MANY
+    inside = NONE if listed is None else RangeForest.of(listed)
+    return inside if is_looked_for else TOO_MANY
 
 
-def left_of(width: int, *, has_ranges: bool) -> int:
+def columns_before_chart(width: int, *, has_ranges: bool) -> int:
     """Return the columns at the left of a timeline's dots: as many as the ranges above need for words."""
-    return next(left for least, left in _LEFTS if width >= least) if has_ranges else LEFT
+    return next(left for width_from, left in _LEFTS if width >= width_from) if has_ranges else LEFT
 
 
 def tree_grid(
@@ -303,14 +305,16 @@ def tree_grid(
 
     `run`: the axis of the chart below; without one, or where there is no room, there are no bars.
     """
-    left = left_of(width, has_ranges=True)
+    left = columns_before_chart(width, has_ranges=True)
     room = width if left == LEFT else left - 1
-    columns = {each.heading: each.cells for each in _range_figures(summarise_ranges(forest.listed, paths))}
+    columns = {
+        column.heading: column.cells for column in _range_figures(summarise_ranges(forest.listed, paths))
+    }
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
-    for column, least in _DROPPED_FIRST:
-        if room - sum(each + 2 for each in widths.values()) < least:
+    for column, room_from in _DROPPED_FIRST:
+        if room - sum(cells + 2 for cells in widths.values()) < room_from:
             del widths[column]
-    name_room = max(room - sum(each + 2 for each in widths.values()), 0)
+    name_room = max(room - sum(cells + 2 for cells in widths.values()), 0)
 
     def line(name: str, cells: Iterable[str]) -> str:
         figures = zip(cells, widths.values(), strict=True)
@@ -319,8 +323,8 @@ def tree_grid(
     grid = blank(width, len(paths) + 1)
     put(grid, 0, 0, line("  range", widths), HEADING)
     for row, path in enumerate(paths, start=1):
-        said = line(_name(forest, path, marks, name_room), (columns[name][row - 1] for name in widths))
-        put(grid, row, 0, said, SELECTED if path == marks.cursor else LABEL)
+        row_text = line(_name(forest, path, marks, name_room), (columns[name][row - 1] for name in widths))
+        put(grid, row, 0, row_text, SELECTED if path == marks.cursor else LABEL)
         if run is not None and left > LEFT:
             bar = run.bar(*forest.listed.runs(path))
             put(grid, row, left, bar, MARKER if path == marks.in_force else LABEL)
@@ -333,10 +337,10 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     listed, depth = forest.listed, int(forest.listed.paths.depth[path])
     opened = _OPEN if path in marks.opened else _CLOSED
     mark = opened[is_ascii()] if forest.has_inside(path) else " "
-    chosen = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
+    force_mark = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
     is_iteration = path >= listed.found_from and depth
     name = printable(f"{'iteration ' if is_iteration else ''}{listed.paths.name(path)}")
-    place = f"{chosen}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
+    place = f"{force_mark}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
     room = width - len(place)
     return place + cut(name, room, ELLIPSIS[is_ascii()]) if room > 0 else place[:width]
 

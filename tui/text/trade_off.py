@@ -54,43 +54,47 @@ class TradeOff:
         return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
-def trade_off_result(study: Study, known: TradeOff, options: TradeOffOptions) -> CommandResult:
+def trade_off_result(study: Study, curve: TradeOff, options: TradeOffOptions) -> CommandResult:
     """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
 
     What binds the plan itself stands in its row.
     """
-    total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
-    words, binding = "", relaxed_options(total_ns, known.costs)
-    if found is not None:
-        words = binding_text(found, study.design, total_ns, slowdown)
-        words = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
+    total_ns, relaxations, slowdown = (
+        study.counts.total_duration_ns,
+        curve.costs.binding,
+        curve.costs.slowdown,
+    )
+    words, binding = "", relaxed_options(total_ns, curve.costs)
+    if relaxations is not None:
+        words = binding_text(relaxations, study.design, total_ns, slowdown)
+        words = f"At epsilon {curve.target.epsilon:g}, {ratio(study.speedup)}, {words}."
     rows = [
-        trade_off_row(point, slowdown, binding if point.epsilon == known.target.epsilon else None)
-        for point in known.points
+        trade_off_row(point, slowdown, binding if point.epsilon == curve.target.epsilon else None)
+        for point in curve.points
     ]
-    rows += [row_without_plan(point.epsilon, with_flags(point.problem.message)) for point in known.missing]
+    rows += [row_without_plan(point.epsilon, with_flags(point.problem.message)) for point in curve.missing]
     rows.sort(key=lambda row: row.epsilon)
 
     def blocks(canvas: Canvas) -> Iterator[Block]:
         size = None if canvas.is_page else (options.width or canvas.width, options.height or _HEIGHT)
-        return trade_off_blocks(known, size, words)
+        return trade_off_blocks(curve, size, words)
 
     return CommandResult(
         "trade-off",
         rows,
         blocks=blocks,
-        warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
+        warnings=(*(finding.code for finding in study.findings), *missing_texts(curve)),
     )
 
 
-def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Block]:
+def trade_off_blocks(curve: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Block]:
     """Yield what was asked in a line, the chart, the points in a table, the plan's own marked, and remarks.
 
     `size`: columns and rows of the chart; None for no chart. `binding`: what binds the plan itself, in words;
     "" where that is not asked for.
     """
-    points, slowdown = known.ascending, known.costs.slowdown
-    marks = ["<- plan" if point.epsilon == known.target.epsilon else "" for point in points]
+    points, slowdown = curve.ascending, curve.costs.slowdown
+    marks = ["<- plan" if point.epsilon == curve.target.epsilon else "" for point in points]
     columns = [
         Column("epsilon", [f"{point.epsilon:g}" for point in points]),
         Column("speedup", [ratio(point.speedup) for point in points]),
@@ -104,47 +108,47 @@ def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str
     ]
     if slowdown is not None:
         # In place of the time on the GPU, which is the same in proportion: all fits 80 columns.
-        taken = [hours(machine_hours(point.sampled_duration_ns, slowdown)) for point in points]
-        columns[4] = Column("one machine", taken)
-    yield f"{known.method}, confidence {known.target.confidence:g}"
-    yield from () if size is None else (known.chart(*size), "")
+        machine_times = [hours(machine_hours(point.sampled_duration_ns, slowdown)) for point in points]
+        columns[4] = Column("one machine", machine_times)
+    yield f"{curve.method}, confidence {curve.target.confidence:g}"
+    yield from () if size is None else (curve.chart(*size), "")
     yield columns
-    first, level = _level_from(known), ""
+    first, level = _level_from(curve), ""
     if first is not None:
-        why = ": `--group-epsilon` or `--min-samples` asks for more"
-        has_others = "group_epsilon" in method_named(known.method).target_fields
-        level = f"From epsilon {first:g} on the plan stays the same{why if has_others else ''}."
-    for text in filter(None, (level, binding, *missing_texts(known))):
+        reason = ": `--group-epsilon` or `--min-samples` asks for more"
+        has_others = "group_epsilon" in method_named(curve.method).target_fields
+        level = f"From epsilon {first:g} on the plan stays the same{reason if has_others else ''}."
+    for text in filter(None, (level, binding, *missing_texts(curve))):
         yield from ("", text)
 
 
-def missing_texts(known: TradeOff) -> list[str]:
+def missing_texts(curve: TradeOff) -> list[str]:
     """Return at which epsilons there is no plan, a text for each reason."""
     reasons: dict[str, list[str]] = {}
-    for each in sorted(known.missing, key=lambda each: each.epsilon):
-        reasons.setdefault(each.problem.in_short, []).append(f"{each.epsilon:g}")
+    for point in sorted(curve.missing, key=lambda point: point.epsilon):
+        reasons.setdefault(point.problem.in_short, []).append(f"{point.epsilon:g}")
     return [
-        f"No plan at epsilon {listed(epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
+        f"No plan at epsilon {listed(epsilons)}, {len(epsilons)} of {curve.tried} points: {reason}."
         for reason, epsilons in reasons.items()
     ]
 
 
-def missing_forms(known: TradeOff) -> tuple[str, ...]:
+def missing_forms(curve: TradeOff) -> tuple[str, ...]:
     """Return the same in few words, the longest wording first; nothing where no point is missing."""
-    there = f"{len(known.points)} of {known.tried} points"
-    problems = dict.fromkeys(each.problem.in_short for each in known.missing)
-    return (*(f"{there}: {problem}" for problem in problems), there)[-2:] if problems else ()
+    points_text = f"{len(curve.points)} of {curve.tried} points"
+    problems = dict.fromkeys(point.problem.in_short for point in curve.missing)
+    return (*(f"{points_text}: {problem}" for problem in problems), points_text)[-2:] if problems else ()
 
 
-def level_forms(known: TradeOff) -> tuple[str, ...]:
+def level_forms(curve: TradeOff) -> tuple[str, ...]:
     """Return the same in few words; nothing where the plan keeps changing."""
-    first = _level_from(known)
+    first = _level_from(curve)
     return () if first is None else (f"same from {first:g}",)
 
 
-def _level_from(known: TradeOff) -> float | None:
+def _level_from(curve: TradeOff) -> float | None:
     """Return the least epsilon from which on all plans are the same; None where the last two are not."""
-    points = known.ascending
+    points = curve.ascending
     cost = [(point.samples, point.sampled_duration_ns) for point in points]
-    level = list(takewhile(lambda each: each == cost[-1], reversed(cost)))
+    level = list(takewhile(lambda point_cost: point_cost == cost[-1], reversed(cost)))
     return points[len(cost) - len(level)].epsilon if len(level) > 1 else None

@@ -67,8 +67,8 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
     for node in nodes:
         if node_name(node.path) == name:
             return node
-    what = f"--node {name}: the tree has no such node so far"
-    raise OptionError(what, remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it")
+    message = f"--node {name}: the tree has no such node so far"
+    raise OptionError(message, remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it")
 
 
 def stop_histogram(stop: TreeSnapshot, width: int, height: int, *, log: bool = False) -> Grid:
@@ -76,7 +76,7 @@ def stop_histogram(stop: TreeSnapshot, width: int, height: int, *, log: bool = F
     counts, node = stop.counts, stop.node
     axis: DurationAxis = "log" if log else "linear"
     if node is None:
-        clusters = [_range_ns(counts, each) for each in stop.nodes if each.verdict is Verdict.KEEP]
+        clusters = [_range_ns(counts, node) for node in stop.nodes if node.verdict is Verdict.KEEP]
         return histogram(*counts.group_pairs(stop.group), clusters, width, height, axis=axis)
     of_node = slice(node.start, node.stop)
     split = None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT)
@@ -90,11 +90,11 @@ def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
 
 def place_line(stop: TreeSnapshot) -> str:
     """Return how many decisions were taken on the group, and which comes next."""
-    taken = counted(len(stop.nodes), "decision")
+    decisions = counted(len(stop.nodes), "decision")
     return (
-        f"after {taken}, next {node_name(stop.pending.path)}"
+        f"after {decisions}, next {node_name(stop.pending.path)}"
         if stop.pending
-        else f"split to its end by {taken}"
+        else f"split to its end by {decisions}"
     )
 
 
@@ -122,13 +122,13 @@ def card_lines(stop: TreeSnapshot) -> list[str]:
     if node.samples_new is not None and node.tau_new_ns is not None and node.threshold_ns is not None:
         parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
         split = f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"
-    whole = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample')}"
+    kept_text = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample')}"
     is_ahead = stop.pending is not None and node.path == stop.pending.path
     by = "proposed: " if is_ahead else "decided: "
     if node.overridden:
         # The reason already says that the user decided.
         by = "next: " if is_ahead else ""
-    return [first, f"{by}{node.verdict}; {node.reason}", whole, split]
+    return [first, f"{by}{node.verdict}; {node.reason}", kept_text, split]
 
 
 def running_lines(stop: TreeSnapshot) -> list[str]:
@@ -137,14 +137,14 @@ def running_lines(stop: TreeSnapshot) -> list[str]:
     if running is None:
         return []
     speedup, samples = ratio(running.speedup), counted(running.samples, "sample")
-    total, worst, here = map(share, (running.bound, running.worst_group_bound, running.group_bound))
+    total, worst, bound = map(share, (running.bound, running.worst_group_bound, running.group_bound))
     head = "All groups split" if stop.is_plan else "If splitting ended here"
     cost = f"speedup {speedup}, {samples} in {counted(running.strata, 'stratum')}"
-    bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
+    bounds = f"{total} of the total time, {worst} of any kernel group's, {bound} of this one's"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
-        f"{speedup}, {samples}; bounds: total {total}, worst {worst}, this {here}",
-        f"{speedup}; total {total}, worst {worst}, this {here}",
+        f"{speedup}, {samples}; bounds: total {total}, worst {worst}, this {bound}",
+        f"{speedup}; total {total}, worst {worst}, this {bound}",
     ]
 
 
