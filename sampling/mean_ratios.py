@@ -10,7 +10,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
-from sampling.strata.strata import student_t
+from sampling.strata.satterthwaite import student_t
 from sampling.strata.target import Target
 
 #: With fewer launches on a side a kernel has no interval.

@@ -31,7 +31,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.strata import DECLARED_FREEDOM, student_t
+from sampling.strata.satterthwaite import PRIOR_DF, student_t
 from sampling.text import counted
 
 # How much warm/cold varies by launch: by 0.116 of it over a PyTorch program, 0.08 to 0.09 in plans of it.
@@ -182,8 +182,8 @@ def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     left = of_warm - ratio * of_cold
     unit, squares = (float(((1 - chance) * each**2).sum()) for each in (of_cold, left))
     seen = pairs / (pairs - 1) * squares / unit if unit else 0.0
-    freedom = DECLARED_FREEDOM + pairs - 1
-    spread = (DECLARED_FREEDOM * (_DECLARED * ratio) ** 2 + (pairs - 1) * seen) / freedom
+    freedom = PRIOR_DF + pairs - 1
+    spread = (PRIOR_DF * (_DECLARED * ratio) ** 2 + (pairs - 1) * seen) / freedom
     error = float(np.sqrt(spread * unit)) / float(of_warm.sum())
     return ColdCheck(ratio, error, freedom / 2, pairs)
 

@@ -25,7 +25,8 @@ from sampling.estimation.total import ErrorParts, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.measured_run import CYCLES
-from sampling.strata.strata import DECLARED_FREEDOM, starting_spreads, student_t
+from sampling.strata.satterthwaite import PRIOR_DF, student_t
+from sampling.strata.strata import starting_spreads
 
 #: So many launches of one kernel that fail alike say that the simulator never runs it
 _MOST_FAILURES = 3
@@ -165,9 +166,9 @@ def of_the_rest(
     per_ns = np.array([total.total / time_ns[key] for key, total in groups.items()])
     lasts = lost_ns / time_ns[like or ""]
     squares, freedom = float(((per_ns / per_ns.mean() - 1) ** 2).sum()), len(per_ns) - 1
-    declared = DECLARED_FREEDOM * starting_spreads(plan.options.target)[1] ** 2
-    spread = math.sqrt((declared + squares) / (DECLARED_FREEDOM + freedom))
-    quantile = float(student_t(main.confidence, (DECLARED_FREEDOM + freedom) / 2))
+    declared = PRIOR_DF * starting_spreads(plan.options.target)[1] ** 2
+    spread = math.sqrt((declared + squares) / (PRIOR_DF + freedom))
+    quantile = float(student_t(main.confidence, (PRIOR_DF + freedom) / 2))
     assumed = math.hypot(quantile * spread * lasts * behaves.total, lasts * (behaves.half_width or 0.0))
     total, before = main.total + lasts * behaves.total, main.half_width or 0.0
     # Every result is looked at, so the interval is no narrower than what is waited for.

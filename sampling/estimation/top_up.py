@@ -28,7 +28,7 @@ from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.strata import student_t
+from sampling.strata.satterthwaite import student_t
 
 #: The most that one round adds to the sampled time, as a share of it.
 MOST_ADDED = 0.25
@@ -64,7 +64,7 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     metric counts, as the time that it takes elsewhere.
     """
     launches, total = made.launches, made.totals.sum(axis=-1)
-    nu = np.fmax(found.degrees_of_freedom, _LEAST_FREEDOM)
+    nu = np.fmax(found.effective_df, _LEAST_FREEDOM)
     wanted = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
     x_total = float((launches * made.mean_x).sum())
     of_shown = (made.totals * (made.mean_x > 0)).sum(axis=-1)
@@ -73,10 +73,10 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     by_metric = np.divide(made.y, per_x, out=np.zeros(np.shape(made.y)), where=per_x > 0)
     cost = np.where(made.mean_x > 0, made.mean_x, by_metric)
     lent = _LENT * (np.asarray(found.factor)[..., np.newaxis] * made.declared)
-    relative = (found.freedom * found.spread + lent) / (found.freedom + _LENT)
+    relative = (found.df * found.cv_squared + lent) / (found.df + _LENT)
     spread = (per_x * launches * cost) ** 2 * relative
     samples = np.broadcast_to(made.samples, spread.shape)
-    most = np.where(made.left_out > 0, launches, samples)
+    most = np.where(made.finite_population_factor > 0, launches, samples)
     most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
     need = np.divide(np.sqrt(spread), np.sqrt(cost), out=np.zeros(spread.shape), where=cost > 0)
     largest = need.max(axis=-1, keepdims=True)

@@ -42,7 +42,7 @@ from sampling.strata.strata import (
     Strata,
     declared_spread,
     expected_half_width,
-    left_out,
+    finite_population_factor,
     measured_clusters,
     spread,
 )
@@ -229,7 +229,8 @@ class _Curves:
         self.ranges = ranges
         times = [np.bincount(each.group, each.samples * each.cost_ns, groups) for each in ranges]
         variances = [
-            np.bincount(each.group, each.b * left_out(each.samples, each.launches), groups) for each in ranges
+            np.bincount(each.group, each.b * finite_population_factor(each.samples, each.launches), groups)
+            for each in ranges
         ]
         self.time_ns, self.variance = np.stack(times, axis=1), np.stack(variances, axis=1)
 
@@ -274,9 +275,9 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
     """Take samples away while the bounds hold, those first that save most time for their variance."""
     group, n, b, m = ranges.group, ranges.launches, ranges.b, ranges.samples.copy()
     while True:
-        variance = b * left_out(m, n)
+        variance = b * finite_population_factor(m, n)
         spare, own_spare = budget - variance.sum(), (own - np.bincount(group, variance, len(own)))[group]
-        added = b * left_out(np.maximum(m - 1, 1), m)
+        added = b * finite_population_factor(np.maximum(m - 1, 1), m)
         order = np.argsort(added / np.maximum(ranges.cost_ns, _NO_TIME))
         fits = (m > np.minimum(least, n)) & (added <= np.minimum(own_spare, spare))
         rows = order[fits[order]]
@@ -331,7 +332,7 @@ class _Planner:
         self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
         self.sampled_ns = float(np.dot(ranges.samples, ranges.cost_ns))
-        variance = float(np.dot(ranges.b, left_out(ranges.samples, ranges.launches)))
+        variance = float(np.dot(ranges.b, finite_population_factor(ranges.samples, ranges.launches)))
         self.met_epsilon = target.epsilon * float(np.sqrt(variance / budget))
 
     def stricter(self, epsilon: float) -> _Planner:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.strata import left_out, sample_variance, spread
+from sampling.strata.strata import finite_population_factor, sample_variance, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
@@ -94,7 +94,7 @@ def water_filled_sample_sizes(
         return np.clip(wanted, least, launches).astype(np.int64)
 
     def feasible(theta: FloatArray) -> BoolArray:
-        variance = np.add.reduceat(b * left_out(sizes(theta), launches), offsets[:-1])
+        variance = np.add.reduceat(b * finite_population_factor(sizes(theta), launches), offsets[:-1])
         return np.asarray(variance <= budget)
 
     # Between less than one sample each and a census of all, by a ten-millionth more: rounding must leave the
