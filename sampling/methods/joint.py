@@ -94,9 +94,9 @@ class _Ranges(NamedTuple):
         return _Ranges._make(column[here] for column in self)
 
 
-def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray:
-    """Return the whole m of least m c + lambda b / m: the least with m (m + 1) >= worth = lambda b / c."""
-    m = np.sqrt(worth + 0.25)
+def _best_sizes(benefit: FloatArray, launches: IntArray, least: int) -> FloatArray:
+    """Return the whole m of least m c + lambda b / m: the least with m (m + 1) >= benefit = lambda b / c."""
+    m = np.sqrt(benefit + 0.25)
     m -= 0.5
     return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
 
@@ -121,6 +121,20 @@ class _Moments(NamedTuple):
         return cls(mean_ns, *sums)
 
 
+class _Batch(NamedTuple):
+    """Groups (g,) with as many cuts each, and all ranges (g, r) between two of their cuts."""
+
+    group: IntArray
+    #: (g, cuts) where each may be cut, among all pairs.
+    cuts: IntArray
+    #: (g, r) which ranges are no stratum: those that join fixed ones.
+    is_barred: BoolArray
+    #: (g, r) N, cost of a launch and b.
+    launches: IntArray
+    cost_ns: FloatArray
+    b: FloatArray
+
+
 class _Cutter:
     """All ranges between the cuts that every group may have, and the cheapest way through them at a price."""
 
@@ -135,10 +149,9 @@ class _Cutter:
         # As they are recorded, and with time for launches that show none: what varies more counts.
         shown = [recorded] if recorded is counts else [recorded, counts]
         self._moments = [_Moments.of_pairs(each) for each in shown]
-        # Groups, their cuts, which of all ranges are barred, and N, cost of a launch and b of all ranges.
-        self._batches: list[tuple[IntArray, IntArray, BoolArray, IntArray, FloatArray, FloatArray]] = []
+        self._batches: list[_Batch] = []
 
-    def measured(
+    def measure_ranges(
         self, group: IntArray, start: IntArray, stop: IntArray
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return N, cost of a launch and b = N^2 S^2 of any ranges of pairs; 0 of an empty one."""
@@ -167,11 +180,11 @@ class _Cutter:
                 k = max(len(bounds[group]) for group in some)
                 padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
                 j, i = np.tril_indices(k, -1)
-                n, cost_ns, b = self.measured(some[:, np.newaxis], padded[:, i], padded[:, j])
+                n, cost_ns, b = self.measure_ranges(some[:, np.newaxis], padded[:, i], padded[:, j])
                 # Of fixed ranges none may be joined with the next.
                 barred = np.isin(some, list(fixed))[:, np.newaxis] & (j - i > 1)
                 # An empty range counts as a launch that takes no time, which divides nothing by 0.
-                self._batches.append((some, padded, barred, np.maximum(n, 1), cost_ns, b))
+                self._batches.append(_Batch(some, padded, barred, np.maximum(n, 1), cost_ns, b))
 
     def _possible_cuts(self, group: int, most: int) -> IntArray:
         """Return where to cut: between all durations, or where sqrt(count * gap) is evenly shared."""
@@ -184,19 +197,20 @@ class _Cutter:
         inner = np.searchsorted(weight, weight[-1] * np.arange(1, most) / most)
         return np.unique(np.concatenate([[first, last], first + 1 + inner]))
 
-    def cheapest(self, prices: FloatArray, least: int) -> list[_Ranges]:
+    def find_cheapest(self, prices: FloatArray, least: int) -> list[_Ranges]:
         """Return for each of the prices (groups, prices) the ranges that cost least, with their sizes."""
         found = []
-        for done, (some, bounds, barred, launches, launch_ns, spreads) in enumerate(self._batches):
-            price, n = prices[some][:, :, np.newaxis], launches[:, np.newaxis]
-            cost_ns, b = launch_ns[:, np.newaxis], spreads[:, np.newaxis]
+        for done, batch in enumerate(self._batches):
+            some, bounds = batch.group, batch.cuts
+            price, n = prices[some][:, :, np.newaxis], batch.launches[:, np.newaxis]
+            cost_ns, b = batch.cost_ns[:, np.newaxis], batch.b[:, np.newaxis]
             m = _best_sizes(price * (b / np.maximum(cost_ns, _NO_TIME)), n, least)
             # m c + lambda b (1/m - 1/N), which is to the digit m c where all are simulated.
             cost = n - m
             cost /= m
             cost *= price * (b / n)
             cost += m * cost_ns
-            np.copyto(cost, np.inf, where=barred[:, np.newaxis])
+            np.copyto(cost, np.inf, where=batch.is_barred[:, np.newaxis])
             ways, k = cost.shape[:2], bounds.shape[1]
             cheapest, came = np.zeros((*ways, k)), np.zeros((*ways, k), dtype=np.int64)
             for j in range(1, k):
@@ -217,7 +231,7 @@ class _Cutter:
                 self._progress(done + 1, len(self._batches), "pricing")
         place, group, start, stop, sizes = np.concatenate(found, axis=1)
         order = np.lexsort((start, place))
-        every = _Ranges(group, start, stop, *self.measured(group, start, stop), sizes).rows(order)
+        every = _Ranges(group, start, stop, *self.measure_ranges(group, start, stop), sizes).rows(order)
         ends = np.searchsorted(place[order], np.arange(prices.shape[1] + 1))
         return [every.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
 
@@ -234,7 +248,7 @@ class _Curves:
         ]
         self.time_ns, self.variance = np.stack(times, axis=1), np.stack(variances, axis=1)
 
-    def priced(self, budget: float, own: FloatArray) -> tuple[IntArray, float]:
+    def find_price(self, budget: float, own: FloatArray) -> tuple[IntArray, float]:
         """Return the points at the least price at which all together are within the budget; and that price.
 
         Each group's own total may have the variance ``own`` (groups,).
@@ -250,9 +264,9 @@ class _Curves:
         price = unit * float(np.exp(high))
         return np.argmin(time_ns + price * self.variance, axis=1), price
 
-    def chosen(self, budget: float, own: FloatArray, least: int) -> _Ranges:
+    def allocate(self, budget: float, own: FloatArray, least: int) -> _Ranges:
         """Return ranges of little time: one price for all, then what is left is spent on groups and sizes."""
-        rows, (pick, _) = np.arange(len(self.time_ns)), self.priced(budget, own)
+        rows, (pick, _) = np.arange(len(self.time_ns)), self.find_price(budget, own)
         while True:
             now = self.variance[rows, pick]
             spare = budget - now.sum()
@@ -268,10 +282,10 @@ class _Curves:
             pick[taken] = point[taken]
         parts = [each.rows(pick[each.group] == place) for place, each in enumerate(self.ranges)]
         every = _Ranges(*map(np.concatenate, zip(*parts, strict=True)))
-        return _with_fewer(every.rows(np.argsort(every.start)), budget, own, least)
+        return _drop_samples(every.rows(np.argsort(every.start)), budget, own, least)
 
 
-def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> _Ranges:
+def _drop_samples(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> _Ranges:
     """Take samples away while the bounds hold, those first that save most time for their variance."""
     group, n, b, m = ranges.group, ranges.launches, ranges.b, ranges.samples.copy()
     while True:
@@ -287,6 +301,22 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
         if not len(rows):
             return ranges._replace(samples=m)
         m[rows] -= 1
+
+
+class _Trial(NamedTuple):
+    """A plan that was drawn many times: what it costs, and where its bounds do not hold."""
+
+    strata: Strata
+    cost_ns: float
+    #: By what epsilon must shrink; 1 where the total's bounds hold in the draws.
+    shrink: float
+    #: (groups,) whose own bound does not hold.
+    over: BoolArray
+
+    @property
+    def holds(self) -> bool:
+        """Whether all bounds do."""
+        return self.shrink == 1 and not self.over.any()
 
 
 class _Planner:
@@ -311,7 +341,7 @@ class _Planner:
         all_ns = float(groups.counts.total_duration_ns or counts.total_duration_ns)
         self._budget = (target.epsilon * all_ns / target.z) ** 2
         cutter = _Cutter(counts, groups.counts, self._cycles, progress)
-        n, cost_ns, b = cutter.measured(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
+        n, cost_ns, b = cutter.measure_ranges(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
         budget = max(self._budget, 1e-300)
         guess = (np.sqrt(b * cost_ns).sum() / budget) ** 2 + 1e-30 * budget**-0.5
         # What a group's own bound may ask of it.
@@ -323,13 +353,13 @@ class _Planner:
         # Groups that are not cut, but for fixed ranges, with few launches each and with all: of few launches
         # no price may be the best.
         least = target.min_samples
-        whole = cutter.cheapest(np.zeros((len(n), 1)), least)[0]
+        whole = cutter.find_cheapest(np.zeros((len(n), 1)), least)[0]
         sizes = (np.minimum(m, whole.launches) for m in (*range(least, least + _FEW), np.inf))
         wholes = [whole._replace(samples=m.astype(np.int64)) for m in sizes]
-        coarse = _Curves([*cutter.cheapest(np.outer(alone, _COARSE), least), *wholes], len(n))
-        self.price = coarse.priced(self._budget, self._own)[1]
+        coarse = _Curves([*cutter.find_cheapest(np.outer(alone, _COARSE), least), *wholes], len(n))
+        self.price = coarse.find_price(self._budget, self._own)[1]
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
-        self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
+        self._curves = _Curves([*cutter.find_cheapest(fine, least), *coarse.ranges], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
         self.sampled_ns = float(np.dot(ranges.samples, ranges.cost_ns))
         variance = float(np.dot(ranges.b, finite_population_factor(ranges.samples, ranges.launches)))
@@ -341,7 +371,9 @@ class _Planner:
 
     def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
         """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
-        return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self._target.min_samples)
+        return self._curves.allocate(
+            self._budget * epsilon**2, self._own * share**2, self._target.min_samples
+        )
 
     def strata(self) -> tuple[Strata, float, bool]:
         """Return strata whose bounds hold in the draws, and whose interval is expected within epsilon.
@@ -350,28 +382,27 @@ class _Planner:
         """
         epsilon, share = 1.0, np.ones(len(self._own))
         while True:
-            strata, cost_ns, step, over = self._tried(epsilon, share)
-            if step == 1 and not over.any():
+            trial = self._try(epsilon, share)
+            if trial.holds:
                 break
-            epsilon *= step
-            share[over] *= _GROUP_STEP
-        strata = replace(strata, groups=self._groups if self._groups.is_pool.any() else None)
-        return strata, cost_ns, bool(share.min() < 1)
+            epsilon *= trial.shrink
+            share[trial.over] *= _GROUP_STEP
+        strata = replace(trial.strata, groups=self._groups if self._groups.is_pool.any() else None)
+        return strata, trial.cost_ns, bool(share.min() < 1)
 
-    def _tried(self, epsilon: float, share: FloatArray) -> tuple[Strata, float, float, BoolArray]:
-        """Return the plan for a share of epsilon, what it costs, by what epsilon must shrink, and for whom.
+    def _try(self, epsilon: float, share: FloatArray) -> _Trial:
+        """Return the plan for a share of epsilon, and (groups,) of each group's own bound.
 
-        That is 1 where the total's bounds hold in the draws; and (groups,) those whose own bound does not
-        hold. What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
+        What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
         """
         counts, target, over = self._groups.counts, self._target, np.zeros(len(share), dtype=np.bool_)
         ranges = self._ranges(epsilon, share)
-        paid = float(np.dot(ranges.samples, ranges.cost_ns))
+        cost_ns = float(np.dot(ranges.samples, ranges.cost_ns))
         clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
         strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
         wide = expected_half_width(strata, self._cycles, target.confidence) / target.epsilon
         if wide > 1:
-            return strata, paid, min(_STEP, wide**-0.5), over
+            return _Trial(strata, cost_ns, min(_STEP, wide**-0.5), over)
         if self._progress is not None:
             self._progress(0, 0, "judging")
         found = judged(counts, strata, self._cycles, generator(0, Stream.CALIBRATE))
@@ -383,7 +414,7 @@ class _Planner:
             for group in drawn[~self._groups.is_pool[drawn]].tolist():
                 own_ns = target.group_epsilon * counts.group_duration_ns[group]
                 over[group] = found.share_within(own_ns, with_noise=True, group=group) < target.confidence
-        return strata, paid, 1.0 if holds else _STEP, over
+        return _Trial(strata, cost_ns, 1.0 if holds else _STEP, over)
 
 
 def stratify(request: StrataRequest) -> Strata:
@@ -396,7 +427,7 @@ def stratify(request: StrataRequest) -> Strata:
     """
     target = request.target
     cuts = _fixed_cuts(request.counts, target, request.overrides)
-    planner = _planner(request, target, cuts)
+    planner = _find_planner(request, target, cuts)
     strata, cost_ns, leaps = planner.strata()
     if leaps or planner.met_epsilon < _SLACK * target.epsilon:
         for epsilon in _STRICTER[min(target.epsilon, planner.met_epsilon) > _STRICTER].tolist():
@@ -409,7 +440,7 @@ def stratify(request: StrataRequest) -> Strata:
     return strata
 
 
-def _planner(request: StrataRequest, target: Target, cuts: Mapping[int, IntArray]) -> _Planner:
+def _find_planner(request: StrataRequest, target: Target, cuts: Mapping[int, IntArray]) -> _Planner:
     """Return the planner of the groups, or pools, that are cheapest before they are judged.
 
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
