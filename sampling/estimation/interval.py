@@ -92,10 +92,17 @@ class Sample:
         if not rows.any():
             which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
             raise AnalysisError(f"no simulated launch of the plan has {which}")
-        there = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
-        stratum = (np.cumsum(there) - 1)[self.stratum[rows]]
-        of_strata = (self.launches[there], self.mean_x[there], self.group[there], self.declared[there])
-        return Sample(*of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[there]), there
+        has_result = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
+        stratum = (np.cumsum(has_result) - 1)[self.stratum[rows]]
+        of_strata = (
+            self.launches[has_result],
+            self.mean_x[has_result],
+            self.group[has_result],
+            self.declared[has_result],
+        )
+        return Sample(
+            *of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[has_result]
+        ), has_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +207,8 @@ def interval(
     count = sum_groups(is_single, group)
     relative = divide(moments.ratio * count, sum_groups(is_single * moments.ratio, group), 1.0)
     df = df * (moments.y > 0)
-    within = divide(moments.residual_squares(1.0), moments.y**2, 0.0)
-    cv_squared = _cv_squared(relative, within, is_single, df, group)
+    squares = divide(moments.residual_squares(1.0), moments.y**2, 0.0)
+    cv_squared = _cv_squared(relative, squares, is_single, df, group)
     return _interval(moments, var, cv_squared, df, is_single, prior_factor, rows)
 
 
@@ -213,8 +220,8 @@ def residual_interval(residuals: Moments, size: FloatArray) -> Interval:
     var, group = (residuals.launches * size) ** 2 * residuals.finite_population_factor, residuals.group_number
     is_single, df = _replicate_df(residuals, var)
     df = df * (size > 0)
-    relative, within = divide(residuals.y, size, 0.0), divide(residuals.yy, size**2, 0.0)
-    cv_squared = _cv_squared(relative, within, is_single, df, group)
+    relative, squares = divide(residuals.y, size, 0.0), divide(residuals.yy, size**2, 0.0)
+    cv_squared = _cv_squared(relative, squares, is_single, df, group)
     return _interval(residuals, var, cv_squared, df, is_single, 1.0, None)
 
 
@@ -224,12 +231,12 @@ def _replicate_df(moments: Moments, var: FloatArray) -> tuple[BoolArray, FloatAr
 
 
 def _cv_squared(
-    relative: FloatArray, within: FloatArray, is_single: BoolArray, df: FloatArray, group: IntArray
+    relative: FloatArray, squares: FloatArray, is_single: BoolArray, df: FloatArray, group: IntArray
 ) -> FloatArray:
     """Return (..., s) q: of squares ``within`` strata, and of single launches about their group's mean."""
     mean = sum_groups(is_single * relative, group) / np.maximum(sum_groups(is_single, group), 1)
     between = sum_groups(is_single * (relative - mean) ** 2, group)
-    return np.asarray(np.where(is_single, between, within) / np.maximum(df, 1) * (df > 0))
+    return np.asarray(np.where(is_single, between, squares) / np.maximum(df, 1) * (df > 0))
 
 
 def _interval(
@@ -326,10 +333,12 @@ def estimate(
     topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
         for sampling stopped where it was narrow, which is partly chance.
     """
-    known, there = following(sample, metric)
-    made = moments(known, known.y[:, 0])
-    everywhere = np.full(len(there), True)
-    return _estimate(sample, there, made, interval(made), everywhere, metric, confidence, topped_up_to)
+    measured, has_result = following(sample, metric)
+    strata = moments(measured, measured.y[:, 0])
+    everywhere = np.full(len(has_result), True)
+    return _estimate(
+        sample, has_result, strata, interval(strata), everywhere, metric, confidence, topped_up_to
+    )
 
 
 def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> dict[int, Estimate]:
@@ -338,52 +347,60 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     What a group shows is drawn towards what the whole sample shows. Groups without a launch that has the
     metric are left out; errors as of `estimate`.
     """
-    known, there = following(sample, metric)
-    made = moments(known, known.y[:, 0])
-    whole, estimates = interval(made).factor, {}
-    for group in np.unique(made.group).tolist():
-        found = interval(made, prior_factor=whole, rows=made.group == group)
-        estimates[group] = _estimate(sample, there, made, found, sample.group == group, metric, confidence)
+    measured, has_result = following(sample, metric)
+    strata = moments(measured, measured.y[:, 0])
+    factor, estimates = interval(strata).factor, {}
+    for group in np.unique(strata.group).tolist():
+        uncertainty = interval(strata, prior_factor=factor, rows=strata.group == group)
+        estimates[group] = _estimate(
+            sample, has_result, strata, uncertainty, sample.group == group, metric, confidence
+        )
     return estimates
 
 
 def _estimate(
     sample: Sample,
-    there: BoolArray,
-    made: Moments,
-    found: Interval,
-    here: BoolArray,
+    has_result: BoolArray,
+    strata: Moments,
+    uncertainty: Interval,
+    is_asked: BoolArray,
     metric: str,
     confidence: float,
     topped_up_to: float | None = None,
 ) -> Estimate:
-    """Return the estimate of the total of some strata, ``here`` (s,), from those that are ``there`` (s,)."""
-    nu, rows, emptied = float(found.effective_df), here[there], here & ~there
-    stratum_total, samples = np.full(len(there), np.nan), np.zeros(len(there), dtype=np.int64)
-    stratum_total[there], samples[there] = made.totals, made.samples
-    missing = int(np.maximum(sample.planned - samples, 0)[here].sum())
-    missing_x, all_x = (float(np.dot(sample.launches[of], sample.mean_x[of])) for of in (emptied, here))
+    """Return the estimate of the total of the strata that ``is_asked`` (s,) tells, by those with a result."""
+    nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
+    stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
+    stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
+    missing = int(np.maximum(sample.planned - samples, 0)[is_asked].sum())
+    missing_x, all_x = (
+        float(np.dot(sample.launches[mask], sample.mean_x[mask])) for mask in (emptied, is_asked)
+    )
     share = missing_x / all_x if all_x else 0.0
-    total = float(made.totals[rows].sum())
-    half_width = float(found._replace(stratum_var=found.stratum_var[rows]).half_width(confidence))
+    total = float(strata.totals[rows].sum())
+    half_width = float(uncertainty._replace(stratum_var=uncertainty.stratum_var[rows]).half_width(confidence))
     if topped_up_to is not None and half_width > 0:
         half_width = max(half_width, topped_up_to * total)
-    notes, seen = [], None
+    notes, observed = [], None
     if np.isnan(nu):
         notes.append("no interval: a total of 0 says nothing of the launches that were left out")
     elif np.isfinite(nu):
-        behind = float(found.observed_df)
-        rests = PRIOR_DF / (PRIOR_DF + behind)
-        seen = Seen(
-            float(found.variance_ratio), behind, float(found.observed_share), rests, bool(found.exceeds)
+        observed_df = float(uncertainty.observed_df)
+        rests = PRIOR_DF / (PRIOR_DF + observed_df)
+        observed = Seen(
+            float(uncertainty.variance_ratio),
+            observed_df,
+            float(uncertainty.observed_share),
+            rests,
+            bool(uncertainty.exceeds),
         )
     if missing:
         launches = counted(missing, "launch", "launches")
         notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")
     if emptied.any():
-        strata = counted(int(emptied.sum()), "stratum", "strata")
-        notes.append(f"incomplete: {strata} without any result, {100 * share:.3g} % of the profile's time")
-        total, nu, seen = np.nan, np.nan, None
+        lacking = counted(int(emptied.sum()), "stratum", "strata")
+        notes.append(f"incomplete: {lacking} without any result, {100 * share:.3g} % of the profile's time")
+        total, nu, observed = np.nan, np.nan, None
     has_interval = not np.isnan(nu)
     return Estimate(
         metric=metric,
@@ -392,10 +409,10 @@ def _estimate(
         high=total + half_width if has_interval else None,
         confidence=confidence,
         degrees_of_freedom=nu if has_interval else None,
-        stratum_total=stratum_total[here],
+        stratum_total=stratum_total[is_asked],
         share_missing=share,
         launches_missing=missing,
-        seen=seen,
+        seen=observed,
         notes=tuple(notes),
     )
 
@@ -433,16 +450,20 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
         if above.half_width is None or below.half_width is None or not above.total > 0:
             return Ratio(name, ratio)
         reach = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
-        both = counted(int((has_a & has_b).sum()), "launch has", "launches have")
-        reason = f"only {both} both, so its interval is that of two samples"
+        launches = counted(int((has_a & has_b).sum()), "launch has", "launches have")
+        reason = f"only {launches} both, so its interval is that of two samples"
         return Ratio(name, ratio, reason, max(0.0, ratio - reach), ratio + reach)
-    one, other = (following(sample, metric)[0] for metric in (numerator, denominator))
-    made = moments(other, other.y[:, 0])
-    size = abs(ratio) * made.totals / made.launches
-    found = residual_interval(moments(other, residuals(one) - ratio * residuals(other)), size)
-    if np.isnan(found.effective_df):
+    numerator_sample, denominator_sample = (
+        following(sample, metric)[0] for metric in (numerator, denominator)
+    )
+    strata = moments(denominator_sample, denominator_sample.y[:, 0])
+    size = abs(ratio) * strata.totals / strata.launches
+    residual = residual_interval(
+        moments(denominator_sample, residuals(numerator_sample) - ratio * residuals(denominator_sample)), size
+    )
+    if np.isnan(residual.effective_df):
         return Ratio(name, ratio)
-    half_width = float(found.half_width(confidence)) / below.total
+    half_width = float(residual.half_width(confidence)) / below.total
     return Ratio(name, ratio, None, ratio - half_width, ratio + half_width)
 
 
@@ -454,12 +475,12 @@ def following(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
     stand for: they are taken to follow them, whatever a few launches say, in one configuration as in another.
     """
-    known, there = sample.known(metric)
+    measured, has_result = sample.known(metric)
     if metric in (CYCLES, OTHER_CYCLES):
-        return known, there
-    alike = replace(known, mean_x=np.ones(len(known.mean_x)), x=np.ones(len(known.x)))
-    with_durations, without = map(_seen_over_declared, (known, alike))
-    return (alike if with_durations > _CLEARLY_WORSE * without else known), there
+        return measured, has_result
+    flat = replace(measured, mean_x=np.ones(len(measured.mean_x)), x=np.ones(len(measured.x)))
+    with_durations, without = map(_seen_over_declared, (measured, flat))
+    return (flat if with_durations > _CLEARLY_WORSE * without else measured), has_result
 
 
 def _seen_over_declared(sample: Sample) -> float:
@@ -467,9 +488,11 @@ def _seen_over_declared(sample: Sample) -> float:
 
     Where kernels are pooled these differ by themselves, which tells little of durations and is declared.
     """
-    made = moments(sample, sample.y[:, 0])
+    strata = moments(sample, sample.y[:, 0])
     return float(
-        (made.totals**2 * made.finite_population_factor * interval(made).cv_squared / made.declared).sum()
+        (
+            strata.totals**2 * strata.finite_population_factor * interval(strata).cv_squared / strata.declared
+        ).sum()
     )
 
 
@@ -478,10 +501,10 @@ def residuals(sample: Sample) -> FloatArray:
 
     The factor is the stratum's; where that has one launch, the mean of such strata of its kernel group.
     """
-    made = moments(sample, sample.y[:, 0])
-    code = made.group_number
-    single = (made.samples == 1) & (made.finite_population_factor > 0) & (made.x > 0)
-    factor = divide(sum_groups(single * made.ratio, code), sum_groups(single, code), 0.0)
-    apart = np.where(single, (made.ratio - factor) * made.mean_x, 0.0)
-    expected = made.y[sample.stratum] + made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
+    strata = moments(sample, sample.y[:, 0])
+    code = strata.group_number
+    single = (strata.samples == 1) & (strata.finite_population_factor > 0) & (strata.x > 0)
+    factor = divide(sum_groups(single * strata.ratio, code), sum_groups(single, code), 0.0)
+    apart = np.where(single, (strata.ratio - factor) * strata.mean_x, 0.0)
+    expected = strata.y[sample.stratum] + strata.ratio[sample.stratum] * (sample.x - strata.x[sample.stratum])
     return np.asarray(sample.y[:, 0] - expected + apart[sample.stratum])

@@ -45,12 +45,12 @@ class Clusters:
         first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
         return np.append(first, len(self.group))
 
-    def rows(self, here: BoolArray | slice | int) -> Clusters:
+    def rows(self, mask: BoolArray | slice | int) -> Clusters:
         """Return some of the clusters, one after the other."""
         group, start, stop, launches = (
-            column[here].ravel() for column in (self.group, self.start, self.stop, self.launches)
+            column[mask].ravel() for column in (self.group, self.start, self.stop, self.launches)
         )
-        return Clusters(group, start, stop, launches, self.mean_ns[here].ravel(), self.std_ns[here].ravel())
+        return Clusters(group, start, stop, launches, self.mean_ns[mask].ravel(), self.std_ns[mask].ravel())
 
     def with_samples(self, samples: IntArray, *, notes: tuple[str, ...] = ()) -> Strata:
         """Return the strata."""
@@ -163,8 +163,8 @@ class CycleSpread:
         """
         group, mean_ns, std_ns = clusters.group, clusters.mean_ns, clusters.std_ns
         between = np.where(self.spans_kernels[group], self.between**2, 0.0) * (mean_ns**2 + std_ns**2)
-        within = self.within_squared(clusters.start, clusters.stop) * mean_ns**2
-        of_launches = sample_variance(clusters.launches, std_ns) + within
+        noise = self.within_squared(clusters.start, clusters.stop) * mean_ns**2
+        of_launches = sample_variance(clusters.launches, std_ns) + noise
         return np.asarray(self.scale[group] * (of_launches + between))
 
     def of_own_totals(self) -> CycleSpread:
@@ -185,8 +185,8 @@ def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
     squared = target.kernel_spread**2
     of_all = 1 + 3 * squared * float(np.dot(share, share))
     scale = np.full(len(is_pool) + 1, of_all)
-    own = ~is_pool[group_of]
-    scale[group_of[own]] = np.maximum(of_all + squared * (1 - 4 * share[own]), 1.0)
+    has_own = ~is_pool[group_of]
+    scale[group_of[has_own]] = np.maximum(of_all + squared * (1 - 4 * share[has_own]), 1.0)
     return CycleSpread(
         target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale, groups.counts
     )
@@ -194,8 +194,8 @@ def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
 
 def starting_spreads(target: Target) -> tuple[float, float]:
     """Return the spreads within and between kernel groups that an interval starts from."""
-    within, between = LEAST_SPREADS
-    return max(target.noise_floor, within), max(target.kernel_spread, between)
+    least_within, between = LEAST_SPREADS
+    return max(target.noise_floor, least_within), max(target.kernel_spread, between)
 
 
 def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:

@@ -113,7 +113,7 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
     from sampling.estimation.top_up import top_up
 
     beside = found.beside_sampling
-    return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)
+    return top_up(found.plan, found.results, main, options.target, other_error=beside, progress=progress)
 
 
 # -- a plan that is opened --------------------------------------------------------------------------------
