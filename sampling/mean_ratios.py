@@ -11,7 +11,7 @@ from sampling.parallel import Progress
 from sampling.plan.request import PlanRequest
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
-from sampling.strata.strata import student_t
+from sampling.strata.satterthwaite import student_t
 
 #: With fewer launches on a side a kernel has no interval.
 LEAST_LAUNCHES = 10

@@ -31,7 +31,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, CachesKind, caches_kind
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.strata import DECLARED_FREEDOM, student_t
+from sampling.strata.satterthwaite import PRIOR_DF, student_t
 from sampling.text import counted
 
 # How much warm/cold varies by launch: by 0.116 of it over a PyTorch program, 0.08 to 0.09 in plans of it.
@@ -114,7 +114,7 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
     check = _cold_check(plan, results)
     began_cold = _share(shares, "cold") > _LITTLE
     among = [state for state in shares if not began_cold or caches_kind(state) == "cold"]
-    state = max(among, key=lambda each: shares[each], default="unknown")
+    state = max(among, key=lambda state: shares[state], default="unknown")
     kind: CachesKind = "unknown" if state == "unknown" else "filled"
     if began_cold and check is None:
         kind = "cold"
@@ -123,18 +123,18 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
     part = _share(shares, kind)
     launches = "launches" if part > 1 - _LITTLE else f"launches of {100 * part:.3g} % of the time"
     if began_cold and check is not None:
-        said = (
+        message = (
             f"launches started cold, and {check.pairs} of them were simulated after others too: "
             f"cycles are multiplied by {check.ratio:.3f}, as these show"
         )
     elif kind == "own":
-        said = _SAID["own"].format(launches)
+        message = _SAID["own"].format(launches)
     elif state.startswith("after:"):
         before = counted(int(state.removeprefix("after:")), "launch", "launches")
-        said = _SAID["few"].format(launches, before) if kind == "cold" else _SAID["enough"].format(before)
+        message = _SAID["few"].format(launches, before) if kind == "cold" else _SAID["enough"].format(before)
     else:
-        said = _SAID.get("warm" if state == "loads" else state, "").format(launches)
-    return Caches(shares, state, kind, said if shares else "", check)
+        message = _SAID.get("warm" if state == "loads" else state, "").format(launches)
+    return Caches(shares, state, kind, message if shares else "", check)
 
 
 def _share(shares: Mapping[str, float], kind: CachesKind) -> float:
@@ -151,14 +151,18 @@ def warmed(results: SimulatedLaunches, check: ColdCheck | None) -> SimulatedLaun
     return replace(results, metrics={**results.metrics, CYCLES: cycles})
 
 
-def unlike_caches(here: Caches, there: Caches) -> str:
+def unlike_caches(caches: Caches, other_caches: Caches) -> str:
     """Return that two results differ in how their launches began, or that both began cold; else nothing."""
-    if not here.shares or not there.shares or (here.is_of_whole_run and there.is_of_whole_run):
+    if (
+        not caches.shares
+        or not other_caches.shares
+        or (caches.is_of_whole_run and other_caches.is_of_whole_run)
+    ):
         return ""
-    if here.kind == there.kind:
-        return f"of launches that began {_BEGAN[here.kind]}"
+    if caches.kind == other_caches.kind:
+        return f"of launches that began {_BEGAN[caches.kind]}"
     return (
-        f"its launches began {_BEGAN[here.kind]}, those of the other results {_BEGAN[there.kind]}: "
+        f"its launches began {_BEGAN[caches.kind]}, those of the other results {_BEGAN[other_caches.kind]}: "
         "that alone makes a difference"
     )
 
@@ -170,20 +174,20 @@ def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     cold, warm = _cycles_of(results, "cold"), _cycles_of(results.again, "filled")
     launches = checkable(plan)
     is_pair = np.array([launch.id in cold and launch.id in warm for launch in launches], dtype=np.bool_)
-    taken = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
-    pairs = len(taken)
+    pairs_drawn = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
+    pairs = len(pairs_drawn)
     if pairs < FEWEST_PAIRS:
         return None
     chance = check_chances(launches, pairs)[is_pair]
-    weight = np.array([launch.weight for launch in taken]) / chance
-    of_cold = weight * np.array([cold[launch.id] for launch in taken])
-    of_warm = weight * np.array([warm[launch.id] for launch in taken])
+    weight = np.array([launch.weight for launch in pairs_drawn]) / chance
+    of_cold = weight * np.array([cold[launch.id] for launch in pairs_drawn])
+    of_warm = weight * np.array([warm[launch.id] for launch in pairs_drawn])
     ratio = float(of_warm.sum() / of_cold.sum())
     left = of_warm - ratio * of_cold
-    unit, squares = (float(((1 - chance) * each**2).sum()) for each in (of_cold, left))
-    seen = pairs / (pairs - 1) * squares / unit if unit else 0.0
-    freedom = DECLARED_FREEDOM + pairs - 1
-    spread = (DECLARED_FREEDOM * (_DECLARED * ratio) ** 2 + (pairs - 1) * seen) / freedom
+    unit, squares = (float(((1 - chance) * values**2).sum()) for values in (of_cold, left))
+    observed_var = pairs / (pairs - 1) * squares / unit if unit else 0.0
+    freedom = PRIOR_DF + pairs - 1
+    spread = (PRIOR_DF * (_DECLARED * ratio) ** 2 + (pairs - 1) * observed_var) / freedom
     error = float(np.sqrt(spread * unit)) / float(of_warm.sum())
     return ColdCheck(ratio, error, freedom / 2, pairs)
 

@@ -25,7 +25,8 @@ from sampling.estimation.total import ErrorParts, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.measured_run import CYCLES
-from sampling.strata.strata import DECLARED_FREEDOM, starting_spreads, student_t
+from sampling.strata.satterthwaite import PRIOR_DF, student_t
+from sampling.strata.strata import starting_spreads
 
 #: So many launches of one kernel that fail alike say that the simulator never runs it
 _MOST_FAILURES = 3
@@ -62,7 +63,7 @@ def kernels_given_up(
         if not _spans_kernels(stratum):
             by_group[stratum.key].append(place)
     all_ns = max(sum(map(_time_ns, plan.strata)), 1e-300)
-    found: list[GivenUp] = []
+    groups: list[GivenUp] = []
     gone: set[int] = set()
     for places in (*by_group.values(), *([place] for place in range(len(plan.strata)))):
         strata = [plan.strata[place] for place in places]
@@ -71,15 +72,17 @@ def kernels_given_up(
         if gone.isdisjoint(places) and _never_runs(launches, failures, measured, is_all=is_all):
             gone.update(places)
             share = sum(map(_time_ns, strata)) / all_ns
-            found.append(_given_up(launches, failures, share, frozenset(places)))
+            groups.append(_given_up(launches, failures, share, frozenset(places)))
     for place, stratum in enumerate(plan.strata):
         if _spans_kernels(stratum) and place not in gone:
-            share = _time_ns(stratum) / all_ns / max(sum(each.duration_ns for each in stratum.launches), 1)
+            share = (
+                _time_ns(stratum) / all_ns / max(sum(launch.duration_ns for launch in stratum.launches), 1)
+            )
             for launches in _by_kernel(stratum):
                 if _never_runs(launches, failures, measured, is_all=False):
-                    own = share * sum(each.duration_ns for each in launches)
-                    found.append(_given_up(launches, failures, own))
-    return tuple(sorted(found, key=lambda each: -each.share))
+                    lost_share = share * sum(launch.duration_ns for launch in launches)
+                    groups.append(_given_up(launches, failures, lost_share))
+    return tuple(sorted(groups, key=lambda group: -group.share))
 
 
 def _by_kernel(stratum: PlannedStratum) -> Iterable[list[PlannedLaunch]]:
@@ -105,8 +108,8 @@ def _never_runs(
     if not reasons or any(launch.id in measured for launch in launches):
         return False
     # What a simulator prints last may tell the launch's own numbers.
-    alike = max(Counter(why.partition(":")[0] for why in reasons).values())
-    is_hopeless = alike >= _MOST_FAILURES or len(reasons) >= _MOST_OF_ANY_KIND
+    most_frequent = max(Counter(reason.partition(":")[0] for reason in reasons).values())
+    is_hopeless = most_frequent >= _MOST_FAILURES or len(reasons) >= _MOST_OF_ANY_KIND
     return is_hopeless or (is_all and len(reasons) == len(launches))
 
 
@@ -123,7 +126,7 @@ def _given_up(
 
 def without(plan: PlanFile, given_up: Sequence[GivenUp]) -> PlanFile:
     """Return the plan of the strata that are not given up, of their launches and time alone."""
-    gone = frozenset().union(*(each.strata for each in given_up))
+    gone = frozenset().union(*(group.strata for group in given_up))
     if not gone:
         return plan
     lost = [plan.strata[place] for place in gone]
@@ -132,52 +135,52 @@ def without(plan: PlanFile, given_up: Sequence[GivenUp]) -> PlanFile:
         launches=plan.profile.launches - sum(stratum.size for stratum in lost),
         total_duration_ns=max(0, plan.profile.total_duration_ns - round(sum(map(_time_ns, lost)))),
     )
-    kept = tuple(stratum for place, stratum in enumerate(plan.strata) if place not in gone)
-    return structs.replace(plan, strata=kept, profile=profile)
+    strata = tuple(stratum for place, stratum in enumerate(plan.strata) if place not in gone)
+    return structs.replace(plan, strata=strata, profile=profile)
 
 
 def of_the_rest(
-    found: PlanEstimate, plan: PlanFile, given_up: Sequence[GivenUp], like: str | None
+    estimate: PlanEstimate, plan: PlanFile, given_up: Sequence[GivenUp], like: str | None
 ) -> PlanEstimate:
     """Return the estimate of a plan's other strata as one of a part of its time, or of the whole plan.
 
     Parameters
     ----------
-    found : of the plan `without` what is given up.
+    estimate : of the plan `without` what is given up.
     like : the kernel group whose cycles per ns what is given up is taken to have, by its key; None: nothing
         is taken, and the totals are of the others' time.
     """
-    gone = frozenset().union(*(each.strata for each in given_up))
+    gone = frozenset().union(*(group.strata for group in given_up))
     if not gone:
-        return found
-    part = 1 - sum(each.share for each in given_up if each.strata)
+        return estimate
+    part = 1 - sum(group.share for group in given_up if group.strata)
     totals = tuple(
-        replace(total, share_missing=1 - part * (1 - total.share_missing)) for total in found.totals
+        replace(total, share_missing=1 - part * (1 - total.share_missing)) for total in estimate.totals
     )
-    found, lost_ns = replace(found, totals=totals), sum(_time_ns(plan.strata[place]) for place in gone)
+    estimate, lost_ns = replace(estimate, totals=totals), sum(_time_ns(plan.strata[place]) for place in gone)
     time_ns: defaultdict[str, float] = defaultdict(float)
-    for key, stratum in zip(compared_keys(found.plan), found.plan.strata, strict=True):
+    for key, stratum in zip(compared_keys(estimate.plan), estimate.plan.strata, strict=True):
         time_ns[key] += _time_ns(stratum)
-    groups = {key: total for key, total in found.groups if time_ns[key] > 0}
-    main, behaves = found.main, groups.get(like or "")
+    groups = {key: total for key, total in estimate.groups if time_ns[key] > 0}
+    main, behaves = estimate.main, groups.get(like or "")
     if behaves is None or main.metric != CYCLES or main.is_incomplete or not main.total:
-        return found
+        return estimate
     per_ns = np.array([total.total / time_ns[key] for key, total in groups.items()])
     lasts = lost_ns / time_ns[like or ""]
     squares, freedom = float(((per_ns / per_ns.mean() - 1) ** 2).sum()), len(per_ns) - 1
-    declared = DECLARED_FREEDOM * starting_spreads(plan.options.target)[1] ** 2
-    spread = math.sqrt((declared + squares) / (DECLARED_FREEDOM + freedom))
-    quantile = float(student_t(main.confidence, (DECLARED_FREEDOM + freedom) / 2))
+    declared = PRIOR_DF * starting_spreads(plan.options.target)[1] ** 2
+    spread = math.sqrt((declared + squares) / (PRIOR_DF + freedom))
+    quantile = float(student_t(main.confidence, (PRIOR_DF + freedom) / 2))
     assumed = math.hypot(quantile * spread * lasts * behaves.total, lasts * (behaves.half_width or 0.0))
     total, before = main.total + lasts * behaves.total, main.half_width or 0.0
     # Every result is looked at, so the interval is no narrower than what is waited for.
     half_width = max(math.hypot(before, assumed), (plan.topped_up_to or 0.0) * total)
-    known = found.parts or ErrorParts(before / main.total, 0.0, 0.0, 0.0)
-    widths = (*known[:-1], assumed / main.total)
+    parts = estimate.parts or ErrorParts(before / main.total, 0.0, 0.0, 0.0)
+    widths = (*parts[:-1], assumed / main.total)
     low, high = max(0.0, total - half_width), total + half_width
-    whole = replace(main, total=total, low=low, high=high, share_missing=0.0)
+    main_total = replace(main, total=total, low=low, high=high, share_missing=0.0)
     return replace(
-        found,
-        totals=tuple(whole if each is main else each for each in totals),
+        estimate,
+        totals=tuple(main_total if total is main else total for total in totals),
         parts=ErrorParts(*((width or 0.0) * main.total / total for width in widths)),
     )

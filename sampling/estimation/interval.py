@@ -23,12 +23,20 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.simulators.measured_run import CYCLES
-from sampling.strata.strata import DECLARED_FREEDOM, TELLS_FROM, student_t
+from sampling.strata.satterthwaite import (
+    PRIOR_DF,
+    divide,
+    exceeds_chi_squared,
+    replicate_df,
+    satterthwaite,
+    student_t,
+    sum_groups,
+)
+from sampling.strata.strata import finite_population_factor
 from sampling.text import counted
 
 #: The cycles of another configuration, beside those of the first.
@@ -84,10 +92,17 @@ class Sample:
         if not rows.any():
             which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
             raise AnalysisError(f"no simulated launch of the plan has {which}")
-        there = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
-        stratum = (np.cumsum(there) - 1)[self.stratum[rows]]
-        of_strata = (self.launches[there], self.mean_x[there], self.group[there], self.declared[there])
-        return Sample(*of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[there]), there
+        has_result = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
+        stratum = (np.cumsum(has_result) - 1)[self.stratum[rows]]
+        of_strata = (
+            self.launches[has_result],
+            self.mean_x[has_result],
+            self.group[has_result],
+            self.declared[has_result],
+        )
+        return Sample(
+            *of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[has_result]
+        ), has_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +127,24 @@ class Moments:
     yy: FloatArray
 
     @cached_property
-    def left_out(self) -> FloatArray:
+    def group_number(self) -> IntArray:
+        """(s,) the kernel groups numbered from 0 without gaps."""
+        return np.unique(self.group, return_inverse=True)[1]
+
+    @cached_property
+    def finite_population_factor(self) -> FloatArray:
         """(..., s) 1/m - 1/N; 0 for a stratum simulated whole."""
-        return np.asarray((self.launches - self.samples) / (self.launches * self.samples))
+        return finite_population_factor(self.samples, self.launches)
 
     @cached_property
     def ratio(self) -> FloatArray:
         """(..., s) metric per profiled nanosecond, ybar/xbar; 0 where xbar = 0."""
-        return _divided(self.y, self.x, 0.0)
+        return divide(self.y, self.x, 0.0)
 
     @cached_property
     def totals(self) -> FloatArray:
         """(..., s) N ybar Xbar/xbar, the ratio estimate; N ybar where nothing lasts any time."""
-        growth = _divided(self.mean_x, self.x, 1.0) - 1
+        growth = divide(self.mean_x, self.x, 1.0) - 1
         return np.asarray(self.launches * self.y * (1 + growth))
 
     def residual_squares(self, b: float) -> FloatArray:
@@ -152,9 +172,9 @@ class Interval(NamedTuple):
     """How far a total may be off, and what moved the factor; (...,) where nothing else is said."""
 
     #: (..., s) each stratum's part of the variance, f V.
-    of_stratum: FloatArray
+    stratum_var: FloatArray
     #: nu; inf for a census, NaN where a total of 0 tells nothing of what is left.
-    degrees_of_freedom: FloatArray
+    effective_df: FloatArray
     #: f, and r, which is 1 where nothing was seen.
     factor: FloatArray
     variance_ratio: FloatArray
@@ -163,85 +183,89 @@ class Interval(NamedTuple):
     observed_share: FloatArray
     #: Whether more was seen than was declared and chance explains.
     exceeds: BoolArray
-    #: (..., s) q, the relative spread that was seen, and d behind it; both 0 where nothing was.
-    spread: FloatArray
-    freedom: FloatArray
+    #: (..., s) q, the squared coefficient of variation that was seen, and d behind it; 0 where none was.
+    cv_squared: FloatArray
+    df: FloatArray
 
     def half_width(self, confidence: float) -> FloatArray:
         """Return (...,) t times the standard deviation; NaN where there is no interval."""
-        width = student_t(confidence, self.degrees_of_freedom) * np.sqrt(self.of_stratum.sum(axis=-1))
-        return np.asarray(width)
+        return np.asarray(student_t(confidence, self.effective_df) * np.sqrt(self.stratum_var.sum(axis=-1)))
 
 
 def interval(
-    made: Moments,
-    size: FloatArray | None = None,
-    *,
-    centre: FloatArray | float = 1.0,
-    of: BoolArray | None = None,
+    moments: Moments, *, prior_factor: FloatArray | float = 1.0, rows: BoolArray | None = None
 ) -> Interval:
-    """Return the interval of the sum over strata, its factor drawn towards ``centre``.
+    """Return the interval of the total of a metric, whose residuals are those about its ratio to durations.
 
     Parameters
     ----------
-    size : None for a metric, whose residuals are those about its ratio to durations; (..., s) of numbers that
-        are residuals themselves, the means that they are relative to.
-    of : (s,) the strata of one kernel group, whose own total is asked for; all move its factor.
+    prior_factor : what f is drawn towards.
+    rows : (s,) the strata of one kernel group, whose own total is asked for; all move its factor.
     """
-    from scipy.special import chdtri
+    var, group = moments.totals**2 * moments.finite_population_factor, moments.group_number
+    is_single, df = _replicate_df(moments, var)
+    count = sum_groups(is_single, group)
+    relative = divide(moments.ratio * count, sum_groups(is_single * moments.ratio, group), 1.0)
+    df = df * (moments.y > 0)
+    squares = divide(moments.residual_squares(1.0), moments.y**2, 0.0)
+    cv_squared = _cv_squared(relative, squares, is_single, df, group)
+    return _interval(moments, var, cv_squared, df, is_single, prior_factor, rows)
 
-    code, is_open = np.unique(made.group, return_inverse=True)[1], made.left_out > 0
-    unit = (made.totals if size is None else made.launches * size) ** 2 * made.left_out
-    # Strata of next to no time or variance tell nothing: one launch of 0 ns may depart by any factor.
-    of_all = unit * made.declared
-    tells = (made.x > 0) & (of_all >= TELLS_FROM * _over_groups(of_all, code, np.maximum))
-    single = tells & is_open & (made.samples == 1)
-    count = _over_groups(single * 1.0, code)
-    if size is None:
-        sums = _over_groups(single * made.ratio, code)
-        relative = _divided(made.ratio * count, sums, 1.0)
-        size, squares = made.y, made.residual_squares(1.0)
-    else:
-        relative, squares = _divided(made.y, size, 0.0), made.yy
-    # Strata of one launch tell one spread together, those of a kernel group.
-    off = relative - _over_groups(single * relative, code) / np.maximum(count, 1)
-    between = _over_groups(single * off**2, code)
-    freedom = np.where(single, np.maximum(count - 1, 0), made.samples - 1) * (tells & (size > 0))
-    own = _divided(squares, size**2, 0.0)
-    seen = np.where(single, between, own) / np.maximum(freedom, 1) * (freedom > 0)
-    if of is not None:
-        unit, is_open = np.where(of, unit, 0.0), is_open & of
-    declared = unit * made.declared
-    known = np.where(freedom > 0, declared, 0.0)
-    shared = np.where(single, _over_groups(single * known, code), known)
-    all_declared, all_known = declared.sum(axis=-1), known.sum(axis=-1)
-    doubt = (known * shared / np.maximum(freedom, 1)).sum(axis=-1)
-    plain = _divided(all_known**2, doubt, 0.0)
-    ratio = _divided(((freedom > 0) * unit * seen).sum(axis=-1), all_known, 1.0)
-    share = _divided(all_known, all_declared, 1.0)
-    behind = share * plain
-    factor = (DECLARED_FREEDOM * centre + behind * ratio) / (DECLARED_FREEDOM + behind)
-    exceeds = np.asarray((plain > 0) & (ratio * plain > chdtri(np.maximum(plain, 1e-9), _CHANCE)))
+
+def residual_interval(residuals: Moments, size: FloatArray) -> Interval:
+    """Return the interval of the sum of numbers that are residuals themselves.
+
+    ``size`` (..., s) are the means that they are relative to.
+    """
+    var, group = (residuals.launches * size) ** 2 * residuals.finite_population_factor, residuals.group_number
+    is_single, df = _replicate_df(residuals, var)
+    df = df * (size > 0)
+    relative, squares = divide(residuals.y, size, 0.0), divide(residuals.yy, size**2, 0.0)
+    cv_squared = _cv_squared(relative, squares, is_single, df, group)
+    return _interval(residuals, var, cv_squared, df, is_single, 1.0, None)
+
+
+def _replicate_df(moments: Moments, var: FloatArray) -> tuple[BoolArray, FloatArray]:
+    declared_var = var * moments.declared
+    return replicate_df(declared_var, moments.launches, moments.samples, moments.x > 0, moments.group_number)
+
+
+def _cv_squared(
+    relative: FloatArray, squares: FloatArray, is_single: BoolArray, df: FloatArray, group: IntArray
+) -> FloatArray:
+    """Return (..., s) q: of squares ``within`` strata, and of single launches about their group's mean."""
+    mean = sum_groups(is_single * relative, group) / np.maximum(sum_groups(is_single, group), 1)
+    between = sum_groups(is_single * (relative - mean) ** 2, group)
+    return np.asarray(np.where(is_single, between, squares) / np.maximum(df, 1) * (df > 0))
+
+
+def _interval(
+    moments: Moments,
+    var: FloatArray,
+    cv_squared: FloatArray,
+    df: FloatArray,
+    is_single: BoolArray,
+    prior_factor: FloatArray | float,
+    rows: BoolArray | None,
+) -> Interval:
+    """Return the declared variance times the factor f that (..., s) q tell, each with d degrees of freedom.
+
+    ``var`` is V over kappa^2.
+    """
+    is_open = moments.finite_population_factor > 0
+    if rows is not None:
+        var, is_open = np.where(rows, var, 0.0), is_open & rows
+    declared_var = var * moments.declared
+    observed = satterthwaite(declared_var, df, is_single, moments.group_number)
+    effective_df, share = observed.effective_df, observed.share
+    ratio = divide(((df > 0) * var * cv_squared).sum(axis=-1), observed.observed_var, 1.0)
+    factor = (PRIOR_DF * prior_factor + effective_df * ratio) / (PRIOR_DF + effective_df)
+    exceeds = exceeds_chi_squared(ratio * observed.df, observed.df, _CHANCE)
     factor = np.where(exceeds, np.maximum(factor, share * ratio + (1 - share) * factor), factor)
-    without = np.where(is_open.any(axis=-1), np.nan, np.inf)
-    nu = np.where(all_declared > 0, (DECLARED_FREEDOM + behind) / 2, without)
-    parts = np.asarray(factor)[..., np.newaxis] * declared
-    return Interval(parts, nu, factor, ratio, behind, share, exceeds, seen, freedom)
-
-
-def _over_groups(values: ArrayLike, code: IntArray, how: np.ufunc = np.add) -> FloatArray:
-    """Return (..., s) for each stratum the sum, or else, over the strata of its kernel group."""
-    values = np.asarray(values, dtype=np.float64)
-    if not values.any():
-        return np.zeros(values.shape)
-    order = np.argsort(code, kind="stable")
-    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
-    return np.asarray(how.reduceat(values[..., order], starts, axis=-1)[..., code])
-
-
-def _divided(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:
-    above, below = np.broadcast_arrays(above, below)
-    return np.asarray(np.divide(above, below, out=np.full(below.shape, otherwise), where=below > 0))
+    without_variance = np.where(is_open.any(axis=-1), np.nan, np.inf)
+    nu = np.where(observed.declared_var > 0, (PRIOR_DF + effective_df) / 2, without_variance)
+    stratum_var = np.asarray(factor)[..., np.newaxis] * declared_var
+    return Interval(stratum_var, nu, factor, ratio, effective_df, share, exceeds, cv_squared, df)
 
 
 class Seen(NamedTuple):
@@ -309,10 +333,12 @@ def estimate(
     topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
         for sampling stopped where it was narrow, which is partly chance.
     """
-    known, there = following(sample, metric)
-    made = moments(known, known.y[:, 0])
-    everywhere = np.full(len(there), True)
-    return _estimate(sample, there, made, interval(made), everywhere, metric, confidence, topped_up_to)
+    measured, has_result = following(sample, metric)
+    strata = moments(measured, measured.y[:, 0])
+    everywhere = np.full(len(has_result), True)
+    return _estimate(
+        sample, has_result, strata, interval(strata), everywhere, metric, confidence, topped_up_to
+    )
 
 
 def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> dict[int, Estimate]:
@@ -321,52 +347,60 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     What a group shows is drawn towards what the whole sample shows. Groups without a launch that has the
     metric are left out; errors as of `estimate`.
     """
-    known, there = following(sample, metric)
-    made = moments(known, known.y[:, 0])
-    whole, estimates = interval(made).factor, {}
-    for group in np.unique(made.group).tolist():
-        found = interval(made, centre=whole, of=made.group == group)
-        estimates[group] = _estimate(sample, there, made, found, sample.group == group, metric, confidence)
+    measured, has_result = following(sample, metric)
+    strata = moments(measured, measured.y[:, 0])
+    factor, estimates = interval(strata).factor, {}
+    for group in np.unique(strata.group).tolist():
+        uncertainty = interval(strata, prior_factor=factor, rows=strata.group == group)
+        estimates[group] = _estimate(
+            sample, has_result, strata, uncertainty, sample.group == group, metric, confidence
+        )
     return estimates
 
 
 def _estimate(
     sample: Sample,
-    there: BoolArray,
-    made: Moments,
-    found: Interval,
-    here: BoolArray,
+    has_result: BoolArray,
+    strata: Moments,
+    uncertainty: Interval,
+    is_asked: BoolArray,
     metric: str,
     confidence: float,
     topped_up_to: float | None = None,
 ) -> Estimate:
-    """Return the estimate of the total of some strata, ``here`` (s,), from those that are ``there`` (s,)."""
-    nu, rows, emptied = float(found.degrees_of_freedom), here[there], here & ~there
-    stratum_total, samples = np.full(len(there), np.nan), np.zeros(len(there), dtype=np.int64)
-    stratum_total[there], samples[there] = made.totals, made.samples
-    missing = int(np.maximum(sample.planned - samples, 0)[here].sum())
-    missing_x, all_x = (float(np.dot(sample.launches[of], sample.mean_x[of])) for of in (emptied, here))
+    """Return the estimate of the total of the strata that ``is_asked`` (s,) tells, by those with a result."""
+    nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
+    stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
+    stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
+    missing = int(np.maximum(sample.planned - samples, 0)[is_asked].sum())
+    missing_x, all_x = (
+        float(np.dot(sample.launches[mask], sample.mean_x[mask])) for mask in (emptied, is_asked)
+    )
     share = missing_x / all_x if all_x else 0.0
-    total = float(made.totals[rows].sum())
-    half_width = float(found._replace(of_stratum=found.of_stratum[rows]).half_width(confidence))
+    total = float(strata.totals[rows].sum())
+    half_width = float(uncertainty._replace(stratum_var=uncertainty.stratum_var[rows]).half_width(confidence))
     if topped_up_to is not None and half_width > 0:
         half_width = max(half_width, topped_up_to * total)
-    notes, seen = [], None
+    notes, observed = [], None
     if np.isnan(nu):
         notes.append("no interval: a total of 0 says nothing of the launches that were left out")
     elif np.isfinite(nu):
-        behind = float(found.observed_df)
-        rests = DECLARED_FREEDOM / (DECLARED_FREEDOM + behind)
-        seen = Seen(
-            float(found.variance_ratio), behind, float(found.observed_share), rests, bool(found.exceeds)
+        observed_df = float(uncertainty.observed_df)
+        rests = PRIOR_DF / (PRIOR_DF + observed_df)
+        observed = Seen(
+            float(uncertainty.variance_ratio),
+            observed_df,
+            float(uncertainty.observed_share),
+            rests,
+            bool(uncertainty.exceeds),
         )
     if missing:
         launches = counted(missing, "launch", "launches")
         notes.append(f"{launches} {WITHOUT_RESULT}; the others of their strata weigh more")
     if emptied.any():
-        strata = counted(int(emptied.sum()), "stratum", "strata")
-        notes.append(f"incomplete: {strata} without any result, {100 * share:.3g} % of the profile's time")
-        total, nu, seen = np.nan, np.nan, None
+        lacking = counted(int(emptied.sum()), "stratum", "strata")
+        notes.append(f"incomplete: {lacking} without any result, {100 * share:.3g} % of the profile's time")
+        total, nu, observed = np.nan, np.nan, None
     has_interval = not np.isnan(nu)
     return Estimate(
         metric=metric,
@@ -375,10 +409,10 @@ def _estimate(
         high=total + half_width if has_interval else None,
         confidence=confidence,
         degrees_of_freedom=nu if has_interval else None,
-        stratum_total=stratum_total[here],
+        stratum_total=stratum_total[is_asked],
         share_missing=share,
         launches_missing=missing,
-        seen=seen,
+        seen=observed,
         notes=tuple(notes),
     )
 
@@ -416,16 +450,20 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
         if above.half_width is None or below.half_width is None or not above.total > 0:
             return Ratio(name, ratio)
         reach = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
-        both = counted(int((has_a & has_b).sum()), "launch has", "launches have")
-        reason = f"only {both} both, so its interval is that of two samples"
+        launches = counted(int((has_a & has_b).sum()), "launch has", "launches have")
+        reason = f"only {launches} both, so its interval is that of two samples"
         return Ratio(name, ratio, reason, max(0.0, ratio - reach), ratio + reach)
-    one, other = (following(sample, metric)[0] for metric in (numerator, denominator))
-    made = moments(other, other.y[:, 0])
-    size = abs(ratio) * made.totals / made.launches
-    found = interval(moments(other, residuals(one) - ratio * residuals(other)), size)
-    if np.isnan(found.degrees_of_freedom):
+    numerator_sample, denominator_sample = (
+        following(sample, metric)[0] for metric in (numerator, denominator)
+    )
+    strata = moments(denominator_sample, denominator_sample.y[:, 0])
+    size = abs(ratio) * strata.totals / strata.launches
+    residual = residual_interval(
+        moments(denominator_sample, residuals(numerator_sample) - ratio * residuals(denominator_sample)), size
+    )
+    if np.isnan(residual.effective_df):
         return Ratio(name, ratio)
-    half_width = float(found.half_width(confidence)) / below.total
+    half_width = float(residual.half_width(confidence)) / below.total
     return Ratio(name, ratio, None, ratio - half_width, ratio + half_width)
 
 
@@ -437,12 +475,12 @@ def following(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
     stand for: they are taken to follow them, whatever a few launches say, in one configuration as in another.
     """
-    known, there = sample.known(metric)
+    measured, has_result = sample.known(metric)
     if metric in (CYCLES, OTHER_CYCLES):
-        return known, there
-    alike = replace(known, mean_x=np.ones(len(known.mean_x)), x=np.ones(len(known.x)))
-    with_durations, without = map(_seen_over_declared, (known, alike))
-    return (alike if with_durations > _CLEARLY_WORSE * without else known), there
+        return measured, has_result
+    flat = replace(measured, mean_x=np.ones(len(measured.mean_x)), x=np.ones(len(measured.x)))
+    with_durations, without = map(_seen_over_declared, (measured, flat))
+    return (flat if with_durations > _CLEARLY_WORSE * without else measured), has_result
 
 
 def _seen_over_declared(sample: Sample) -> float:
@@ -450,8 +488,12 @@ def _seen_over_declared(sample: Sample) -> float:
 
     Where kernels are pooled these differ by themselves, which tells little of durations and is declared.
     """
-    made = moments(sample, sample.y[:, 0])
-    return float((made.totals**2 * made.left_out * interval(made).spread / made.declared).sum())
+    strata = moments(sample, sample.y[:, 0])
+    return float(
+        (
+            strata.totals**2 * strata.finite_population_factor * interval(strata).cv_squared / strata.declared
+        ).sum()
+    )
 
 
 def residuals(sample: Sample) -> FloatArray:
@@ -459,10 +501,10 @@ def residuals(sample: Sample) -> FloatArray:
 
     The factor is the stratum's; where that has one launch, the mean of such strata of its kernel group.
     """
-    made = moments(sample, sample.y[:, 0])
-    code = np.unique(made.group, return_inverse=True)[1]
-    single = (made.samples == 1) & (made.left_out > 0) & (made.x > 0)
-    factor = _divided(_over_groups(single * made.ratio, code), _over_groups(single * 1.0, code), 0.0)
-    apart = np.where(single, (made.ratio - factor) * made.mean_x, 0.0)
-    expected = made.y[sample.stratum] + made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
+    strata = moments(sample, sample.y[:, 0])
+    code = strata.group_number
+    single = (strata.samples == 1) & (strata.finite_population_factor > 0) & (strata.x > 0)
+    factor = divide(sum_groups(single * strata.ratio, code), sum_groups(single, code), 0.0)
+    apart = np.where(single, (strata.ratio - factor) * strata.mean_x, 0.0)
+    expected = strata.y[sample.stratum] + strata.ratio[sample.stratum] * (sample.x - strata.x[sample.stratum])
     return np.asarray(sample.y[:, 0] - expected + apart[sample.stratum])

@@ -28,7 +28,7 @@ from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.strata import student_t
+from sampling.strata.satterthwaite import student_t
 
 #: The most that one round adds to the sampled time, as a share of it.
 MOST_ADDED = 0.25
@@ -46,14 +46,18 @@ def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 
 
     A stratum without a result keeps its plan. Errors are those of `Sample.known`.
     """
-    known, there = sample.known(metric)
-    made, of_total = (moments(each, each.y[:, 0]) for each in (known, following(sample, metric)[0]))
+    measured, has_result = sample.known(metric)
+    strata, of_total = (
+        moments(values, values.y[:, 0]) for values in (measured, following(sample, metric)[0])
+    )
     sizes = sample.planned.copy()
-    sizes[there] = np.maximum(sizes[there], sizes_for(made, interval(of_total), epsilon, confidence))
+    sizes[has_result] = np.maximum(
+        sizes[has_result], sizes_for(strata, interval(of_total), epsilon, confidence)
+    )
     return np.asarray(np.minimum(sizes, sample.launches))
 
 
-def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float) -> IntArray:
+def sizes_for(strata: Moments, uncertainty: Interval, epsilon: float, confidence: float) -> IntArray:
     """Return (..., s) how many launches of each stratum the next round has; none fewer than there are.
 
     Sizes follow Neyman, n ~ N sd / sqrt(mean duration), at the least scale whose variance gives epsilon times
@@ -63,20 +67,20 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     low by chance would else get fewer launches, stay low, and bias the total. Where all last 0 ns their
     metric counts, as the time that it takes elsewhere.
     """
-    launches, total = made.launches, made.totals.sum(axis=-1)
-    nu = np.fmax(found.degrees_of_freedom, _LEAST_FREEDOM)
-    wanted = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
-    x_total = float((launches * made.mean_x).sum())
-    of_shown = (made.totals * (made.mean_x > 0)).sum(axis=-1)
+    launches, total = strata.launches, strata.totals.sum(axis=-1)
+    nu = np.fmax(uncertainty.effective_df, _LEAST_FREEDOM)
+    target_var = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
+    x_total = float((launches * strata.mean_x).sum())
+    of_shown = (strata.totals * (strata.mean_x > 0)).sum(axis=-1)
     per_x = (of_shown / x_total if x_total else np.ones(np.shape(total)))[..., np.newaxis]
     # What shows no duration takes as long as its metric says.
-    by_metric = np.divide(made.y, per_x, out=np.zeros(np.shape(made.y)), where=per_x > 0)
-    cost = np.where(made.mean_x > 0, made.mean_x, by_metric)
-    lent = _LENT * (np.asarray(found.factor)[..., np.newaxis] * made.declared)
-    relative = (found.freedom * found.spread + lent) / (found.freedom + _LENT)
+    by_metric = np.divide(strata.y, per_x, out=np.zeros(np.shape(strata.y)), where=per_x > 0)
+    cost = np.where(strata.mean_x > 0, strata.mean_x, by_metric)
+    lent = _LENT * (np.asarray(uncertainty.factor)[..., np.newaxis] * strata.declared)
+    relative = (uncertainty.df * uncertainty.cv_squared + lent) / (uncertainty.df + _LENT)
     spread = (per_x * launches * cost) ** 2 * relative
-    samples = np.broadcast_to(made.samples, spread.shape)
-    most = np.where(made.left_out > 0, launches, samples)
+    samples = np.broadcast_to(strata.samples, spread.shape)
+    limit = np.where(strata.finite_population_factor > 0, launches, samples)
     most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
     need = np.divide(np.sqrt(spread), np.sqrt(cost), out=np.zeros(spread.shape), where=cost > 0)
     largest = need.max(axis=-1, keepdims=True)
@@ -84,28 +88,28 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     need = np.where(largest > 0, need / np.where(largest > 0, largest, 1), launches * np.sqrt(cost))
 
     def sizes(log_scale: FloatArray) -> FloatArray:
-        return np.asarray(np.clip(np.ceil(np.exp(log_scale)[..., np.newaxis] * need), samples, most))
+        return np.asarray(np.clip(np.ceil(np.exp(log_scale)[..., np.newaxis] * need), samples, limit))
 
     def is_over(n: FloatArray) -> BoolArray:
         return np.asarray((n * cost).sum(axis=-1) > most_time)
 
     low = -np.log(np.maximum(need.max(axis=-1), 1e-300)) - 1
-    least = np.where(need > 0, need, np.inf).min(axis=-1)
-    high = np.log(launches.max() / np.minimum(least, 1e300)) + 1
+    scale = np.where(need > 0, need, np.inf).min(axis=-1)
+    high = np.log(launches.max() / np.minimum(scale, 1e300)) + 1
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         n = sizes(middle)
         variance = (spread * (launches - n) / (launches * n)).sum(axis=-1)
-        enough = (variance <= wanted) & (largest[..., 0] > 0) | is_over(n) | (n >= most).all(axis=-1)
+        enough = (variance <= target_var) & (largest[..., 0] > 0) | is_over(n) | (n >= limit).all(axis=-1)
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
     n = sizes(high)
     # The last step may have gone beyond the round; the one before it has not.
     n = np.where(is_over(n)[..., np.newaxis], sizes(high - 1e-6), n)
     # Where none was added, one more where it takes most variance for its time.
     gain = np.divide(spread / (samples * (samples + 1)), cost, out=np.zeros(n.shape), where=cost > 0)
-    gain = np.where(samples < most, gain + 1e-300, -1.0)
+    gain = np.where(samples < limit, gain + 1e-300, -1.0)
     best = np.arange(n.shape[-1]) == gain.argmax(axis=-1)[..., np.newaxis]
-    stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < most)
+    stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < limit)
     return np.where(stuck & best, n + 1, n).astype(np.int64)
 
 
@@ -126,38 +130,39 @@ class ToppedUp(NamedTuple):
 def top_up(
     plan: PlanFile,
     results: SimulatedLaunches,
-    found: Estimate,
+    total: Estimate,
     epsilon: float,
     *,
-    beside: float = 0.0,
+    other_error: float = 0.0,
     progress: Progress | None = None,
 ) -> ToppedUp:
     """Return the plan with what one more round should simulate so that the total found comes within epsilon.
 
     Parameters
     ----------
-    beside : how much of epsilon is taken by what launches do not narrow, see `PlanEstimate.beside_sampling`.
+    other_error : how much of epsilon launches do not narrow, see `PlanEstimate.beside_sampling`.
 
     Raises AnalysisError: the plan's launches were picked, or drawn in another order than here; its profile
     is not what it was made from; nothing of epsilon is left; ProfileError: its profile cannot be read.
     """
     _refuse_picked(plan)
-    left = sampling_left(epsilon, beside)
+    left = sampling_left(epsilon, other_error)
     if not left:
         raise AnalysisError(
-            f"no launches bring the total within {epsilon:g}: beside them there are errors of {beside:.3f}",
+            f"no launches bring the total within {epsilon:g}: beside them there are errors of "
+            f"{other_error:.3f}",
             remedy="check more launches of a cold check, or project and predict less",
         )
-    wanted = next_sizes(sample_of(plan, results), found.metric, left, found.confidence)
+    sizes = next_sizes(sample_of(plan, results), total.metric, left, total.confidence)
     # A launch that the simulator began and did not end has an id in the results, and is to be run again.
-    has_value = np.isfinite(results.metrics[found.metric])
+    has_value = np.isfinite(results.metrics[total.metric])
     unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
-    return enlarged(plan, wanted, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
+    return enlarged(plan, sizes, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
 
 
-def sampling_left(epsilon: float, beside: float) -> float:
+def sampling_left(epsilon: float, other_error: float) -> float:
     """Return what which launches are drawn may add to a half-width of epsilon; 0 where nothing is left."""
-    return math.sqrt(max(0.0, epsilon**2 - beside**2))
+    return math.sqrt(max(0.0, epsilon**2 - other_error**2))
 
 
 def enlarged(
@@ -183,15 +188,17 @@ def enlarged(
     launches = planned_launches(profile, larger, progress)
     before = {launch.id for launch in plan.drawn}
     if not before <= {launch.id for launch in launches}:
-        what = "the plan's launches were drawn in another order than this version draws them"
-        raise AnalysisError(what, remedy="make the plan again")
-    done, topped_up = before.intersection(simulated), plan.topped_up
+        message = "the plan's launches were drawn in another order than this version draws them"
+        raise AnalysisError(message, remedy="make the plan again")
+    simulated_ids, topped_up = before.intersection(simulated), plan.topped_up
     if epsilon is not None:
         topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
     strata = tuple(planned_strata(larger, launches))
     return ToppedUp(
-        structs.replace(plan, strata=strata, simulated=tuple(sorted(done)), topped_up=topped_up).text(),
-        tuple(launch for launch in launches if launch.id not in done),
+        structs.replace(
+            plan, strata=strata, simulated=tuple(sorted(simulated_ids)), topped_up=topped_up
+        ).text(),
+        tuple(launch for launch in launches if launch.id not in simulated_ids),
         len(launches) - len(before),
         len(launches),
         larger.sampled_duration_ns,

@@ -146,38 +146,41 @@ def estimate_plan(
     results, error = with_projections(results, projection_error)
     results = warmed(results, caches.check)
     sample = sample_of(plan, results)
-    there = ~np.isnan(sample.y).all(axis=0)
-    known = [name for name in np.array(sample.metrics)[there].tolist() if name != IS_PROJECTED]
-    if not known:
+    has_values = ~np.isnan(sample.y).all(axis=0)
+    names = [name for name in np.array(sample.metrics)[has_values].tolist() if name != IS_PROJECTED]
+    if not names:
         raise AnalysisError("the results tell no metric of any launch of the plan")
     missing = {}
-    for name in known:
+    for name in names:
         measured = set(results.ids[~np.isnan(results.metrics[name])].tolist())
         missing[name] = tuple(launch.id for launch in plan.drawn if launch.id not in measured)
     is_projected = IS_PROJECTED in sample.metrics
-    has_budget = CYCLES in known and bool(is_projected or scale_error or caches.check)
-    named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(known) else []
+    has_budget = CYCLES in names and bool(is_projected or scale_error or caches.check)
+    named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(names) else []
     named += [("ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair), *pair) for pair in ratios]
     groups: list[tuple[str, Estimate]] = []
     parts = None
     if plan.is_random:
         # A total with a budget is widened with all its parts.
-        topped_up_to = dict.fromkeys(known, plan.topped_up_to) | ({CYCLES: None} if has_budget else {})
-        totals = {name: estimate(sample, name, confidence, topped_up_to=topped_up_to[name]) for name in known}
+        topped_up_to = dict.fromkeys(names, plan.topped_up_to) | ({CYCLES: None} if has_budget else {})
+        totals = {name: estimate(sample, name, confidence, topped_up_to=topped_up_to[name]) for name in names}
         keys = list(dict.fromkeys(compared_keys(plan)))
-        main = CYCLES if CYCLES in known else known[0]
+        main = CYCLES if CYCLES in names else names[0]
         groups = [(keys[n], total) for n, total in estimate_groups(sample, main, confidence).items()]
-        found_ratios = [ratio_of_totals(sample, *each, confidence) for each in named]
+        found_ratios = [ratio_of_totals(sample, *ratio, confidence) for ratio in named]
     else:
-        totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
-        unknown = next((metric for each in named for metric in each[1:] if metric not in totals), None)
+        totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in names}
+        unknown = next((metric for ratio in named for metric in ratio[1:] if metric not in totals), None)
         if unknown is not None:
             raise OptionError(f"no metric {unknown!r}; there are {', '.join(totals)}")
-        found_ratios = [_picked_ratio(name, totals[one], totals[other]) for name, one, other in named]
+        found_ratios = [
+            _picked_ratio(name, totals[numerator], totals[denominator])
+            for name, numerator, denominator in named
+        ]
     if has_budget:
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
-        beside = projection, scale_error, caches.check_error(confidence)
-        totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, plan.topped_up_to)
+        other_errors = projection, scale_error, caches.check_error(confidence)
+        totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
     other, speedup = None, None
     if against is not None:
         to_end, _ = with_projections(against, projection_error)
@@ -206,27 +209,27 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     Cycles per nanosecond vary by the noise floor within a stratum, by 0.1 too where its launches have several
     signatures, and by the kernel spread where it spans kernel groups; by no less than `starting_spreads` has.
     """
-    drawn = [
+    launches = [
         (launch.id, index, launch.duration_ns or 0)
         for index, stratum in enumerate(plan.strata)
         for launch in stratum.launches
     ]
-    ids, stratum_of, duration_ns = (np.array(column) for column in zip(*drawn, strict=True))
+    ids, stratum_of, duration_ns = (np.array(column) for column in zip(*launches, strict=True))
     place = np.minimum(np.searchsorted(results.ids, ids), len(results.ids) - 1)
-    there = results.ids[place] == ids
+    has_result = results.ids[place] == ids
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
-    within, between = starting_spreads(plan.options.target)
+    within_cv, between = starting_spreads(plan.options.target)
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
     several = np.array([stratum.is_mixed for stratum in plan.strata]) * OF_SEVERAL_SIGNATURES**2
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
         group=np.array([number[key] for key in compared], dtype=np.int64),
-        declared=within**2 + several + spans * between**2,
-        stratum=stratum_of[there].astype(np.int64),
-        x=duration_ns[there].astype(np.float64),
-        y=np.stack([values[place[there]] for values in results.metrics.values()], axis=1),
+        declared=within_cv**2 + several + spans * between**2,
+        stratum=stratum_of[has_result].astype(np.int64),
+        x=duration_ns[has_result].astype(np.float64),
+        y=np.stack([values[place[has_result]] for values in results.metrics.values()], axis=1),
         metrics=tuple(results.metrics),
         planned=np.array([stratum.samples for stratum in plan.strata], dtype=np.int64),
     )
@@ -254,16 +257,16 @@ def with_projections(
     if not is_projected.any():
         return replace(results, metrics=metrics), 0.0
     metrics[IS_PROJECTED] = is_projected.astype(np.float64)
-    both = (cycles > 0) & ~np.isnan(projected)
-    if both.sum() >= _FEWEST_MEASURED:
-        error = float(np.sqrt(np.mean((projected[both] / cycles[both] - 1) ** 2)))
+    has_both = (cycles > 0) & ~np.isnan(projected)
+    if has_both.sum() >= _FEWEST_MEASURED:
+        error = float(np.sqrt(np.mean((projected[has_both] / cycles[has_both] - 1) ** 2)))
         return replace(results, metrics=metrics), error
     if declared_error is None:
         raise OptionError(
             Wording(
                 "{} projected, and {} simulated to the end as well to measure how far that is off",
                 counted(int(is_projected.sum()), "launch is", "launches are"),
-                int(both.sum()),
+                int(has_both.sum()),
             ),
             remedy=Wording("declare it with `projection_error`, as a fraction"),
         )
@@ -275,9 +278,9 @@ def share_projected(sample: Sample) -> float:
 
     Launches of one kernel group are taken to be projected wrongly alike, those of different groups not.
     """
-    known, _ = sample.known(CYCLES, IS_PROJECTED)
-    cycles = (known.launches / known.samples)[known.stratum] * known.values(CYCLES)
-    of_group = np.bincount(known.group[known.stratum], cycles * known.values(IS_PROJECTED))
+    projected, _ = sample.known(CYCLES, IS_PROJECTED)
+    cycles = (projected.launches / projected.samples)[projected.stratum] * projected.values(CYCLES)
+    of_group = np.bincount(projected.group[projected.stratum], cycles * projected.values(IS_PROJECTED))
     return float(np.sqrt((of_group**2).sum()) / cycles.sum())
 
 
@@ -313,7 +316,7 @@ def _picked_total(
     value = dict(zip(results.ids.tolist(), results.metrics[metric].tolist(), strict=True))
     of_stratum = np.array(
         [
-            sum(each.weight * value.get(each.id, np.nan) for each in stratum.launches)
+            sum(launch.weight * value.get(launch.id, np.nan) for launch in stratum.launches)
             for stratum in plan.strata
         ]
     )
@@ -354,35 +357,37 @@ def _speedup(
         raise OptionError("a speedup needs the cycles of both results")
     ids = np.union1d(results.ids, against.ids)
     cycles = {name: np.full(len(ids), np.nan) for name in (CYCLES, OTHER_CYCLES)}
-    for of, name in ((results, CYCLES), (against, OTHER_CYCLES)):
-        cycles[name][np.searchsorted(ids, of.ids)] = of.metrics[CYCLES]
-    both = SimulatedLaunches(ids, cycles)
+    for run, name in ((results, CYCLES), (against, OTHER_CYCLES)):
+        cycles[name][np.searchsorted(ids, run.ids)] = run.metrics[CYCLES]
+    run_pair = SimulatedLaunches(ids, cycles)
     if np.isnan(sum(cycles.values())).all():
         raise AnalysisError("the two results have no launch of the plan in common")
     if plan.is_random:
-        sample = sample_of(plan, both)
-        other = estimate(sample, OTHER_CYCLES, confidence, topped_up_to=plan.topped_up_to)
-        found = ratio_of_totals(sample, "speedup", CYCLES, OTHER_CYCLES, confidence)
+        sample = sample_of(plan, run_pair)
+        other_total = estimate(sample, OTHER_CYCLES, confidence, topped_up_to=plan.topped_up_to)
+        ratio = ratio_of_totals(sample, "speedup", CYCLES, OTHER_CYCLES, confidence)
     else:
-        one, other = (
-            _picked_total(plan, both, name, int(np.isnan(of).sum()), confidence)
-            for name, of in cycles.items()
+        first_total, other_total = (
+            _picked_total(plan, run_pair, name, int(np.isnan(run).sum()), confidence)
+            for name, run in cycles.items()
         )
-        found = _picked_ratio("speedup", one, other)
-    if found.is_incomplete:
-        return other, found
-    said = filter(None, (found.reason, unlike_caches(caches, other_caches)))
-    return other, found._replace(reason="; ".join(said) or None)
+        ratio = _picked_ratio("speedup", first_total, other_total)
+    if ratio.is_incomplete:
+        return other_total, ratio
+    messages = filter(None, (ratio.reason, unlike_caches(caches, other_caches)))
+    return other_total, ratio._replace(reason="; ".join(messages) or None)
 
 
 def _with_own_reads(
     plan: PlanFile, results: SimulatedLaunches, caches: Caches, confidence: float
 ) -> Estimate | None:
     """Return the cycles of the launches that were simulated again with their own reads in the caches."""
-    again = results.again
-    if caches.kind != "cold" or again is None or CYCLES not in again.metrics or not plan.is_random:
+    repeated = results.again
+    if caches.kind != "cold" or repeated is None or CYCLES not in repeated.metrics or not plan.is_random:
         return None
-    if np.isnan(again.metrics[CYCLES]).all() or {caches_kind(state) for state in again.caches} != {"own"}:
+    if np.isnan(repeated.metrics[CYCLES]).all() or {caches_kind(state) for state in repeated.caches} != {
+        "own"
+    }:
         return None
-    total = estimate(sample_of(plan, again), CYCLES, confidence, topped_up_to=plan.topped_up_to)
+    total = estimate(sample_of(plan, repeated), CYCLES, confidence, topped_up_to=plan.topped_up_to)
     return None if total.is_incomplete else total

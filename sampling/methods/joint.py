@@ -42,7 +42,7 @@ from sampling.strata.strata import (
     Strata,
     declared_spread,
     expected_half_width,
-    left_out,
+    finite_population_factor,
     measured_clusters,
     spread,
 )
@@ -90,15 +90,15 @@ class _Ranges(NamedTuple):
     b: FloatArray
     samples: IntArray
 
-    def rows(self, here: IntArray | BoolArray | slice) -> _Ranges:
-        return _Ranges._make(column[here] for column in self)
+    def rows(self, mask: IntArray | BoolArray | slice) -> _Ranges:
+        return _Ranges._make(column[mask] for column in self)
 
 
-def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray:
-    """Return the whole m of least m c + lambda b / m: the least with m (m + 1) >= worth = lambda b / c."""
-    m = np.sqrt(worth + 0.25)
+def _best_sizes(benefit: FloatArray, launches: IntArray, min_samples: int) -> FloatArray:
+    """Return the whole m of least m c + lambda b / m: the least with m (m + 1) >= benefit = lambda b / c."""
+    m = np.sqrt(benefit + 0.25)
     m -= 0.5
-    return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
+    return np.clip(np.ceil(m, out=m), np.minimum(min_samples, launches), launches, out=m)
 
 
 class _Moments(NamedTuple):
@@ -121,24 +121,33 @@ class _Moments(NamedTuple):
         return cls(mean_ns, *sums)
 
 
+class _Batch(NamedTuple):
+    """Groups (g,) with as many cuts each, and all ranges (g, r) between two of their cuts."""
+
+    group: IntArray
+    #: (g, cuts) where each may be cut, among all pairs.
+    cuts: IntArray
+    #: (g, r) which ranges are no stratum: those that join fixed ones.
+    is_barred: BoolArray
+    #: (g, r) N, cost of a launch and b.
+    launches: IntArray
+    cost_ns: FloatArray
+    b: FloatArray
+
+
 class _Cutter:
     """All ranges between the cuts that every group may have, and the cheapest way through them at a price."""
 
     def __init__(
-        self,
-        counts: DurationCounts,
-        recorded: DurationCounts,
-        cycles: CycleSpread,
-        progress: Progress | None,
+        self, counts: DurationCounts, recorded: DurationCounts, cycles: CycleSpread, progress: Progress | None
     ) -> None:
         self._counts, self._cycles, self._progress = counts, cycles, progress
         # As they are recorded, and with time for launches that show none: what varies more counts.
-        shown = [recorded] if recorded is counts else [recorded, counts]
-        self._moments = [_Moments.of_pairs(each) for each in shown]
-        # Groups, their cuts, which of all ranges are barred, and N, cost of a launch and b of all ranges.
-        self._batches: list[tuple[IntArray, IntArray, BoolArray, IntArray, FloatArray, FloatArray]] = []
+        readings = [recorded] if recorded is counts else [recorded, counts]
+        self._moments = [_Moments.of_pairs(reading) for reading in readings]
+        self._batches: list[_Batch] = []
 
-    def measured(
+    def measure_ranges(
         self, group: IntArray, start: IntArray, stop: IntArray
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return N, cost of a launch and b = N^2 S^2 of any ranges of pairs; 0 of an empty one."""
@@ -155,48 +164,49 @@ class _Cutter:
         cost_ns = counts.cumulative_cost_ns[stop] - counts.cumulative_cost_ns[start]
         return n, cost_ns / many, spread(n, np.maximum.reduce(variances))
 
-    def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
+    def cut(self, limits: IntArray, fixed: Mapping[int, IntArray]) -> None:
         """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
         bounds = []
-        for group, cuts in enumerate(most.tolist()):
+        for group, cuts in enumerate(limits.tolist()):
             bounds.append(fixed[group] if group in fixed else self._possible_cuts(group, cuts))
-        width = np.array([len(each).bit_length() for each in bounds])
+        width = np.array([len(cuts).bit_length() for cuts in bounds])
         for size in np.unique(width).tolist():
-            alike = np.flatnonzero(width == size)
-            for some in np.array_split(alike, 1 + len(alike) // _AT_ONCE):
-                k = max(len(bounds[group]) for group in some)
-                padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
+            same_width = np.flatnonzero(width == size)
+            for members in np.array_split(same_width, 1 + len(same_width) // _AT_ONCE):
+                k = max(len(bounds[group]) for group in members)
+                padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in members])
                 j, i = np.tril_indices(k, -1)
-                n, cost_ns, b = self.measured(some[:, np.newaxis], padded[:, i], padded[:, j])
+                n, cost_ns, b = self.measure_ranges(members[:, np.newaxis], padded[:, i], padded[:, j])
                 # Of fixed ranges none may be joined with the next.
-                barred = np.isin(some, list(fixed))[:, np.newaxis] & (j - i > 1)
+                barred = np.isin(members, list(fixed))[:, np.newaxis] & (j - i > 1)
                 # An empty range counts as a launch that takes no time, which divides nothing by 0.
-                self._batches.append((some, padded, barred, np.maximum(n, 1), cost_ns, b))
+                self._batches.append(_Batch(members, padded, barred, np.maximum(n, 1), cost_ns, b))
 
-    def _possible_cuts(self, group: int, most: int) -> IntArray:
+    def _possible_cuts(self, group: int, limit: int) -> IntArray:
         """Return where to cut: between all durations, or where sqrt(count * gap) is evenly shared."""
         counts = self._counts
         first, last = counts.offsets[group : group + 2].tolist()
-        if last - first <= most:
+        if last - first <= limit:
             return np.arange(first, last + 1)
         gaps = np.diff(counts.duration_ns[first:last])
         weight = np.cumsum(np.sqrt(counts.count[first + 1 : last] * gaps))
-        inner = np.searchsorted(weight, weight[-1] * np.arange(1, most) / most)
+        inner = np.searchsorted(weight, weight[-1] * np.arange(1, limit) / limit)
         return np.unique(np.concatenate([[first, last], first + 1 + inner]))
 
-    def cheapest(self, prices: FloatArray, least: int) -> list[_Ranges]:
+    def find_cheapest(self, prices: FloatArray, min_samples: int) -> list[_Ranges]:
         """Return for each of the prices (groups, prices) the ranges that cost least, with their sizes."""
-        found = []
-        for done, (some, bounds, barred, launches, launch_ns, spreads) in enumerate(self._batches):
-            price, n = prices[some][:, :, np.newaxis], launches[:, np.newaxis]
-            cost_ns, b = launch_ns[:, np.newaxis], spreads[:, np.newaxis]
-            m = _best_sizes(price * (b / np.maximum(cost_ns, _NO_TIME)), n, least)
+        paths = []
+        for index, batch in enumerate(self._batches):
+            members, bounds = batch.group, batch.cuts
+            price, n = prices[members][:, :, np.newaxis], batch.launches[:, np.newaxis]
+            cost_ns, b = batch.cost_ns[:, np.newaxis], batch.b[:, np.newaxis]
+            m = _best_sizes(price * (b / np.maximum(cost_ns, _NO_TIME)), n, min_samples)
             # m c + lambda b (1/m - 1/N), which is to the digit m c where all are simulated.
             cost = n - m
             cost /= m
             cost *= price * (b / n)
             cost += m * cost_ns
-            np.copyto(cost, np.inf, where=barred[:, np.newaxis])
+            np.copyto(cost, np.inf, where=batch.is_barred[:, np.newaxis])
             ways, k = cost.shape[:2], bounds.shape[1]
             cheapest, came = np.zeros((*ways, k)), np.zeros((*ways, k), dtype=np.int64)
             for j in range(1, k):
@@ -205,21 +215,21 @@ class _Cutter:
                 came[..., j] = costs.argmin(axis=-1)
                 cheapest[..., j] = costs.min(axis=-1)
             # From the last cut of every way back to the first.
-            g, p = (each.ravel() for each in np.indices(ways))
+            g, p = (index.ravel() for index in np.indices(ways))
             last = np.full(len(g), k - 1)
             while len(g):
                 i = came[g, p, last]
                 size = m[g, p, last * (last - 1) // 2 + i].astype(np.int64)
-                rows = np.stack([p, some[g], bounds[g, i], bounds[g, last], size])
-                found.append(rows[:, rows[2] < rows[3]])
+                rows = np.stack([p, members[g], bounds[g, i], bounds[g, last], size])
+                paths.append(rows[:, rows[2] < rows[3]])
                 g, p, last = g[i > 0], p[i > 0], i[i > 0]
             if self._progress is not None:
-                self._progress(done + 1, len(self._batches), "pricing")
-        place, group, start, stop, sizes = np.concatenate(found, axis=1)
+                self._progress(index + 1, len(self._batches), "pricing")
+        place, group, start, stop, sizes = np.concatenate(paths, axis=1)
         order = np.lexsort((start, place))
-        every = _Ranges(group, start, stop, *self.measured(group, start, stop), sizes).rows(order)
+        ranges = _Ranges(group, start, stop, *self.measure_ranges(group, start, stop), sizes).rows(order)
         ends = np.searchsorted(place[order], np.arange(prices.shape[1] + 1))
-        return [every.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
+        return [ranges.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
 
 
 class _Curves:
@@ -227,18 +237,21 @@ class _Curves:
 
     def __init__(self, ranges: list[_Ranges], groups: int) -> None:
         self.ranges = ranges
-        times = [np.bincount(each.group, each.samples * each.cost_ns, groups) for each in ranges]
+        times = [np.bincount(point.group, point.samples * point.cost_ns, groups) for point in ranges]
         variances = [
-            np.bincount(each.group, each.b * left_out(each.samples, each.launches), groups) for each in ranges
+            np.bincount(
+                point.group, point.b * finite_population_factor(point.samples, point.launches), groups
+            )
+            for point in ranges
         ]
         self.time_ns, self.variance = np.stack(times, axis=1), np.stack(variances, axis=1)
 
-    def priced(self, budget: float, own: FloatArray) -> tuple[IntArray, float]:
+    def find_price(self, budget: float, group_budget: FloatArray) -> tuple[IntArray, float]:
         """Return the points at the least price at which all together are within the budget; and that price.
 
         Each group's own total may have the variance ``own`` (groups,).
         """
-        time_ns = np.where(self.variance <= own[:, np.newaxis], self.time_ns, np.inf)
+        time_ns = np.where(self.variance <= group_budget[:, np.newaxis], self.time_ns, np.inf)
         # Prices have the unit 1/ns, as the inverse of what the total may be off has.
         low, high, unit = -90.0, 90.0, max(budget, 1e-300) ** -0.5
         for _ in range(_BISECTIONS):
@@ -249,36 +262,42 @@ class _Curves:
         price = unit * float(np.exp(high))
         return np.argmin(time_ns + price * self.variance, axis=1), price
 
-    def chosen(self, budget: float, own: FloatArray, least: int) -> _Ranges:
+    def allocate(self, budget: float, group_budget: FloatArray, min_samples: int) -> _Ranges:
         """Return ranges of little time: one price for all, then what is left is spent on groups and sizes."""
-        rows, (pick, _) = np.arange(len(self.time_ns)), self.priced(budget, own)
+        rows, (pick, _) = np.arange(len(self.time_ns)), self.find_price(budget, group_budget)
         while True:
-            now = self.variance[rows, pick]
-            spare = budget - now.sum()
+            variance = self.variance[rows, pick]
+            spare = budget - variance.sum()
             saved = self.time_ns[rows, pick][:, np.newaxis] - self.time_ns
-            saved[(self.variance > spare + now[:, np.newaxis]) | (self.variance > own[:, np.newaxis])] = 0
+            saved[
+                (self.variance > spare + variance[:, np.newaxis])
+                | (self.variance > group_budget[:, np.newaxis])
+            ] = 0
             point = saved.argmax(axis=1)
-            gain, more = saved[rows, point], np.maximum(self.variance[rows, point] - now, 0)
+            gain, increase = saved[rows, point], np.maximum(self.variance[rows, point] - variance, 0)
             order = np.argsort(-gain)
             order = order[gain[order] > 1e-9 * self.time_ns[rows, pick].sum()]
-            taken = order[np.cumsum(more[order]) <= spare]
-            if not len(taken):
+            moves = order[np.cumsum(increase[order]) <= spare]
+            if not len(moves):
                 break
-            pick[taken] = point[taken]
-        parts = [each.rows(pick[each.group] == place) for place, each in enumerate(self.ranges)]
-        every = _Ranges(*map(np.concatenate, zip(*parts, strict=True)))
-        return _with_fewer(every.rows(np.argsort(every.start)), budget, own, least)
+            pick[moves] = point[moves]
+        parts = [ranges.rows(pick[ranges.group] == place) for place, ranges in enumerate(self.ranges)]
+        ranges = _Ranges(*map(np.concatenate, zip(*parts, strict=True)))
+        return _drop_samples(ranges.rows(np.argsort(ranges.start)), budget, group_budget, min_samples)
 
 
-def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> _Ranges:
+def _drop_samples(ranges: _Ranges, budget: float, group_budget: FloatArray, min_samples: int) -> _Ranges:
     """Take samples away while the bounds hold, those first that save most time for their variance."""
     group, n, b, m = ranges.group, ranges.launches, ranges.b, ranges.samples.copy()
     while True:
-        variance = b * left_out(m, n)
-        spare, own_spare = budget - variance.sum(), (own - np.bincount(group, variance, len(own)))[group]
-        added = b * left_out(np.maximum(m - 1, 1), m)
+        variance = b * finite_population_factor(m, n)
+        spare, own_spare = (
+            budget - variance.sum(),
+            (group_budget - np.bincount(group, variance, len(group_budget)))[group],
+        )
+        added = b * finite_population_factor(np.maximum(m - 1, 1), m)
         order = np.argsort(added / np.maximum(ranges.cost_ns, _NO_TIME))
-        fits = (m > np.minimum(least, n)) & (added <= np.minimum(own_spare, spare))
+        fits = (m > np.minimum(min_samples, n)) & (added <= np.minimum(own_spare, spare))
         rows = order[fits[order]]
         # One of a group at a time, for they share what it may vary.
         rows = rows[np.sort(np.unique(group[rows], return_index=True)[1])]
@@ -286,6 +305,22 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
         if not len(rows):
             return ranges._replace(samples=m)
         m[rows] -= 1
+
+
+class _Trial(NamedTuple):
+    """A plan that was drawn many times: what it costs, and where its bounds do not hold."""
+
+    strata: Strata
+    cost_ns: float
+    #: By what epsilon must shrink; 1 where the total's bounds hold in the draws.
+    shrink: float
+    #: (groups,) whose own bound does not hold.
+    over: BoolArray
+
+    @property
+    def holds(self) -> bool:
+        """Whether all bounds do."""
+        return self.shrink == 1 and not self.over.any()
 
 
 class _Planner:
@@ -305,33 +340,39 @@ class _Planner:
         # A group, or a profile, in which nothing shows any time has no total to be within epsilon of.
         recorded_ns = groups.counts.group_duration_ns.astype(np.float64)
         total_ns = np.where(recorded_ns > 0, recorded_ns, counts.group_duration_ns)
-        own = self._cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
-        self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, own)
+        group_budget = self._cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
+        self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, group_budget)
         all_ns = float(groups.counts.total_duration_ns or counts.total_duration_ns)
         self._budget = (target.epsilon * all_ns / target.z) ** 2
         cutter = _Cutter(counts, groups.counts, self._cycles, progress)
-        n, cost_ns, b = cutter.measured(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
+        n, cost_ns, b = cutter.measure_ranges(
+            np.arange(len(group_budget)), counts.offsets[:-1], counts.offsets[1:]
+        )
         budget = max(self._budget, 1e-300)
         guess = (np.sqrt(b * cost_ns).sum() / budget) ** 2 + 1e-30 * budget**-0.5
         # What a group's own bound may ask of it.
         own_price = np.divide(b * cost_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
-        alone = np.maximum(guess, own_price)
+        first_price = np.maximum(guess, own_price)
         # A group that would get m samples uncut is not worth more than a few times as many cuts.
-        uncut = _best_sizes(alone * b / np.maximum(cost_ns, _NO_TIME), n, 1)
+        uncut = _best_sizes(first_price * b / np.maximum(cost_ns, _NO_TIME), n, 1)
         cutter.cut(np.minimum(MOST_CUTS, 4 + 4 * uncut).astype(np.int64), fixed)
         # Groups that are not cut, but for fixed ranges, with few launches each and with all: of few launches
         # no price may be the best.
-        least = target.min_samples
-        whole = cutter.cheapest(np.zeros((len(n), 1)), least)[0]
-        sizes = (np.minimum(m, whole.launches) for m in (*range(least, least + _FEW), np.inf))
-        wholes = [whole._replace(samples=m.astype(np.int64)) for m in sizes]
-        coarse = _Curves([*cutter.cheapest(np.outer(alone, _COARSE), least), *wholes], len(n))
-        self.price = coarse.priced(self._budget, self._own)[1]
+        min_samples = target.min_samples
+        uncut_ranges = cutter.find_cheapest(np.zeros((len(n), 1)), min_samples)[0]
+        sizes = (
+            np.minimum(m, uncut_ranges.launches) for m in (*range(min_samples, min_samples + _FEW), np.inf)
+        )
+        wholes = [uncut_ranges._replace(samples=m.astype(np.int64)) for m in sizes]
+        coarse = _Curves(
+            [*cutter.find_cheapest(np.outer(first_price, _COARSE), min_samples), *wholes], len(n)
+        )
+        self.price = coarse.find_price(self._budget, self._own)[1]
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
-        self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
+        self._curves = _Curves([*cutter.find_cheapest(fine, min_samples), *coarse.ranges], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
         self.sampled_ns = float(np.dot(ranges.samples, ranges.cost_ns))
-        variance = float(np.dot(ranges.b, left_out(ranges.samples, ranges.launches)))
+        variance = float(np.dot(ranges.b, finite_population_factor(ranges.samples, ranges.launches)))
         self.met_epsilon = target.epsilon * float(np.sqrt(variance / budget))
 
     def stricter(self, epsilon: float) -> _Planner:
@@ -340,7 +381,9 @@ class _Planner:
 
     def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
         """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
-        return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self._target.min_samples)
+        return self._curves.allocate(
+            self._budget * epsilon**2, self._own * share**2, self._target.min_samples
+        )
 
     def strata(self) -> tuple[Strata, float, bool]:
         """Return strata whose bounds hold in the draws, and whose interval is expected within epsilon.
@@ -349,40 +392,39 @@ class _Planner:
         """
         epsilon, share = 1.0, np.ones(len(self._own))
         while True:
-            strata, cost_ns, step, over = self._tried(epsilon, share)
-            if step == 1 and not over.any():
+            trial = self._try(epsilon, share)
+            if trial.holds:
                 break
-            epsilon *= step
-            share[over] *= _GROUP_STEP
-        strata = replace(strata, groups=self._groups if self._groups.is_pool.any() else None)
-        return strata, cost_ns, bool(share.min() < 1)
+            epsilon *= trial.shrink
+            share[trial.over] *= _GROUP_STEP
+        strata = replace(trial.strata, groups=self._groups if self._groups.is_pool.any() else None)
+        return strata, trial.cost_ns, bool(share.min() < 1)
 
-    def _tried(self, epsilon: float, share: FloatArray) -> tuple[Strata, float, float, BoolArray]:
-        """Return the plan for a share of epsilon, what it costs, by what epsilon must shrink, and for whom.
+    def _try(self, epsilon: float, share: FloatArray) -> _Trial:
+        """Return the plan for a share of epsilon, and (groups,) of each group's own bound.
 
-        That is 1 where the total's bounds hold in the draws; and (groups,) those whose own bound does not
-        hold. What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
+        What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
         """
         counts, target, over = self._groups.counts, self._target, np.zeros(len(share), dtype=np.bool_)
         ranges = self._ranges(epsilon, share)
-        paid = float(np.dot(ranges.samples, ranges.cost_ns))
+        cost_ns = float(np.dot(ranges.samples, ranges.cost_ns))
         clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
         strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
         wide = expected_half_width(strata, self._cycles, target.confidence) / target.epsilon
         if wide > 1:
-            return strata, paid, min(_STEP, wide**-0.5), over
+            return _Trial(strata, cost_ns, min(_STEP, wide**-0.5), over)
         if self._progress is not None:
             self._progress(0, 0, "judging")
-        found = judged(counts, strata, self._cycles, generator(0, Stream.CALIBRATE))
+        draws = judged(counts, strata, self._cycles, generator(0, Stream.CALIBRATE))
         limit_ns = target.epsilon * counts.total_duration_ns
-        holds = found.share_within(limit_ns) >= target.confidence
-        holds &= found.share_within(limit_ns, with_noise=True) >= target.confidence - NOISE_SLACK
+        holds = draws.share_within(limit_ns) >= target.confidence
+        holds &= draws.share_within(limit_ns, with_noise=True) >= target.confidence - NOISE_SLACK
         if target.group_epsilon is not None:
-            drawn = np.unique(strata.group[found.drawn])
-            for group in drawn[~self._groups.is_pool[drawn]].tolist():
+            groups = np.unique(strata.group[draws.drawn])
+            for group in groups[~self._groups.is_pool[groups]].tolist():
                 own_ns = target.group_epsilon * counts.group_duration_ns[group]
-                over[group] = found.share_within(own_ns, with_noise=True, group=group) < target.confidence
-        return strata, paid, 1.0 if holds else _STEP, over
+                over[group] = draws.share_within(own_ns, with_noise=True, group=group) < target.confidence
+        return _Trial(strata, cost_ns, 1.0 if holds else _STEP, over)
 
 
 def stratify(request: StrataRequest) -> Strata:
@@ -395,20 +437,20 @@ def stratify(request: StrataRequest) -> Strata:
     """
     target = request.target
     cuts = _fixed_cuts(request.counts, target, request.overrides)
-    planner = _planner(request, target, cuts)
+    planner = _find_planner(request, target, cuts)
     strata, cost_ns, leaps = planner.strata()
     if leaps or planner.met_epsilon < _SLACK * target.epsilon:
         for epsilon in _STRICTER[min(target.epsilon, planner.met_epsilon) > _STRICTER].tolist():
             planner = planner.stricter(epsilon)
             if planner.sampled_ns >= _NO_GAIN * cost_ns:
                 break
-            other, other_cost_ns, _ = planner.strata()
+            alternative, other_cost_ns, _ = planner.strata()
             if other_cost_ns < cost_ns:
-                strata, cost_ns = other, other_cost_ns
+                strata, cost_ns = alternative, other_cost_ns
     return strata
 
 
-def _planner(request: StrataRequest, target: Target, cuts: Mapping[int, IntArray]) -> _Planner:
+def _find_planner(request: StrataRequest, target: Target, cuts: Mapping[int, IntArray]) -> _Planner:
     """Return the planner of the groups, or pools, that are cheapest before they are judged.
 
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
@@ -428,17 +470,17 @@ def _planner(request: StrataRequest, target: Target, cuts: Mapping[int, IntArray
     for _ in range(_PASSES):
         groups = pooled(counts, in_pool)
         # No group with cuts of its own is pooled, so its pairs are as they were.
-        numbers = {int(groups.group_of[kernel]): each for kernel, each in cuts.items()}
-        fixed = {group: each + groups.counts.offsets[group] for group, each in numbers.items()}
+        numbers = {int(groups.group_of[kernel]): bounds for kernel, bounds in cuts.items()}
+        fixed = {group: bounds + groups.counts.offsets[group] for group, bounds in numbers.items()}
         planner = _Planner(groups, target, fixed, request.progress)
         best = planner if best is None or planner.sampled_ns < best.sampled_ns else best
         r = counts.group_launches * np.sqrt(planner.price * cost_ns)
-        within = np.sqrt(alone_squared) * r
-        alone = np.where(within < 1, 1 + within**2, 2 * within)
-        again = small & (alone >= 2 * np.sqrt(pooled_squared) * r)
-        if np.array_equal(again, in_pool):
+        deviation = np.sqrt(alone_squared) * r
+        own_cost = np.where(deviation < 1, 1 + deviation**2, 2 * deviation)
+        next_pool = small & (own_cost >= 2 * np.sqrt(pooled_squared) * r)
+        if np.array_equal(next_pool, in_pool):
             break
-        in_pool = again
+        in_pool = next_pool
     assert best is not None
     return best
 

@@ -69,14 +69,14 @@ def draw(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
     return Draw(stratum, pair, place - counts.launches_before[pair])
 
 
-def weights(strata: Strata, drawn: Draw) -> FloatArray:
+def weights(strata: Strata, draw: Draw) -> FloatArray:
     """Return (n,) how many launches each drawn one stands for: N/m."""
-    return np.asarray((strata.launches / strata.samples)[drawn.stratum])
+    return np.asarray((strata.launches / strata.samples)[draw.stratum])
 
 
-def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:
+def estimate_total_ns(counts: DurationCounts, strata: Strata, draw: Draw) -> float:
     """Return sum of N_i times the mean duration of the draw from stratum i. [Allegro section IV-C]"""
-    return float(np.dot(weights(strata, drawn), counts.duration_ns[drawn.pair]))
+    return float(np.dot(weights(strata, draw), counts.duration_ns[draw.pair]))
 
 
 def errors_of_draws(
@@ -132,8 +132,8 @@ def first_launches(key: UIntArray, launches: IntArray, samples: IntArray) -> tup
 
     All arguments are (s,), ``key`` of `stratum_keys`; the launches found (n,) come in any order.
     """
-    whole = np.flatnonzero(samples == launches)
-    found = [np.stack([np.repeat(whole, launches[whole]), _counted(launches[whole])])]
+    census = np.flatnonzero(samples == launches)
+    parts = [np.stack([np.repeat(census, launches[census]), _counted(launches[census])])]
     open_ = np.flatnonzero(samples < launches)
     # How many numbers to hash so that mostly enough positions are distinct: the coupon collector's.
     left = np.maximum(launches - samples, 1)
@@ -152,10 +152,10 @@ def first_launches(key: UIntArray, launches: IntArray, samples: IntArray) -> tup
         stratum, position = stratum[first], position[first]
         rank = np.arange(len(first)) - np.searchsorted(stratum, stratum)
         enough = np.bincount(stratum, minlength=len(open_)) >= m
-        taken = enough[stratum] & (rank < m[stratum])
-        found.append(np.stack([open_[stratum[taken]], position[taken]]))
+        is_first = enough[stratum] & (rank < m[stratum])
+        parts.append(np.stack([open_[stratum[is_first]], position[is_first]]))
         open_, hashed = open_[~enough], 2 * hashed[~enough]
-    stratum, position = np.concatenate(found, axis=1)
+    stratum, position = np.concatenate(parts, axis=1)
     return stratum, position
 
 
@@ -184,10 +184,10 @@ class Judged:
 
     def errors_ns(self, *, with_noise: bool = False, group: int | None = None) -> FloatArray:
         """Return (draws,) the absolute errors of the total, or of one group's own."""
-        here: BoolArray = np.full(len(self.group), True) if group is None else self.group == group
-        noise = (self.noise if group is None else self.own_noise)[here].sum() if with_noise else 0.0
-        deviation_ns = np.sqrt(self.rest[here].sum() + noise)
-        return np.asarray(np.abs(self.off_ns[:, here[self.drawn]].sum(axis=1) + deviation_ns * self.scores))
+        mask: BoolArray = np.full(len(self.group), True) if group is None else self.group == group
+        noise = (self.noise if group is None else self.own_noise)[mask].sum() if with_noise else 0.0
+        deviation_ns = np.sqrt(self.rest[mask].sum() + noise)
+        return np.asarray(np.abs(self.off_ns[:, mask[self.drawn]].sum(axis=1) + deviation_ns * self.scores))
 
     def share_within(self, limit_ns: float, *, with_noise: bool = False, group: int | None = None) -> float:
         """Return the share of draws whose error is at most the limit, but for rounding."""
@@ -218,10 +218,10 @@ def judged(
         noise = np.maximum(total_variance(strata, cycles.variance(strata)) - variance, 0)
         own_noise = np.maximum(total_variance(strata, cycles.of_own_totals().variance(strata)) - variance, 0)
     side = np.minimum(strata.samples, strata.launches - strata.samples)
-    drawn = np.flatnonzero((variance > 0) & (side <= _MANY))
-    drawn = np.sort(drawn[np.argsort(-variance[drawn], kind="stable")[:MOST_DRAWN]])
-    off_ns = np.zeros((DRAWS, len(drawn)))
-    for column, stratum in enumerate(drawn.tolist()):
+    strata_drawn = np.flatnonzero((variance > 0) & (side <= _MANY))
+    strata_drawn = np.sort(strata_drawn[np.argsort(-variance[strata_drawn], kind="stable")[:MOST_DRAWN]])
+    off_ns = np.zeros((DRAWS, len(strata_drawn)))
+    for column, stratum in enumerate(strata_drawn.tolist()):
         # N/m sum (x - mu) over the launches drawn; where fewer are left, minus the sum over those.
         pairs, fewer = slice(int(strata.start[stratum]), int(strata.stop[stratum])), int(side[stratum])
         launches, samples, count = (
@@ -239,8 +239,8 @@ def judged(
             times = rng.multivariate_hypergeometric(count, fewer, len(part), method="count")
             off_ns[part, column] = times @ from_mean_ns
     rest = variance.copy()
-    rest[drawn] = 0
-    return Judged(strata.group, drawn, off_ns, rest, noise, own_noise, rng.permutation(_scores()))
+    rest[strata_drawn] = 0
+    return Judged(strata.group, strata_drawn, off_ns, rest, noise, own_noise, rng.permutation(_scores()))
 
 
 def _places(launches: int, samples: int, rng: np.random.Generator) -> IntArray:
@@ -251,8 +251,8 @@ def _places(launches: int, samples: int, rng: np.random.Generator) -> IntArray:
     """
     if launches > _LARGE:
         return rng.integers(0, launches, (samples, DRAWS))
-    place = np.stack([rng.integers(0, launches - drawn, DRAWS) for drawn in range(samples)])
-    for drawn in range(1, samples):
-        for before in np.sort(place[:drawn], axis=0):
-            place[drawn] += before <= place[drawn]
+    place = np.stack([rng.integers(0, launches - number, DRAWS) for number in range(samples)])
+    for number in range(1, samples):
+        for before in np.sort(place[:number], axis=0):
+            place[number] += before <= place[number]
     return place

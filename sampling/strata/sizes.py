@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.strata import left_out, sample_variance, spread
+from sampling.strata.strata import finite_population_factor, sample_variance, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
@@ -87,22 +87,22 @@ def water_filled_sample_sizes(
     b = spread(launches, sample_variance(launches, std_ns))
     ratio = _ratio(b, mean_ns)
     segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    least = np.minimum(floor, launches)
+    minimum = np.minimum(floor, launches)
 
     def sizes(theta: FloatArray) -> IntArray:
-        wanted = np.ceil(np.sqrt(theta[segment] * ratio))
-        return np.clip(wanted, least, launches).astype(np.int64)
+        optimum = np.ceil(np.sqrt(theta[segment] * ratio))
+        return np.clip(optimum, minimum, launches).astype(np.int64)
 
     def feasible(theta: FloatArray) -> BoolArray:
-        variance = np.add.reduceat(b * left_out(sizes(theta), launches), offsets[:-1])
+        variance = np.add.reduceat(b * finite_population_factor(sizes(theta), launches), offsets[:-1])
         return np.asarray(variance <= budget)
 
     # Between less than one sample each and a census of all, by a ten-millionth more: rounding must leave the
     # one no launch short, and the other none too many.
     census = _ratio(launches.astype(np.float64) ** 2, ratio)
-    alone = np.divide(1, ratio, out=np.full(len(ratio), np.inf), where=ratio > 0)
+    single = np.divide(1, ratio, out=np.full(len(ratio), np.inf), where=ratio > 0)
     high = np.log(np.maximum(np.maximum.reduceat(census, offsets[:-1]), 1e-300)) + 1e-7
-    low = np.log(np.minimum(np.minimum.reduceat(alone, offsets[:-1]), 1e300)) - 1e-7
+    low = np.log(np.minimum(np.minimum.reduceat(single, offsets[:-1]), 1e300)) - 1e-7
     low = np.minimum(low, high)
     high = np.where(feasible(np.exp(low)), low, high)
     for _ in range(_BISECTIONS):

@@ -7,20 +7,14 @@ kernel, and by ``between`` from kernel group to kernel group. (docs/methods.md, 
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.parallel import Lock
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.reduction.plan_groups import PlanGroups
+from sampling.strata.satterthwaite import PRIOR_DF, replicate_df, satterthwaite, student_t
 from sampling.strata.target import Target, normal_quantile
 
 #: The group of a stratum that spans the whole workload.
@@ -29,12 +23,6 @@ WHOLE_WORKLOAD = -1
 OF_SEVERAL_SIGNATURES = 0.1
 #: What a result starts from at least, within and between kernel groups, whatever was declared.
 LEAST_SPREADS = (0.02, 0.3)
-#: A stratum with less of the declared variance of its group's largest tells nothing of the spread.
-TELLS_FROM = 0.01
-#: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
-DECLARED_FREEDOM = 4.0
-# Beyond so many degrees of freedom t is the normal quantile to more digits than any interval has.
-_MANY = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +45,12 @@ class Clusters:
         first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
         return np.append(first, len(self.group))
 
-    def rows(self, here: BoolArray | slice | int) -> Clusters:
+    def rows(self, mask: BoolArray | slice | int) -> Clusters:
         """Return some of the clusters, one after the other."""
         group, start, stop, launches = (
-            column[here].ravel() for column in (self.group, self.start, self.stop, self.launches)
+            column[mask].ravel() for column in (self.group, self.start, self.stop, self.launches)
         )
-        return Clusters(group, start, stop, launches, self.mean_ns[here].ravel(), self.std_ns[here].ravel())
+        return Clusters(group, start, stop, launches, self.mean_ns[mask].ravel(), self.std_ns[mask].ravel())
 
     def with_samples(self, samples: IntArray, *, notes: tuple[str, ...] = ()) -> Strata:
         """Return the strata."""
@@ -113,9 +101,9 @@ def spread(launches: IntArray, variance: FloatArray) -> FloatArray:
     return np.where(launches > 1, launches.astype(np.float64) ** 2 * variance, 0.0)
 
 
-def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
+def finite_population_factor(samples: IntArray | FloatArray, launches: IntArray | FloatArray) -> FloatArray:
     """Return 1/m - 1/N, without the digits that the difference would lose where m is close to N."""
-    return (launches - samples) / (launches.astype(np.float64) * samples)
+    return np.asarray((launches - samples) / (launches.astype(np.float64) * samples))
 
 
 def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatArray:
@@ -175,8 +163,8 @@ class CycleSpread:
         """
         group, mean_ns, std_ns = clusters.group, clusters.mean_ns, clusters.std_ns
         between = np.where(self.spans_kernels[group], self.between**2, 0.0) * (mean_ns**2 + std_ns**2)
-        within = self.within_squared(clusters.start, clusters.stop) * mean_ns**2
-        of_launches = sample_variance(clusters.launches, std_ns) + within
+        noise = self.within_squared(clusters.start, clusters.stop) * mean_ns**2
+        of_launches = sample_variance(clusters.launches, std_ns) + noise
         return np.asarray(self.scale[group] * (of_launches + between))
 
     def of_own_totals(self) -> CycleSpread:
@@ -197,46 +185,17 @@ def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
     squared = target.kernel_spread**2
     of_all = 1 + 3 * squared * float(np.dot(share, share))
     scale = np.full(len(is_pool) + 1, of_all)
-    own = ~is_pool[group_of]
-    scale[group_of[own]] = np.maximum(of_all + squared * (1 - 4 * share[own]), 1.0)
+    has_own = ~is_pool[group_of]
+    scale[group_of[has_own]] = np.maximum(of_all + squared * (1 - 4 * share[has_own]), 1.0)
     return CycleSpread(
         target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale, groups.counts
     )
 
 
-def student_t(confidence: float, degrees_of_freedom: FloatArray | float) -> FloatArray:
-    """Return the two-sided quantile of Student's t for any positive degrees of freedom, inf among them."""
-    return np.asarray(_stdtrit()(np.minimum(degrees_of_freedom, _MANY), 0.5 + confidence / 2))
-
-
-_LOADING = Lock()
-
-
-@cache
-def _stdtrit() -> np.ufunc:
-    """Return SciPy's quantile of Student's t, from the extension that has it.
-
-    Importing the whole package for it takes ten times as long, a third of the time of a small plan.
-    """
-    import scipy
-
-    name = "scipy.special"
-    # A second thread would find the package that is none.
-    with _LOADING, suppress(ImportError):
-        if name not in sys.modules:
-            sys.modules[name] = package = ModuleType(name)
-            package.__path__ = [str(Path(scipy.__file__).with_name("special"))]
-            try:
-                return import_module(f"{name}._ufuncs").stdtrit  # type: ignore[no-any-return]
-            finally:
-                del sys.modules[name]
-    return import_module(name).stdtrit  # type: ignore[no-any-return]
-
-
 def starting_spreads(target: Target) -> tuple[float, float]:
     """Return the spreads within and between kernel groups that an interval starts from."""
-    within, between = LEAST_SPREADS
-    return max(target.noise_floor, within), max(target.kernel_spread, between)
+    least_within, between = LEAST_SPREADS
+    return max(target.noise_floor, least_within), max(target.kernel_spread, between)
 
 
 def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
@@ -245,21 +204,14 @@ def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) 
     It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1; 0
     where nothing takes any time. (docs/methods.md, 11 Back from the simulator)
     """
-    # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
-    pool = cycles.spans_kernels[strata.group]
-    group = np.where(pool, len(cycles.scale), strata.group)
-    relative = cycles.within_squared(strata.start, strata.stop) + np.where(pool, cycles.between**2, 0.0)
-    declared = (strata.launches * strata.mean_ns) ** 2 * relative
-    declared *= left_out(strata.samples, strata.launches)
-    largest = np.zeros(int(group.max()) + 1)
-    np.maximum.at(largest, group, declared)
-    tells = (strata.mean_ns > 0) & (declared >= TELLS_FROM * largest[group])
-    single = tells & (strata.samples == 1) & (strata.launches > 1)
-    freedom = tells * (np.where(single, np.bincount(group, single)[group], strata.samples) - 1)
-    seen = np.where(freedom > 0, declared, 0)
-    together = np.where(single, np.bincount(group, seen * single)[group], seen)
-    doubt = float((seen * together / np.maximum(freedom, 1)).sum())
-    variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
-    behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
-    t = float(student_t(confidence, (DECLARED_FREEDOM + behind) / 2))
-    return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
+    # All pools tell one spread together, as they do when results come.
+    is_pool = cycles.spans_kernels[strata.group]
+    group = np.unique(np.where(is_pool, len(cycles.scale), strata.group), return_inverse=True)[1]
+    declared = cycles.within_squared(strata.start, strata.stop) + np.where(is_pool, cycles.between**2, 0.0)
+    var = (strata.launches * strata.mean_ns) ** 2 * declared
+    var *= finite_population_factor(strata.samples, strata.launches)
+    is_single, df = replicate_df(var, strata.launches, strata.samples, strata.mean_ns > 0, group)
+    observed = satterthwaite(var, df, is_single, group)
+    total_ns = float(np.dot(strata.launches, strata.mean_ns))
+    t = float(student_t(confidence, (PRIOR_DF + observed.effective_df) / 2))
+    return t * float(np.sqrt(observed.declared_var)) / total_ns if total_ns else 0.0

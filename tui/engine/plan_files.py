@@ -113,9 +113,9 @@ def missing_to_target(
     # Needs a reader of profiles, which most estimates do not.
     from sampling.estimation.top_up import top_up
 
-    beside_sampling = estimate.beside_sampling
+    other_error = estimate.beside_sampling
     return top_up(
-        estimate.plan, estimate.results, main, options.target, beside=beside_sampling, progress=progress
+        estimate.plan, estimate.results, main, options.target, other_error=other_error, progress=progress
     )
 
 

@@ -102,16 +102,16 @@ def test_it_is_what_its_sources_make_it(strata: list[tuple[Stratum, int]], sampl
     moments_ = moments_of(of)
     found = interval(moments_)
     variance, nu, factor = by_sources(made, group)
-    assert found.of_stratum.sum() == pytest.approx(variance)
+    assert found.stratum_var.sum() == pytest.approx(variance)
     if variance:
-        assert found.degrees_of_freedom == pytest.approx(nu)
+        assert found.effective_df == pytest.approx(nu)
         assert found.half_width(0.9) == pytest.approx(t.ppf(0.95, nu) * np.sqrt(variance))
         assert found.factor == pytest.approx(factor)
     for number in sorted(set(group)):
-        alone = interval(moments_, centre=found.factor, of=moments_.group == number)
+        alone = interval(moments_, prior_factor=found.factor, rows=moments_.group == number)
         variance, nu, _ = by_sources(made, group, number, float(found.factor))
-        assert alone.of_stratum.sum() == pytest.approx(variance)
-        assert variance == 0 or alone.degrees_of_freedom == pytest.approx(nu)
+        assert alone.stratum_var.sum() == pytest.approx(variance)
+        assert variance == 0 or alone.effective_df == pytest.approx(nu)
 
 
 def test_nothing_seen_is_what_was_declared(sample: Make) -> None:
@@ -122,7 +122,7 @@ def test_nothing_seen_is_what_was_declared(sample: Make) -> None:
 
 def test_a_census_is_exact_and_a_total_of_0_has_no_interval(sample: Make) -> None:
     census = found_of(sample((2, 10, [(9, 90), (11, 120)])))
-    assert (census.half_width(0.95), census.degrees_of_freedom) == (0, np.inf)
+    assert (census.half_width(0.95), census.effective_df) == (0, np.inf)
     assert np.isnan(found_of(sample((9, 10, [(9, 0), (11, 0)]))).half_width(0.95))
     # A stratum that lasts no time on the GPU and some in the simulator counts by its mean.
     assert found_of(sample((9, 0, [(0, 3)]))).half_width(0.95) > 0

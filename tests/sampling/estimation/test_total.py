@@ -232,12 +232,12 @@ def test_what_no_launches_narrow_leaves_less_of_the_target_for_them(written: Wri
     assert found.beside_sampling == pytest.approx(0.03)
     target = 0.9 * float(np.hypot(found.parts.sampling, 0.03))
     alone, beside = (
-        top_up(plan, results, found.main, target, beside=part).launches
+        top_up(plan, results, found.main, target, other_error=part).launches
         for part in (0.0, found.beside_sampling)
     )
     assert beside > alone > len(plan.drawn)
     with pytest.raises(AnalysisError, match=r"no launches bring the total within 0\.02"):
-        top_up(plan, results, found.main, 0.02, beside=found.beside_sampling)
+        top_up(plan, results, found.main, 0.02, other_error=found.beside_sampling)
 
 
 def results_of(cycles: list[float], projected: list[float]) -> SimulatedLaunches:

@@ -19,13 +19,13 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
+from sampling.strata.satterthwaite import student_t
 from sampling.strata.strata import (
     Strata,
     bound,
     declared_spread,
     expected_half_width,
     measured_clusters,
-    student_t,
 )
 from sampling.strata.target import MOST_CONFIDENCE, Target
 from tests.small_plans import UNPOOLED, request_of
@@ -228,7 +228,7 @@ def test_quantiles_are_those_of_students_t() -> None:
 def test_scipy_is_as_it_was_after_its_quantile_was_taken_alone() -> None:
     code = """
 import sys
-from sampling.strata.strata import student_t
+from sampling.strata.satterthwaite import student_t
 found = float(student_t(0.95, 2))
 assert "scipy.special" not in sys.modules
 from scipy import stats
@@ -243,7 +243,7 @@ print(gamma(5))
 def test_threads_that_ask_first_together_have_the_quantile_each() -> None:
     code = """
 import sys, threading
-from sampling.strata.strata import student_t
+from sampling.strata.satterthwaite import student_t
 sys.setswitchinterval(1e-6)
 together, found = threading.Barrier(8), []
 def ask():
