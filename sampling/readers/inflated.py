@@ -20,6 +20,8 @@ from sampling.errors import ProfileError
 #: How many times their size each kind of data may inflate to, and what any may.
 MOST_TIMES = {"gzip": 200, "xz": 4_000}
 HARMLESS_BYTES = 256 << 20
+#: The damage of data that are whole as far as they go
+CUT_SHORT = "it ends before its data do"
 
 
 _GZIP_WINDOW = 31
@@ -116,7 +118,7 @@ class _InflatedWhole(io.RawIOBase):
         self._rest = self._inflater.unconsumed_tail or self._inflater.unused_data
         if not packed:
             self._has_ended = True
-            self.damage = None if self._inflater.eof else "it ends before its data do"
+            self.damage = None if self._inflater.eof else CUT_SHORT
         return made
 
 

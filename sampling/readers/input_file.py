@@ -244,32 +244,42 @@ def _with_head(file: InputFile) -> InputFile:
     return replace(file, head=head, compressed=True)
 
 
-def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
-    """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
+def whole_lines(
+    stream: IO[bytes], path: str | Path, remedy: str, longest_line_bytes: int = _LONGEST_LINE_BYTES
+) -> Iterator[bytes]:
+    """Yield a stream in pieces of whole lines, of which only the last may lack its end.
 
-    Where ``partial``, a last line without its end is left out: it may be cut short.
+    The next piece is read, and inflated, by a thread while one is worked on.
+
+    Raises ProfileError: a line is longer than the longest, with this remedy; what reading the stream raises.
+    """
+
+    def next_piece() -> bytes:
+        start = stream.read(PIECE_BYTES)
+        rest = b"" if start.endswith(b"\n") else stream.readline(longest_line_bytes)
+        if len(rest) == longest_line_bytes:
+            message = f"holds a line of more than {longest_line_bytes >> 20} MiB"
+            raise ProfileError(message, path=path, remedy=remedy)
+        return start + rest
+
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next_piece)
+        while piece := coming.result():
+            coming = reader.submit(next_piece)
+            yield piece
+
+
+def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the file as (offset, whole lines); where ``partial``, without a last line that lacks its end.
 
     Raises ProfileError: a line has no end, or the file cannot be read.
     """
-    watched = file if progress is None else replace(file, progress=progress)
-    with watched.open() as stream, ThreadPoolExecutor(1) as ahead:
-        offset = 0
-        coming = ahead.submit(_next_piece, stream, file.path)
-        while piece := coming.result():
-            coming = ahead.submit(_next_piece, stream, file.path)
-            if file.partial:
-                piece = piece[: piece.rfind(b"\n") + 1]
-            yield offset, piece
-            offset += len(piece)
-
-
-def _next_piece(stream: IO[bytes], path: str) -> bytes:
-    start = stream.read(PIECE_BYTES)
-    rest = b"" if start.endswith(b"\n") else stream.readline(_LONGEST_LINE_BYTES)
-    if len(rest) == _LONGEST_LINE_BYTES:
-        message = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
-        raise ProfileError(message, path=path, remedy="write the report again")
-    return start + rest
+    watched, offset = file if progress is None else replace(file, progress=progress), 0
+    with watched.open() as stream:
+        for piece in whole_lines(stream, file.path, "write the report again"):
+            lines = piece[: piece.rfind(b"\n") + 1] if file.partial else piece
+            yield offset, lines
+            offset += len(lines)
 
 
 def damage_of_lines(file: InputFile) -> str | None:
