@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from sampling.methods.registry import method_named
 from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
-from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts, clock_step_ns
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
-from sampling.reduction.timeline import DeviceTime
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 #: A note is good to know, a warning breaks an assumption, with an error totals are not the run's.

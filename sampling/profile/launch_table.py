@@ -428,7 +428,7 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
     moved = ColumnsInMemory(kernels, columns, source.metric, operator)
     parts = tuple(replace(part, source=moved) for part in profile.parts)
     made = replace(profile, kernels=kernels, parts=parts)
-    made.found = profile.found if is_same else {}
+    made.reduced = profile.reduced if is_same else None
     return made
 
 

@@ -30,16 +30,9 @@ from sampling.errors import ProfileError, SamplingError
 from sampling.parallel import Progress, Workers, ordered_map, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
-from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
+from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile, Reduced
 from sampling.readers.input_file import InputFile, ReadOptions, open_input
-from sampling.readers.kept_profile import (
-    DEVICE_TIMES,
-    REDUCTION,
-    NotDataError,
-    padded,
-    profile_from,
-    profile_sections,
-)
+from sampling.readers.kept_profile import NotDataError, padded, profile_from, profile_sections
 from sampling.readers.table import PARQUET
 from sampling.reduction.duration_counts import reduced_parts
 from sampling.reduction.timeline import device_times
@@ -140,10 +133,8 @@ def through_cache(
     with suppress(OSError, ProfileError, NotDataError):
         profile.files = (replace(profile.files[0], sha256=sha256_as_read(known)),)
         # All questions begin with these.
-        profile.found = {
-            REDUCTION: reduced_parts(profile, "signature", profile.parts),
-            DEVICE_TIMES: device_times(profile, profile.parts),
-        }
+        reduction = reduced_parts(profile, "signature", profile.parts)
+        profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
         _keep(profile, name)
     return with_kernels(profile, kernels)
 

@@ -24,17 +24,13 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sampling.profile.launch_table import ColumnsInMemory, OperatorColumn
-from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.profile import DeviceTime, KernelTable, Profile, Reduced, Reduction
 from sampling.readers.input_file import InputFile, open_input
-from sampling.reduction.timeline import DeviceTime
-
-#: What is found of all launches when they are kept.
-REDUCTION, DEVICE_TIMES = "reduction", "device times"
 
 _ALIGNED = 64
 _NUMBERS = "iuf"
 # All other fields of a profile are plain data, and are kept whichever there are.
-_NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "found")
+_NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "reduced")
 # Here lie the modules that list, as KEPT_BY_NAME, the records and functions that a file may refer to.
 _OF_PROFILES = ("sampling.profile.", "sampling.readers.")
 
@@ -79,7 +75,9 @@ def profile_sections(profile: Profile) -> tuple[bytes, list[memoryview]]:
 
     Raises NotDataError: the profile has something that is neither data nor found by one of the functions.
     """
-    source = cast("ColumnsInMemory", profile.parts[0].source)
+    source, reduced = profile.parts[0].source, profile.reduced
+    assert isinstance(source, ColumnsInMemory)
+    assert reduced is not None
     written, operator = _Written(), source.operator
     header = _Header(
         profile={name: getattr(profile, name) for name in _plain_fields()},
@@ -87,8 +85,8 @@ def profile_sections(profile: Profile) -> tuple[bytes, list[memoryview]]:
         signatures=written.number(profile.kernels.signature_rows()),
         columns={name: written.number(values) for name, values in source.columns.items()},
         metrics={name: written.number(values) for name, values in source.metric.items()},
-        reduction=[*map(written.number, profile.found[REDUCTION])],
-        device_times=profile.found[DEVICE_TIMES],
+        reduction=[*map(written.number, reduced.reduction)],
+        device_times=reduced.device_times,
         ranges=written.value(profile.ranges),
         operator=operator and written.value([operator.find, operator.order, operator.begun_late]),
         arrays=written.places(),
@@ -122,10 +120,8 @@ def profile_from(header: bytes, content: NDArray[np.uint8]) -> Profile:
     source = ColumnsInMemory(kernels, columns, metrics, operator)
     ranges = _value(told.ranges, arrays)
     profile = Profile(**plain, kernels=kernels, parts=source.parts(plain["sequences"]), ranges=ranges)
-    profile.found = {
-        REDUCTION: tuple(arrays[number] for number in told.reduction),
-        DEVICE_TIMES: told.device_times,
-    }
+    reduction = Reduction(*(arrays[number] for number in told.reduction))
+    profile.reduced = Reduced(reduction, told.device_times)
     return profile
 
 

@@ -22,7 +22,8 @@ from types import ModuleType
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress, cluster
 from sampling.profile.identity import content_sha256, disk_state
-from sampling.profile.profile import KernelTable, Profile, joined_profiles
+from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.workload import joined_profiles
 from sampling.readers import cache as kept_files
 from sampling.readers.folders import files_in, matching
 from sampling.readers.input_file import InputFile, ReadOptions, damage_of_lines, open_input

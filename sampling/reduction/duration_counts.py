@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.parallel import Progress
-from sampling.profile.profile import Column, Dimensions, Part, Profile, Table
+from sampling.profile.profile import Column, Dimensions, Part, Profile, Reduction, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
 from sampling.reduction.region import Excluded, Region, names_passing, nothing_left, selected_parts
 from sampling.text import Wording
-
-#: Distinct (code, duration) in ascending order, and how many launches have each; (p,) int64 each.
-Reduction = tuple[IntArray, IntArray, IntArray]
 
 #: The share of the time that counts as most of it.
 MOST = 0.8
@@ -267,14 +264,14 @@ def count_durations(
     label, sequences = grouping.label, len(profile.sequences)
     if label == "operator" and label not in profile.columns:
         raise no_operators()
-
-    known: Reduction | None = None if label == "operator" else profile.known("reduction", selected)
-    reduction = reduced_parts(profile, label, selected, progress) if known is None else known
+    # Codes of signatures stand for names too.
+    known = None if label == "operator" else profile.find_reduced(selected)
+    reduction = reduced_parts(profile, label, selected, progress) if known is None else known.reduction
     if label == "operator" and not any(profile.kernels.operators()[0]):
         raise no_operators()
     compared = reduction
     if sequences > 1 and label == "signature" and not grouping.needs_shape:
-        compared = reduced(_raw_names(profile, reduction[0]), *reduction[1:])
+        compared = reduced(_raw_names(profile, reduction.code), reduction.duration_ns, reduction.launches)
     alike = time_of_alike_ns(*compared, sequences)
     if grouping.pool_devices is None:
         grouping = replace(grouping, pool_devices=len(alike) > 1)
@@ -289,7 +286,7 @@ def reduced_parts(
     reductions = profile.map(partial(_reduced_part, label, len(profile.sequences)), selected)
     for part, reduction in zip(selected, reductions, strict=True):
         waiting.append(reduction)
-        if sum(len(each[0]) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0][0])):
+        if sum(len(each.code) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0].code)):
             waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
@@ -427,7 +424,7 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
     if width > 64:
         distinct_ns, place = np.unique(duration_ns, return_inverse=True)
         codes, places, launches = reduced(code, place, count)
-        return codes, distinct_ns[places].astype(np.int64), launches
+        return Reduction(codes, distinct_ns[places].astype(np.int64), launches)
     kind = np.dtype(np.uint32 if width <= 32 else np.uint64)
     packed: NDArray[np.unsignedinteger] = code.astype(kind)
     packed <<= kind.type(bits)
@@ -447,10 +444,11 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
         order = np.argsort(packed)
         packed, count = packed[order], count[order]
     first = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
-    launches = np.diff(first, append=len(packed)) if count is None else np.add.reduceat(count, first)
+    many = np.diff(first, append=len(packed)) if count is None else np.add.reduceat(count, first)
     distinct = packed[first].astype(np.uint64)
     of_duration = distinct & np.uint64((1 << bits) - 1)
-    return (distinct >> np.uint64(bits)).astype(np.int64), of_duration.astype(np.int64), launches
+    distinct_codes = (distinct >> np.uint64(bits)).astype(np.int64)
+    return Reduction(distinct_codes, of_duration.astype(np.int64), many)
 
 
 def _merged(reductions: Sequence[Reduction]) -> Reduction:

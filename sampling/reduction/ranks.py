@@ -10,12 +10,12 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.names import is_communication
-from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_sequences
-from sampling.reduction.timeline import DeviceTime, device_times
+from sampling.reduction.timeline import device_times
 
 # Kernels in which two ranks meet: the shortest of more than two ranks would be another pair's.
 _PAIRWISE = ("sendrecv", "send_recv")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.parallel import Progress, in_turn, ordered_map
-from sampling.profile.profile import Column, LaunchSequence, Part, Profile
+from sampling.profile.profile import Column, DeviceTime, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
@@ -20,38 +20,6 @@ By = Literal["launch", "time"]
 # A gap shorter than this share of the recording is none: what is held stays small for any profile.
 _LEAST_SHARE = 1e-4
 _MOST_GAPS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceTime:
-    """The time one process keeps one device busy."""
-
-    sequence: LaunchSequence
-    #: Sum of all durations, and time during which at least one kernel runs.
-    kernel_ns: int
-    busy_ns: int
-    #: Where the recording of this sequence begins and ends.
-    first_start_ns: int
-    last_end_ns: int
-    #: (ns, id of the launch that ended before, id of the one that starts after) of the longest stretches in
-    #: which none runs, the longest first; and the id of the launch that ends last.
-    gaps: tuple[tuple[int, int, int], ...] = ()
-    last_id: int = -1
-
-    @property
-    def span_ns(self) -> int:
-        """From the first launch to the last."""
-        return self.last_end_ns - self.first_start_ns
-
-    @property
-    def busy_share(self) -> float:
-        """The share of that span in which at least one kernel runs; 1 of a span of 0."""
-        return self.busy_ns / self.span_ns if self.span_ns else 1.0
-
-    @property
-    def overlap_share(self) -> float:
-        """The share of kernel time that is hidden behind other kernels."""
-        return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
 
 
 def device_times(
@@ -65,9 +33,8 @@ def device_times(
     """
     if "start_ns" not in profile.columns:
         return ()
-    known: tuple[DeviceTime, ...] | None = profile.known("device times", chosen)
-    if known is not None:
-        return known
+    if (reduced := profile.find_reduced(chosen)) is not None:
+        return reduced.device_times
     chosen = _with_starts(profile, chosen)
     times: dict[int, DeviceTime] = {}
     swept = in_turn(profile.mapper, chosen, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))

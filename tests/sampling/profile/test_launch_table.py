@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.profile import Device, KernelTable, Profile, RecordingFacts, joined_profiles
+from sampling.profile.profile import Device, KernelTable, Profile, RecordingFacts
+from sampling.profile.workload import joined_profiles
 
 Build = Callable[..., Profile]
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sampling.profile.launch_table import NO_CALL, STILL_OPEN, runs_of
 from sampling.profile.named_ranges import NamedRange, RangeRuns, operators_of
-from sampling.profile.profile import KernelTable, LaunchSequence, joined_profiles
+from sampling.profile.profile import KernelTable, LaunchSequence
+from sampling.profile.workload import joined_profiles
 from tests.sampling.conftest import profile_with_ranges
 
 

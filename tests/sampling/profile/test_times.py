@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, joined_profiles
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.profile.times import NO_START, OverlongInTurn, overlong_launches, starts_of
+from sampling.profile.workload import joined_profiles
 
 Build = Callable[..., Profile]
 

@@ -23,7 +23,15 @@ from hypothesis import strategies as st
 
 from sampling.profile.identity import sha256_as_read
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import Column, Device, KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.profile.profile import (
+    Column,
+    Device,
+    KernelTable,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+    Reduced,
+)
 from sampling.readers import cache, kept_profile, nsys_export, registry
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions
@@ -174,10 +182,13 @@ def test_what_is_kept_is_what_was_read(
     no_reader()
     again = read(path, columns=columns)
     assert told(again)[1:] == first
-    plain = [field for field in vars(fresh) if field not in {"kernels", "parts", "ranges", "files", "found"}]
+    plain = [
+        field for field in vars(fresh) if field not in {"kernels", "parts", "ranges", "files", "reduced"}
+    ]
     assert [getattr(again, field) for field in plain] == [getattr(fresh, field) for field in plain]
     assert again.files == files
-    assert (reduced(again), {*again.found}) == (looked, {"reduction", "device times"})
+    assert again.reduced is not None
+    assert reduced(again) == looked
 
 
 _TEXT = st.text(st.characters(codec=None), min_size=1, max_size=9)
@@ -217,18 +228,16 @@ def test_any_names_facts_and_metrics_are_kept(
         facts=facts,
         metrics={name: np.full(count, value) for name, value in metrics.items()},
     )
-    profile.found = {
-        "reduction": reduced_parts(profile, "signature", profile.parts),
-        "device times": device_times(profile, profile.parts),
-    }
+    reduction = reduced_parts(profile, "signature", profile.parts)
+    profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
     header, arrays = kept_profile.profile_sections(profile)
     content = b"".join(each.tobytes().ljust(kept_profile.padded(each.nbytes)) for each in arrays)
     again = kept_profile.profile_from(header, np.frombuffer(content, dtype=np.uint8))
     # NaN is nowhere equal to itself.
     assert repr(told(again)) == repr(told(profile))
-    assert device_times(again, again.parts) == profile.found["device times"]
-    counted = [each.tolist() for each in again.found["reduction"]]
-    assert counted == [each.tolist() for each in profile.found["reduction"]]
+    assert device_times(again, again.parts) == profile.reduced.device_times
+    assert again.reduced is not None
+    assert [each.tolist() for each in again.reduced.reduction] == [each.tolist() for each in reduction]
 
 
 def test_what_is_not_data_is_not_kept(

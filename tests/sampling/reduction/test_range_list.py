@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.profile import KernelTable, Profile, joined_profiles
+from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.workload import joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
