@@ -15,21 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray, dense_codes
+from sampling.arrays import IntArray, dense_codes
+from sampling.readers.kineto_events import Calls, Kernels
 
 _IN_BRACKETS = re.compile(r"\s*\[([^\]]*)\]")
 _RANK = re.compile(r"rank\W{0,3}_?([0-9]+)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"[0-9]*\s*\Z")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Activities:
-    """Kernels or API calls: correlation numbers (n,), starts in ns and codes of the process they name."""
-
-    number: IntArray
-    start_ns: IntArray
-    process: AnyIntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +36,10 @@ class Ranks:
     #: The rank of each process, by its code; -1 of one that is of none
     of_process: IntArray
 
+    def numbers_of_launches(self) -> IntArray:
+        """Return (n,) the number of each launch's rank."""
+        return np.array(self.numbers)[self.of_launch]
+
     def numbered_apart(self, *numbered: tuple[IntArray, IntArray]) -> list[IntArray]:
         """Return correlation numbers, given with their ranks, such that those of two ranks differ; or -1."""
         numbers = np.unique(np.concatenate([number for number, _ in numbered]))
@@ -53,9 +49,7 @@ class Ranks:
         ]
 
 
-def merged_ranks(
-    processes: Mapping[Any, int], launches: Activities, device: AnyIntArray, calls: Activities
-) -> Ranks | None:
+def merged_ranks(processes: Mapping[Any, int], launches: Kernels, calls: Calls) -> Ranks | None:
     """Return the ranks whose traces a file holds; None: it is a trace of one process.
 
     ``processes`` are the processes that events name, each with its code.
@@ -63,10 +57,10 @@ def merged_ranks(
     if len(np.unique(launches.process)) < 2:
         return None
     names = list(processes)
-    pair, first = dense_codes([launches.process, device - device.min()])
-    owners = [_owner(names[launches.process[row]], int(device[row])) for row in first.tolist()]
+    pair, first = dense_codes([launches.process, launches.device - launches.device.min()])
+    owners = [_owner(names[launches.process[row]], int(launches.device[row])) for row in first.tolist()]
     # A process records its own calls alone.
-    is_unchanged = len({*owners}) == 1 and len(np.unique(calls.process[calls.number >= 0])) > 1
+    is_unchanged = len({*owners}) == 1 and len(np.unique(calls.process[calls.correlation >= 0])) > 1
     if is_unchanged:
         # Each rank has its own device.
         owners = [names[process] for process in launches.process[first].tolist()]
@@ -136,16 +130,14 @@ def _rank_numbers(owners: Sequence[Any]) -> list[int]:
     return list(range(len(owners)))
 
 
-def _answered(
-    calls: Activities, process: int, launches: Activities, rank: IntArray, ranks: int
-) -> NDArray[np.int64]:
+def _answered(calls: Calls, process: int, launches: Kernels, rank: IntArray, ranks: int) -> NDArray[np.int64]:
     """Return (ranks,) how many calls of a process have a kernel of their number that started after them."""
     own = np.flatnonzero(calls.process == process)
-    numbers, first = np.unique(calls.number[own], return_index=True)
+    numbers, first = np.unique(calls.correlation[own], return_index=True)
     if not len(numbers):
         return np.zeros(ranks, dtype=np.int64)
-    at = np.minimum(np.searchsorted(numbers, launches.number), len(numbers) - 1)
-    is_answer = (numbers[at] == launches.number) & (launches.number >= 0)
+    at = np.minimum(np.searchsorted(numbers, launches.correlation), len(numbers) - 1)
+    is_answer = (numbers[at] == launches.correlation) & (launches.correlation >= 0)
     is_answer &= calls.start_ns[own[first[at]]] <= launches.start_ns
     answered = np.unique(rank[is_answer] * len(numbers) + at[is_answer])
     return np.bincount(answered // len(numbers), minlength=ranks)
