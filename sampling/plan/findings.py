@@ -71,7 +71,7 @@ class Finding:
 # Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """What findings are drawn from: a profile looked at once, and the design of its plan."""
+    """What findings are drawn from: a profile looked at once, and the design of its plan, if there is one."""
 
     profile: Profile
     counts: DurationCounts
@@ -79,7 +79,7 @@ class Evidence:
     counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
-    design: Design
+    design: Design | None = None
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
@@ -101,7 +101,10 @@ _Said = tuple[str, str, str] | tuple[str, str, str, tuple[Change, ...]]
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """Return what is found in a profile and the design of its plan, in a fixed order."""
+    """Return what is found in a profile and the design of its plan, in a fixed order.
+
+    Without a design nothing is said of how much a plan gains.
+    """
     found = []
     for check in _CHECKS:
         said: _Said | None = check(evidence)
@@ -112,7 +115,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def _severity(code: str, evidence: Evidence) -> Severity:
-    if code == "drift" and not evidence.design.random:
+    if code == "drift" and evidence.design is not None and not evidence.design.random:
         return "warning"
     facts = evidence.profile.facts
     if (
@@ -403,7 +406,7 @@ def _drift(evidence: Evidence) -> _Said | None:
         f"{duration_text(found.to_ns)} over the run{more} {words} (rank correlation {found.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
-    if plan.random:
+    if plan is None or plan.random:
         message += "launches drawn at random stand for the whole run all the same, the first ones do not."
         remedy = Wording("keep to a method that draws at random; to look closer, {}", later)
         return words, message, remedy, (Change("launches", f"{found.middle_id}:"),)
@@ -453,6 +456,8 @@ def _one_launch_dominates(evidence: Evidence) -> _Said | None:
 
 def _not_worth_sampling(evidence: Evidence) -> _Said | None:
     plan, counts, launches = evidence.design, evidence.counts, evidence.counts.launches
+    if plan is None:
+        return None
     groups, share = 0, 0.0
     # Groups that are simulated whole though not small: where no noise floor is looked at, a group has as many
     # samples as its durations ask for.

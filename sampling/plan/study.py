@@ -91,15 +91,10 @@ class GroupStatistics:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study(Evidence):
-    """A profile looked at once, for which one method has designed a plan, and what was found."""
+class Survey(Evidence):
+    """A profile looked at once: its kernel groups, and what was found."""
 
-    choice: MethodChoice
     findings: tuple[Finding, ...] = ()
-    #: How the feature files fitted.
-    reports: tuple[JoinReport, ...] = ()
-    #: Why feature files were of no use to a plan that needs none; empty where they were.
-    unfit: str = ""
 
     @property
     def launches_of_sequences(self) -> Counter[LaunchSequence]:
@@ -108,11 +103,6 @@ class Study(Evidence):
         for part in self.counted:
             kept[self.profile.sequences[part.sequence]] += part.launches
         return kept
-
-    @property
-    def speedup(self) -> float | None:
-        """The design's expected speedup; None where it samples no time."""
-        return self.design.speedup
 
     @property
     def span_ns(self) -> int | None:
@@ -131,7 +121,7 @@ class Study(Evidence):
         counts, design = self.counts, self.design
         mean_ns = counts.group_duration_ns / counts.group_launches
         clusters, samples, is_pooled = None, None, np.zeros(len(counts.groups), dtype=np.bool_)
-        if design.groups is not None and (design.strata.group >= 0).all():
+        if design is not None and design.groups is not None and (design.strata.group >= 0).all():
             of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
             clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
             drawn = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
@@ -150,6 +140,42 @@ class Study(Evidence):
             samples=samples,
             pooled=is_pooled,
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study(Survey):
+    """A profile looked at once, for which one method has designed a plan."""
+
+    choice: MethodChoice
+    design: Design
+    #: How the feature files fitted.
+    reports: tuple[JoinReport, ...] = ()
+    #: Why feature files were of no use to a plan that needs none; empty where they were.
+    unfit: str = ""
+
+    @property
+    def speedup(self) -> float | None:
+        """The design's expected speedup; None where it samples no time."""
+        return self.design.speedup
+
+
+def survey_profile(
+    profile: Profile, grouping: Grouping, region: Region, progress: Progress | None = None
+) -> Survey:
+    """Reduce a profile and find what is odd about it; nothing is planned.
+
+    Raises EmptySelectionError, NotApplicableError: see `count_durations`.
+    """
+    counts = count_durations(profile, grouping, region, progress)
+    counted = counted_parts(profile, counts)
+    survey = Survey(
+        profile=profile,
+        counts=counts,
+        counted=counted,
+        device_times=device_times(profile, counted, progress),
+        order=run_order(profile, counts, progress),
+    )
+    return replace(survey, findings=findings(survey))
 
 
 def study(

@@ -67,11 +67,11 @@ BOUNDS = "bound group_bound: number?"
 ERRORS = "error_mean error_p95: number"
 SEVERITY = _one_of("note warning error")
 FINDING = _object("code message remedy: text", severity=SEVERITY)
-GROUP = _object(
+_GROUP = (
     "rank launches: count, key name: text, grid block: dimensions, process device: index?, "
-    "total_duration_ns min_ns max_ns: ns, share: fraction?, mean_ns std_ns: number, cov: number?, "
-    "clusters samples: count?, pooled: bool"
+    "total_duration_ns min_ns max_ns: ns, share: fraction?, mean_ns std_ns: number, cov: number?"
 )
+GROUP, PLANNED_GROUP = _object(_GROUP), _object(f"{_GROUP}, clusters samples: count?, pooled: bool")
 RANGE = _object(
     "path name: text, depth first last: index, times launches: count, duration_ns: ns?, share: fraction?",
     source=_one_of("named found"),
@@ -93,7 +93,7 @@ SUMMARY = _object(
     "next: text+",
     kinds={"type": "object", "additionalProperties": TYPES["fraction"]},
     findings=_list(FINDING),
-    groups=_list(GROUP, 1) | {"maxItems": 10},
+    groups=_list(PLANNED_GROUP, 1) | {"maxItems": 10},
     plan=_object(f"method: method, strata samples: count, speedup: number?, {PROMISED}, {BOUNDS}"),
     pooled=POOLED,
     binding=_list(RELAXATION),

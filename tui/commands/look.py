@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from sampling.errors import EmptySelectionError
+from sampling.errors import EmptySelectionError, OptionError
 from sampling.methods.registry import split_trees_of
-from sampling.plan.study import Study
+from sampling.plan.study import Survey
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine import studies
-from tui.engine.studies import chosen_kernel, open_profile, progress_of, region_of, study_as_asked
+from tui.engine.studies import (
+    chosen_kernel,
+    open_profile,
+    progress_of,
+    region_of,
+    study_as_asked,
+    survey_as_asked,
+)
 from tui.options import look
-from tui.options.choices import OutputFormat
+from tui.options.choices import GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Answer, Canvas, Row, canvas_text, emit
@@ -26,7 +33,7 @@ from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_s
 
 
 def _show(
-    study: Study,
+    study: Survey,
     options: OutputOptions,
     command: str,
     results: Row | Sequence[Row],
@@ -67,8 +74,11 @@ def run_info(options: look.InfoOptions) -> None:
 
 
 def run_groups(options: look.GroupsOptions) -> None:
-    """Read, study, list."""
-    study = study_as_asked(options.profiles, options)
+    """Read, look or study, list."""
+    if not options.plan and options.sort in {GroupSort.STRATA, GroupSort.DRAWN}:
+        raise OptionError(f"--sort {options.sort.value}: nothing is drawn", remedy="give --plan too")
+    read = study_as_asked if options.plan else survey_as_asked
+    study: Survey = read(options.profiles, options)
     listed = group_words.list_groups(
         study, options.sort, options.filter or "", options.top, reverse=options.reverse
     )

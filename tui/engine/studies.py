@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.plan import Plan, options_of
 from sampling.plan.plan_file import PlanFile, PlanOptions, read_overrides
-from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.plan.study import MethodChoice, Study, Survey, method_grouping, study, survey_profile
 from sampling.profile.identity import hash_beside
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
@@ -167,6 +167,18 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     notes((f"{flag}: not used by {', '.join(methods)}" for flag in unused), quiet=options.quiet)
 
 
+def _note_unplanned(options: MethodOptions) -> None:
+    """Say which options are given that only a plan uses, where none is made."""
+    others = {field.name for field in fields(RegionOptions)} | {"method"}
+    unused = [
+        flag
+        for option in fields(MethodOptions)
+        if option.name not in others and getattr(options, option.name) != option.default
+        for flag in command_line.parameters_of(option).values()
+    ]
+    notes((f"{flag}: not used without --plan" for flag in unused), quiet=options.quiet)
+
+
 def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[str]:
     """Return the settings that none of the methods looks at."""
     used = _used(methods, settings)
@@ -275,6 +287,16 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         notes((with_flags(report.sentence) for report in reports), quiet=asked.quiet)
+
+
+def survey_as_asked(profiles: tuple[str, ...], options: MethodOptions) -> Survey:
+    """Read the workload and look at its kernel groups; nothing is planned."""
+    region, grouping = region_of(options), grouping_of(options, options.method)
+    # Wrong columns, like wrong filters, are refused before any note.
+    columns_of(options)
+    _note_unplanned(options)
+    with progress_of(options) as progress:
+        return survey_profile(open_profile(profiles, options, progress), grouping, region, progress)
 
 
 def with_flags_in_findings(studied: Study) -> Study:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sampling.plan.study import Study
+from sampling.plan.study import Study, Survey
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.text import finite
 from tui.charts.grid import Grid, bar
@@ -42,19 +42,19 @@ _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
 _LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
 
 
-def kernel_labels(study: Study) -> KernelLabels:
+def kernel_labels(study: Survey) -> KernelLabels:
     """Return the labels of all kernel groups."""
     if study.counts not in _LABELS:
         _LABELS[study.counts] = KernelLabels(study.counts.groups, places_of(study))
     return _LABELS[study.counts]
 
 
-def group_label(study: Study, index: int, room: int | None = None) -> str:
+def group_label(study: Survey, index: int, room: int | None = None) -> str:
     """Return a group in a few words, in at most `room` columns; other groups have other labels."""
     return kernel_labels(study).label(index, room)
 
 
-def places_of(study: Study) -> dict[Place, str]:
+def places_of(study: Survey) -> dict[Place, str]:
     """Return what every process and device is called; nothing where there is only one."""
     if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
         return {}
@@ -63,7 +63,7 @@ def places_of(study: Study) -> dict[Place, str]:
     return place_names(((sequence.process, sequence.device) for sequence in sequences), ranks=ranks)
 
 
-def devices_named(study: Study) -> list[str]:
+def devices_named(study: Survey) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
     models = {(row["process"], row["device"]): row["name"] for row in device_rows(study)}
     return place_lines({place: name for place, name in places_of(study).items() if place in models}, models)
@@ -77,14 +77,16 @@ def group_columns(rank: str, key: str) -> list[Column]:
 # Their table.
 
 
-def group_row(study: Study, index: int) -> Row:
-    """Return one kernel group as the contract's `groups` lists it."""
+def group_row(study: Survey, index: int) -> Row:
+    """Return one kernel group as the contract's `groups` lists it: with its strata where there is a plan."""
     group, of = study.counts.groups[index], study.groups
-    is_pooled = bool(of.pooled[index])
     row = {"rank": index + 1, **{name: finite(getattr(group, name)) for name in _IDENTITY}}
     row |= {name: getattr(of, name)[index].item() for name in _FIGURES}
     if not row["mean_ns"]:
         row["cov"] = None
+    if study.design is None:
+        return row
+    is_pooled = bool(of.pooled[index])
     for name in ("clusters", "samples"):
         values = getattr(of, name)
         row[name] = None if is_pooled or values is None else int(values[index])
@@ -99,7 +101,7 @@ class GroupList(NamedTuple):
 
 
 def list_groups(
-    study: Study, sort: GroupSort, wanted: str = "", most: int | None = None, *, reverse: bool = False
+    study: Survey, sort: GroupSort, wanted: str = "", most: int | None = None, *, reverse: bool = False
 ) -> GroupList:
     """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
 
@@ -126,7 +128,7 @@ def list_groups(
     return GroupList(tuple(order[:most]), len(order))
 
 
-def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Block]:
+def group_blocks(study: Survey, rows: list[Row], canvas: Canvas) -> Iterator[Block]:
     """Yield the table, with whole keys where there is room for them, and what the devices are called."""
     keys = [row["key"] for row in rows]
     listing = _listing(study, rows, group_figures(study, rows), keys)
@@ -138,22 +140,22 @@ def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Bloc
     yield from () if is_whole else ("names in full: --format csv",)
 
 
-def short_group_listing(study: Study, rows: list[Row]) -> Listing:
+def short_group_listing(study: Survey, rows: list[Row]) -> Listing:
     """Return the groups with the most telling figures and labels in place of keys."""
     return _listing(study, rows, [each for each in group_figures(study, rows) if each.heading in _IN_SHORT])
 
 
-def _listing(study: Study, rows: list[Row], figures: list[Column], keys: list[str] | None = None) -> Listing:
+def _listing(study: Survey, rows: list[Row], figures: list[Column], keys: list[str] | None = None) -> Listing:
     def label(row: int, room: int) -> str:
         return group_label(study, rows[row]["rank"] - 1, room)
 
     return Listing(figures, "kernel group", label, _DROPPED_FIRST if keys else (), _LEAST_NAME, keys)
 
 
-def group_figures(study: Study, rows: list[Row]) -> list[Column]:
+def group_figures(study: Survey, rows: list[Row]) -> list[Column]:
     """Return the figures of groups as columns."""
     of, groups = study.groups, [row["rank"] - 1 for row in rows]
-    return [
+    columns = [
         Column("rank", [f"#{row['rank']}" for row in rows]),
         Column("share", [share(row["share"]) for row in rows]),
         # As wide in any list, so that bars of two lists can be compared.
@@ -163,12 +165,14 @@ def group_figures(study: Study, rows: list[Row]) -> list[Column]:
         Column("launches", [count(row["launches"]) for row in rows]),
         Column("mean", [duration(row["mean_ns"]) for row in rows]),
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("strata", [of_group(row, "clusters") for row in rows]),
-        Column("drawn", [of_group(row, "samples") for row in rows]),
     ]
+    if study.design is None:
+        return columns
+    drawn = [Column("strata", [of_group(row, "clusters") for row in rows])]
+    return [*columns, *drawn, Column("drawn", [of_group(row, "samples") for row in rows])]
 
 
-def share_bar(study: Study, group: int, cells: int) -> str:
+def share_bar(study: Survey, group: int, cells: int) -> str:
     """Return a kernel group's share as a bar; that of the largest group takes all cells."""
     part = study.groups.share
     return bar(float(part[group]) / (float(part[0]) or 1.0), cells)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sampling.plan.findings import Finding
 from sampling.plan.plan_file import PlanFile
-from sampling.plan.study import Study
+from sampling.plan.study import Study, Survey
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import MOST, DurationCounts
@@ -33,7 +33,7 @@ _MOST_SHARE = f"{100 * MOST:.0f} %"
 # Devices and kinds of work.
 
 
-def device_rows(study: Study) -> list[dict[str, Any]]:
+def device_rows(study: Survey) -> list[dict[str, Any]]:
     """Return one row for every process and device that launches kernels."""
     described = {(device.process, device.device): device for device in study.profile.facts.devices}
     times = {time.sequence: time for time in study.device_times}
@@ -239,7 +239,7 @@ def part_of(profile: Profile, counts: DurationCounts) -> Part:
     return Part(counts.region, counts.launches, counts.total_duration_ns, profile.launches, counts.left_out)
 
 
-def part_of_study(study: Study) -> Part:
+def part_of_study(study: Survey) -> Part:
     """Return the part of a profile that a study is of."""
     return part_of(study.profile, study.counts)
 
