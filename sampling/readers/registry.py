@@ -1,4 +1,4 @@
-"""Readers of profiles: one module a format, in ``MODULES``. The content says which it is, never the suffix.
+"""Readers of profiles: one module a format, a line of ``MODULES``. The content says which, never the suffix.
 
 A module has FORMAT, a text; recognise(file), cheap, from the head or the folder's listing; and read(file,
 kernels, progress), which raises ProfileError for what is of its format but not a profile, and returns None
@@ -29,21 +29,27 @@ from sampling.readers.folders import files_in, matching
 from sampling.readers.input_file import InputFile, ReadOptions, damage_of_lines, open_input
 from sampling.text import Wording, counted, listed
 
-#: The modules of the readers, in the order in which they are asked
-MODULES = (
-    "sampling.readers.rocprofv3",
-    "sampling.readers.rocprof_v1",
-    "sampling.readers.nsys_sqlite",
-    "sampling.readers.nsys_folder",
-    "sampling.readers.nsys_report",
-    "sampling.readers.kineto",
-    "sampling.readers.nsys_csv",
-    "sampling.readers.pipit_csv",
-    "sampling.readers.rocm_csv",
-    "sampling.readers.nvprof",
-    "sampling.readers.gpgpu_sim_output",
-    "sampling.readers.launch_tables",
-)
+_SQLITE, _TEXT = rb"\ASQLite format 3\0", rb""
+#: The modules of the readers in the order in which they are asked; and without what in a head, or in the
+#: empty one of a folder, one is neither imported nor asked.
+MODULES = {
+    f"sampling.readers.{name}": re.compile(sign)
+    for name, sign in {
+        # The prefix of rocpd's tables in any encoding of a database, and of rocprofiler.
+        "rocprofv3": rb"[rR]\0?[oO]\0?[cC]\0?[pP]",
+        "rocprof_v1": rb'KernelName|\A\s*\{\s*"traceEvents"\s*:\s*\[\s*\{\s*\}',
+        "nsys_sqlite": _SQLITE,
+        "nsys_folder": rb"\A\Z",
+        "nsys_report": rb"\ANVIDIA Tegra Profiler Report",
+        "kineto": rb"\A(?:\xef\xbb\xbf)?\s*[\[{]",
+        "nsys_csv": _TEXT,
+        "pipit_csv": _TEXT,
+        "rocm_csv": _TEXT,
+        "nvprof": _TEXT,
+        "gpgpu_sim_output": _TEXT,
+        "launch_tables": _TEXT,
+    }.items()
+}
 
 # What tools put behind the name of a recording, and which form of it is read: the first that is there.
 _FORMS = (
@@ -61,9 +67,10 @@ _RANK = re.compile(r"(?:rank|worker)[-_\[=]?([0-9]{1,9})(?![0-9])", re.IGNORECAS
 _WORKER = re.compile(r"(.+_[0-9]+)\.[0-9]+\.pt\.trace\.json(?:\.gz)?")
 
 
-def reader_of(file: InputFile) -> ModuleType | None:
+def find_reader(file: InputFile) -> ModuleType | None:
     """Return the first reader that recognises a file or folder, None where there is none."""
-    return next((reader for reader in map(import_module, MODULES) if reader.recognise(file)), None)
+    readers = (import_module(name) for name, sign in MODULES.items() if sign.search(file.head))
+    return next((reader for reader in readers if reader.recognise(file)), None)
 
 
 def read_profile(
@@ -186,7 +193,7 @@ def _profiles_of(path: str, options: ReadOptions, progress: Progress | None) -> 
     profiles where they are exports, else what is in them counts too.
     """
     with open_input(path) as folder, folder.damage_reported():
-        if reader_of(folder) is not None:
+        if find_reader(folder) is not None:
             return [path], []
         # Its recording and the place of its form, by the name of a file; None where it is no profile
         seen: dict[str, tuple[str, int] | None] = {}
@@ -218,7 +225,7 @@ def _is_whole(options: ReadOptions, folder: Path) -> bool:
 
 def _is_profile(entry: Path, options: ReadOptions) -> bool:
     with open_input(str(entry), options) as file, file.damage_reported():
-        reader = reader_of(file)
+        reader = find_reader(file)
         # Any table may lie in the folder: one that is of launches has the columns for it.
         return reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
 
@@ -246,7 +253,7 @@ def read_file(
     """
 
     def read(file: InputFile, kernels: KernelTable) -> Profile:
-        reader, file = reader_of(file), replace(file, is_profile=True)
+        reader, file = find_reader(file), replace(file, is_profile=True)
         profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
         if profile is None:
             # Many regular expressions, which no profile needs.

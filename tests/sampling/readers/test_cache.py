@@ -79,8 +79,8 @@ def no_reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Non
 def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the files that were read, and not found in the cache."""
     found: list[str] = []
-    reader_of = registry.reader_of
-    monkeypatch.setattr(registry, "reader_of", lambda file: (found.append(file.path), reader_of(file))[1])
+    find_reader = registry.find_reader
+    monkeypatch.setattr(registry, "find_reader", lambda file: (found.append(file.path), find_reader(file))[1])
     return found
 
 
