@@ -96,7 +96,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         raise _without_kernels(file, events.count, is_cut=file.partial and bool(notes))
     launches = join_pieces(Kernels, events.kernels)
     calls = _calls_by_start(events)
-    ranks = merged_ranks(events.processes, launches, calls)
+    is_of_several = (launches.process != launches.process[0]).any()
+    ranks = merged_ranks(events.processes, launches, calls) if is_of_several else None
     numbers = _number(launches, calls, join_pieces(LostKernels, events.lost_kernels), ranks)
     # Of several calls with one number the earliest counts.
     call = places_of(numbers.launches, numbers.calls)

@@ -52,10 +52,8 @@ class Ranks:
 def merged_ranks(processes: Mapping[Any, int], launches: Kernels, calls: Calls) -> Ranks | None:
     """Return the ranks whose traces a file holds; None: it is a trace of one process.
 
-    ``processes`` are the processes that events name, each with its code.
+    ``processes`` are the processes that events name, each with its code; launches are of two or more.
     """
-    if len(np.unique(launches.process)) < 2:
-        return None
     names = list(processes)
     pair, first = dense_codes([launches.process, launches.device - launches.device.min()])
     owners = [_owner(names[launches.process[row]], int(launches.device[row])) for row in first.tolist()]

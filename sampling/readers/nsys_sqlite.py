@@ -17,10 +17,10 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database
+from sampling.readers.input_file import InputFile
 from sampling.readers.nsys_export import read_export
 from sampling.readers.nsys_tables import STRINGS, TEXT, NsysTables, spelled
-from sampling.readers.sqlite_pages import NotPlainError, read_table
+from sampling.readers.sqlite_file import SQLITE, NotPlainError, OpenDatabase, open_database, read_table
 
 FORMAT = "nsys-sqlite"
 

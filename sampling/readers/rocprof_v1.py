@@ -16,8 +16,9 @@ from msgspec import Struct, field, json
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import SQLITE, InputFile, note_of_damage, open_database
+from sampling.readers.input_file import InputFile, note_of_damage
 from sampling.readers.rocm_csv import columns_called, launches_of
+from sampling.readers.sqlite_file import SQLITE, open_database
 from sampling.readers.table import Layout, Rows
 from sampling.readers.table_launches import Launches
 from sampling.readers.trace_text import read_at_once

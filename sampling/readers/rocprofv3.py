@@ -33,17 +33,10 @@ from sampling.profile.launch_table import (
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import (
-    COPY_AGAIN,
-    SQLITE,
-    InputFile,
-    OpenDatabase,
-    decoded,
-    note_of_damage,
-    open_database,
-)
+from sampling.readers.input_file import COPY_AGAIN, InputFile, decoded, note_of_damage
 from sampling.readers.launch_calls import LaunchCalls, kind_of_call
 from sampling.readers.rocm_csv import bare_name, work_groups
+from sampling.readers.sqlite_file import SQLITE, OpenDatabase, open_database
 from sampling.readers.trace_text import read_at_once
 
 FORMAT = "rocprofv3"

@@ -22,8 +22,7 @@ from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.inflated import inflated
-from sampling.readers.input_file import InputFile, check_there, open_input
+from sampling.readers.input_file import InputFile, check_there, inflated, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
 from sampling.text import counted

@@ -20,8 +20,7 @@ from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
-from sampling.readers.inflated import CUT_SHORT
-from sampling.readers.input_file import InputFile, whole_lines
+from sampling.readers.input_file import CUT_SHORT, InputFile, whole_lines
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 UNNUMBERED = -1

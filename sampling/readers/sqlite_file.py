@@ -1,9 +1,9 @@
-"""Integers of a SQLite table from the pages of its file, which takes a third of the time that SQLite takes.
+"""A SQLite database, opened for reading only; and integers of its tables from the pages of its file.
 
-A table is a tree of pages. Its leaves hold the rows by their numbers: each is the length of its content, its
-number, a header with the type of every column, and the values, one after the other
-(https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6 and 2.1). The rows of many leaves are taken apart
-at once here, column by column.
+Those take a third of the time that SQLite takes. A table is a tree of pages. Its leaves hold the rows by
+their numbers: each is the length of its content, its number, a header with the type of every column, and the
+values, one after the other (https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6 and 2.1). The rows of
+many leaves are taken apart at once here, column by column.
 
 What programs that record write is enough for that. A table with texts among its first columns, rows that go
 on in other pages, columns added later, changes that lie in a journal, or damage is refused by
@@ -12,18 +12,29 @@ on in other pages, columns added later, changes that lie in a journal, or damage
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, IntArray, joined
+from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.readers.cells import NULL
+from sampling.readers.input_file import InputFile
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SQLITE = b"SQLite format 3\0"
+# What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
+_STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 
 # Of fewer leaves at once the threads wait on Python's lock, and the arrays of more do not stay in a
 # processor's cache. A part has some 500,000 rows.
@@ -50,6 +61,101 @@ _FLOAT = 7
 _BITS_TO_DROP = np.array([63, 56, 48, 40, 32, 16, 0, 0, 63, 63], dtype=np.int64)
 _VALUE_OF_TYPE = np.array([NULL, 0, 0, 0, 0, 0, 0, 0, 0, 1], dtype=np.int64)
 _LONGEST_INTEGER = 8
+
+
+class OpenDatabase(NamedTuple):
+    """A database that is open, its file on disk, decompressed, and the names of its tables."""
+
+    location: Path
+    connection: sqlite3.Connection
+    tables: tuple[str, ...]
+
+
+@contextmanager
+def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
+    """Open a database for reading only; its texts that are no UTF-8 are mended.
+
+    Raises ProfileError: it is damaged or cut short, with this remedy; its changes lie in a file beside it
+    that cannot be used; also from all that is done with it: its views have no end.
+    """
+    import sqlite3
+
+    with file.on_disk() as copy:
+        location = copy.resolve()
+        try:
+            with closing(sqlite3.connect(_uri(file, location), uri=True)) as connection:
+                connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+                # What a stranger wrote into the schema runs nothing, and no cell reaches beyond its page.
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("PRAGMA cell_size_check = ON")
+                # The header has the size in pages; SQLite notices a missing one only when it reads it.
+                size, pages = int.from_bytes(file.head[16:18]), int.from_bytes(file.head[28:32])
+                expected, there = pages * (1 << 16 if size == 1 else size), location.stat().st_size
+                if file.head[24:28] == file.head[92:96] and there < expected:
+                    raise _not_whole(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
+                steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
+                most_steps = _FEWEST_STEPS + _STEPS_OF_A_BYTE * there
+                connection.set_progress_handler(lambda: next(steps) > most_steps, _STEPS_AT_ONCE)
+                query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+                tables = tuple(name for (name,) in connection.execute(query))
+                yield OpenDatabase(location, connection, tables)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise _half_written(file.path, location) from error
+            if code == sqlite3.SQLITE_INTERRUPT:
+                what = (
+                    f"reading the SQLite database takes more than {most_steps:,} steps, far more than its "
+                    f"{there:,} bytes can need: a view in it may have no end"
+                )
+                raise ProfileError(what, path=file.path, remedy=remedy) from error
+            # SQLite quotes the schema, line breaks and what is no text too.
+            reason = " ".join(str(error).split())
+            if code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}:
+                what = f"SQLite cannot read the database ({reason})"
+                raise ProfileError(what, path=file.path, remedy=remedy) from error
+            raise _not_whole(file.path, reason, remedy) from error
+
+
+def _uri(file: InputFile, location: Path) -> str:
+    """Return the address that opens a database for reading only, any character in its path.
+
+    In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as one that
+    nobody changes, and then leaves out what lies in the files beside it. Raises ProfileError: there is some.
+    """
+    address = f"{location.as_uri()}?mode=ro"
+    if os.access(location.parent, os.W_OK):
+        return address
+    log, journal = (location.with_name(location.name + end) for end in ("-wal", "-journal"))
+    if log.exists() and log.stat().st_size:
+        raise ProfileError(
+            f"a part of the database lies in {log.name}, which SQLite uses only where it may write",
+            path=file.path,
+            remedy="copy both files into a folder of yours and give the copy",
+        )
+    if _is_hot(journal):
+        raise _half_written(file.path, location)
+    return f"{address}&immutable=1"
+
+
+def _is_hot(journal: Path) -> bool:
+    """Return whether a rollback journal has what a program that was stopped had not changed yet."""
+    if not journal.exists():
+        return False
+    with journal.open("rb") as stream:
+        return stream.read(1) not in {b"", b"\0"}
+
+
+def _half_written(path: str, location: Path) -> ProfileError:
+    return ProfileError(
+        f"what wrote the database was stopped in the middle: {location.name}-journal takes its changes back",
+        path=path,
+        remedy="copy both files into a folder of yours and run `sqlite3 COPY .tables`, which does it",
+    )
+
+
+def _not_whole(path: str, reason: str, remedy: str) -> ProfileError:
+    return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
 
 
 class NotPlainError(Exception):
