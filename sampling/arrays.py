@@ -50,12 +50,12 @@ def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
         return to_numpy(values.cast(pa.uint8())).view(np.bool_)
     kind = np.dtype(values.type.to_pandas_dtype())
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    found = [
+    parts = [
         np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * kind.itemsize)
         for chunk in chunks
         if len(chunk)
     ]
-    return found[0] if len(found) == 1 else np.concatenate([np.zeros(0, kind), *found])
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, kind), *parts])
 
 
 def to_arrow(values: NDArray[np.number[Any]]) -> pa.Array:

@@ -160,13 +160,13 @@ class Paths:
 
     def matching(self, text: str) -> list[int]:
         """Return the paths that are written so; where there is none, those that end so."""
-        written: list[str] = []
+        texts: list[str] = []
         for code, parent in zip(self.text.tolist(), self.parent.tolist(), strict=True):
-            above = "" if parent == _NONE else written[parent] + PATH_SEPARATOR
-            written.append(above + self.texts[code])
-        exact = [path for path, each in enumerate(written) if each == text]
+            above = "" if parent == _NONE else texts[parent] + PATH_SEPARATOR
+            texts.append(above + self.texts[code])
+        exact = [path for path, path_text in enumerate(texts) if path_text == text]
         ending = PATH_SEPARATOR + text
-        return exact or [path for path, each in enumerate(written) if each.endswith(ending)]
+        return exact or [path for path, path_text in enumerate(texts) if path_text.endswith(ending)]
 
 
 def enclosing(reach: IntArray) -> IntArray:

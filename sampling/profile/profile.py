@@ -179,23 +179,23 @@ class KernelTable:
 
         Grid and block are x, y, z each; all zero in a row whose dimensions are unknown.
         """
-        known = {0: name, **dict(enumerate(grid or (), 1)), **dict(enumerate(block or (), 4))}
-        codes, first_rows = dense_codes(list(known.values()))
+        columns = {0: name, **dict(enumerate(grid or (), 1)), **dict(enumerate(block or (), 4))}
+        codes, first_rows = dense_codes(list(columns.values()))
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
-        for place, column in known.items():
+        for place, column in columns.items():
             distinct[:, place] = column[first_rows]
         return self.add_rows(distinct).take(codes)
 
     def add_rows(self, rows: IntArray) -> NDArray[np.int32]:
         """Return (k,) the codes of (k, 7) name, grid and block, new ones in the order in which they come."""
         with self._lock:
-            found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
-        return np.array(found, dtype=np.int32)
+            codes = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
+        return np.array(codes, dtype=np.int32)
 
-    def add(self, other: KernelTable) -> NDArray[np.int32]:
+    def add(self, table: KernelTable) -> NDArray[np.int32]:
         """Return (signatures,) the code here of every signature of another table, adding new ones."""
-        rows = other.signature_rows().copy()
-        rows[:, 0] = self.names.add(other.names)[rows[:, 0]]
+        rows = table.signature_rows().copy()
+        rows[:, 0] = self.names.add(table.names)[rows[:, 0]]
         return self.add_rows(rows)
 
     def signature(self, code: int) -> Signature:
@@ -218,10 +218,11 @@ class KernelTable:
         codes, first_rows = dense_codes([text, signature])
         pairs = zip(text[first_rows].tolist(), signature[first_rows].tolist(), strict=True)
         with self._lock:
-            found = [
-                self._operators.setdefault((texts[at], code), len(self._operators)) for at, code in pairs
+            codes_of_pairs = [
+                self._operators.setdefault((texts[index], code), len(self._operators))
+                for index, code in pairs
             ]
-        return np.array(found, dtype=np.int32).take(codes)
+        return np.array(codes_of_pairs, dtype=np.int32).take(codes)
 
     def operators(self) -> tuple[list[str], IntArray]:
         """Return (operators,) the text of every operator's code so far, and the code of its signature.
@@ -282,31 +283,31 @@ class Part:
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns."""
         table = self.source.load(self.rows, columns)
-        return table if self.wanted is None else {name: each[self.wanted] for name, each in table.items()}
+        return table if self.wanted is None else {name: values[self.wanted] for name, values in table.items()}
 
     def metrics(self, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return (launches,) some of ``Profile.metric_names``, NaN where a launch has none."""
         table = self.source.metrics(self.rows, names)
-        return table if self.wanted is None else {name: each[self.wanted] for name, each in table.items()}
+        return table if self.wanted is None else {name: values[self.wanted] for name, values in table.items()}
 
     def ids(self, places: IntArray) -> IntArray:
         """Return the ids of launches, counted among those that are meant from 0."""
         return self.first_id + (places if self.wanted is None else np.flatnonzero(self.wanted)[places])
 
-    def narrowed(self, inside: BoolArray) -> Part | None:
+    def narrowed(self, mask: BoolArray) -> Part | None:
         """Return the part of it that is still wanted (launches,), None if there is none."""
-        if inside.all():
+        if mask.all():
             return self
-        rows = np.flatnonzero(inside) if self.wanted is None else np.flatnonzero(self.wanted)[inside]
+        rows = np.flatnonzero(mask) if self.wanted is None else np.flatnonzero(self.wanted)[mask]
         if not len(rows):
             return None
         first, stop = int(rows[0]), int(rows[-1]) + 1
         cut = self.between(self.first_id + first, self.first_id + stop)
         if cut is None or len(rows) == stop - first:
             return cut
-        wanted = np.zeros(stop - first, dtype=np.bool_)
-        wanted[rows - first] = True
-        return replace(cut, wanted=wanted)
+        mask_left = np.zeros(stop - first, dtype=np.bool_)
+        mask_left[rows - first] = True
+        return replace(cut, wanted=mask_left)
 
     def between(self, low_id: int, high_id: int) -> Part | None:
         """Return all launches with ids from ``low_id`` to, not with, ``high_id``."""
@@ -419,9 +420,9 @@ class Profile:
     def is_of_amd(self) -> bool:
         """Whether a GPU of AMD ran it, as far as the recording or the first names tell."""
         devices = " ".join(device.name for device in self.facts.devices)
-        said = f"{self.format} {self.facts.product} {devices}"
-        if found := _VENDOR.search(said):
-            return found["nvidia"] is None
+        text = f"{self.format} {self.facts.product} {devices}"
+        if match := _VENDOR.search(text):
+            return match["nvidia"] is None
         names = self.kernels.names
         return any(is_of_rocm(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
 
@@ -448,12 +449,12 @@ class Profile:
             return None
         return tuple(self.ranges.holding(text).named(text).rows())
 
-    def range_names(self, most: int) -> tuple[str, ...]:
+    def range_names(self, limit: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""
         if self.ranges is None:
             return ()
         runs = self.ranges.holding("")
-        return tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:most]
+        return tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:limit]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the launches as a table, a row each, whose index is their id.
@@ -467,7 +468,7 @@ class Profile:
         plain: list[Column] = ["duration_ns", *(name for name in optional if name in self.columns)]
         loaded = self.load(("signature", *plain))
         rows = self.kernels.signature_rows()[loaded["signature"]]
-        dimensions = [f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
+        dimensions = [f"{size}_{axis}" for size in ("grid", "block") for axis in "xyz"]
         table = pd.DataFrame(rows[:, 1:], columns=dimensions)
         names = [self.kernels.names.full(code) for code in range(len(self.kernels.names))]
         distinct, place = np.unique(np.array(names, dtype=object), return_inverse=True)
@@ -481,10 +482,10 @@ class Profile:
                 table[column] = table[column].astype("Int64").mask(loaded[column] == NO_START)
         launches = [sequence.launches for sequence in self.sequences]
         for number in ("process", "device"):
-            table[number] = np.repeat([getattr(each, number) for each in self.sequences], launches)
+            table[number] = np.repeat([getattr(sequence, number) for sequence in self.sequences], launches)
         metrics = [part.metrics(self.metric_names) for part in self.parts]
         for name in self.metric_names:
-            table[name] = np.concatenate([each[name] for each in metrics])
+            table[name] = np.concatenate([table_of_part[name] for table_of_part in metrics])
         table.index.name = "id"
         return table
 

@@ -28,12 +28,14 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
     another GPU in another file.
     """
     profiles, owners, continues = _in_turn(profiles, owners or [None] * len(profiles))
-    begun = [at for at, goes_on in enumerate(continues) if not goes_on]
-    recorded = dict.fromkeys((at, each.process) for at in begun for each in profiles[at].sequences)
+    first_recordings = [index for index, goes_on in enumerate(continues) if not goes_on]
+    recorded = dict.fromkeys(
+        (index, sequence.process) for index in first_recordings for sequence in profiles[index].sequences
+    )
     are_distinct = len({process for _, process in recorded}) == len(recorded)
     numbers = {place: place[1] if are_distinct else number for number, place in enumerate(recorded)}
-    ranks = [rank for at in begun if isinstance(rank := owners[at], int)]
-    if are_ranks := len(recorded) == len(begun) == len({*ranks}):
+    ranks = [rank for index in first_recordings if isinstance(rank := owners[index], int)]
+    if are_ranks := len(recorded) == len(first_recordings) == len({*ranks}):
         numbers = dict(zip(recorded, ranks, strict=True))
     sequences: list[LaunchSequence] = []
     parts: list[Part] = []
@@ -51,15 +53,15 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
         if continues[index]:
             longer = sequences[-1].launches + profile.launches
             sequences[-1] = replace(sequences[-1], launches=longer)
-        for own in () if continues[index] else profile.sequences:
-            process, first = numbers[index, own.process], first_id + own.first_id
-            is_rank = are_ranks or (are_distinct and own.is_rank)
-            sequences.append(replace(own, process=process, first_id=first, is_rank=is_rank))
+        for sequence in () if continues[index] else profile.sequences:
+            process, first = numbers[index, sequence.process], first_id + sequence.first_id
+            is_rank = are_ranks or (are_distinct and sequence.is_rank)
+            sequences.append(replace(sequence, process=process, first_id=first, is_rank=is_rank))
             clocks.append(index)
             devices += [
                 replace(device, process=process)
                 for device in profile.facts.devices
-                if device.device == own.device and device.process in {None, own.process}
+                if device.device == sequence.device and device.process in {None, sequence.process}
             ]
         first_id += profile.launches
     have_ranges = [profile.ranges is not None for profile in profiles]
@@ -89,22 +91,22 @@ def _joined_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> R
     )
     return RecordingFacts(
         devices=devices,
-        launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
-        api_rows_missing=sum(each.api_rows_missing for each in facts),
-        hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
-        merged_ranks=sum(each.merged_ranks for each in facts),
-        replays=sum(each.replays for each in facts),
-        launch_calls=sum(each.launch_calls for each in facts),
-        calls_without_kernel=sum(each.calls_without_kernel for each in facts),
-        rows_left_out=sum(each.rows_left_out for each in facts),
+        launch_order=min((fact.launch_order for fact in facts), key=weakest_first.index),
+        api_rows_missing=sum(fact.api_rows_missing for fact in facts),
+        hidden_graph_replays=sum(fact.hidden_graph_replays for fact in facts),
+        merged_ranks=sum(fact.merged_ranks for fact in facts),
+        replays=sum(fact.replays for fact in facts),
+        launch_calls=sum(fact.launch_calls for fact in facts),
+        calls_without_kernel=sum(fact.calls_without_kernel for fact in facts),
+        rows_left_out=sum(fact.rows_left_out for fact in facts),
         first_left_out=next(rows, None),
-        without_start=sum(each.without_start for each in facts),
-        overlong=sum(each.overlong for each in facts),
-        overlong_ns=sum(each.overlong_ns for each in facts),
-        first_overlong=next((each.first_overlong for each in facts if each.first_overlong), None),
-        keeps_overlong=any(each.keeps_overlong for each in facts),
-        product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
-        world_size=max((each.world_size or 0 for each in facts), default=0) or None,
+        without_start=sum(fact.without_start for fact in facts),
+        overlong=sum(fact.overlong for fact in facts),
+        overlong_ns=sum(fact.overlong_ns for fact in facts),
+        first_overlong=next((fact.first_overlong for fact in facts if fact.first_overlong), None),
+        keeps_overlong=any(fact.keeps_overlong for fact in facts),
+        product=", ".join(dict.fromkeys(fact.product for fact in facts if fact.product)) or None,
+        world_size=max((fact.world_size or 0 for fact in facts), default=0) or None,
     )
 
 
@@ -116,20 +118,22 @@ def _in_turn(
     Two recordings are one run where they are of one process on one device, and the first one's launches
     started before the second one's. Profiles of several processes, or without start times, stay as given.
     """
-    alone = [False] * len(profiles)
-    told = all(len(each.sequences) == 1 and "start_ns" in each.columns for each in profiles)
-    if None in owners or len({*owners}) == len(owners) or not told:
-        return profiles, owners, alone
+    apart = [False] * len(profiles)
+    are_comparable = all(
+        len(profile.sequences) == 1 and "start_ns" in profile.columns for profile in profiles
+    )
+    if None in owners or len({*owners}) == len(owners) or not are_comparable:
+        return profiles, owners, apart
     starts_ns = [_first_and_last_start(profile) for profile in profiles]
-    place = {owner: at for at, owner in reversed([*enumerate(owners)])}
-    order = sorted(range(len(profiles)), key=lambda at: (place[owners[at]], starts_ns[at]))
+    place = {owner: index for index, owner in reversed([*enumerate(owners)])}
+    order = sorted(range(len(profiles)), key=lambda index: (place[owners[index]], starts_ns[index]))
     continues = [False]
     for before, after in pairwise(order):
         continues.append(owners[before] == owners[after])
-        devices = {profiles[at].sequences[0].device for at in (before, after)}
+        devices = {profiles[index].sequences[0].device for index in (before, after)}
         if continues[-1] and (len(devices) > 1 or starts_ns[before][1] > starts_ns[after][0]):
-            return profiles, owners, alone
-    return [profiles[at] for at in order], [owners[at] for at in order], continues
+            return profiles, owners, apart
+    return [profiles[index] for index in order], [owners[index] for index in order], continues
 
 
 def _first_and_last_start(profile: Profile) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def user_cache() -> Path:
 
 def least_kept(
     paths: Sequence[str],
-    read: Callable[..., Profile],
+    reader: Callable[..., Profile],
     options: ReadOptions,
     progress: Progress | None,
 ) -> int:
@@ -81,7 +81,7 @@ def least_kept(
     if len(paths) == 1 or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
         return LEAST_BYTES
     # Most folders of profiles are so small that none of them need be opened to know it.
-    on_disk = sum(each.size_bytes for path in paths for each in disk_state(Path(path)))
+    on_disk = sum(state.size_bytes for path in paths for state in disk_state(Path(path)))
     if on_disk * _INFLATED < TOGETHER_BYTES:
         return LEAST_BYTES
     together, waiting = 0, {}
@@ -95,19 +95,19 @@ def least_kept(
         return LEAST_BYTES
     processes = processes_for(_MEMORY_OF_A_BYTE * max(waiting.values(), default=0))
     if processes > 1 and sum(waiting.values()) >= TOGETHER_BYTES:
-        are_kept = Workers(processes=processes).map(partial(_keep_one, read, options), [*waiting])
+        are_kept = Workers(processes=processes).map(partial(_keep_one, reader, options), [*waiting])
         with suppress(BrokenExecutor, SamplingError):
-            for done, kept in enumerate(are_kept, 1):
-                if not kept:
+            for count, is_cached in enumerate(are_kept, 1):
+                if not is_cached:
                     break
                 if progress is not None:
-                    progress(done, len(waiting), f"reading {len(waiting)} files")
+                    progress(count, len(waiting), f"reading {len(waiting)} files")
     return 0
 
 
-def _keep_one(read: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
+def _keep_one(reader: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
     """Read a file into the cache; return whether it is there then."""
-    read(path, KernelTable(), options, None, kept_from=0)
+    reader(path, KernelTable(), options, None, kept_from=0)
     with open_input(path, options) as file:
         return _is_kept(_name(file, disk_state(file.location)))
 
@@ -115,23 +115,23 @@ def _keep_one(read: Callable[..., Profile], options: ReadOptions, path: str) -> 
 def through_cache(
     file: InputFile,
     kernels: KernelTable,
-    read: Callable[[InputFile, KernelTable], Profile],
+    reader: Callable[[InputFile, KernelTable], Profile],
     least_bytes: int,
 ) -> Profile:
     """Return the profile of a file as it was kept; else read it, and keep it if it is large."""
     state = disk_state(file.location)
     if (size := _bytes_kept(file, state)) < least_bytes or not size:
-        return read(file, kernels)
+        return reader(file, kernels)
     name = _name(file, state)
-    if (kept := _kept(name)) is not None:
-        return with_kernels(kept, kernels)
-    known = ProfileFile(file.path, file.location, 0, state=state)
+    if (profile_cached := _kept(name)) is not None:
+        return with_kernels(profile_cached, kernels)
+    recorded = ProfileFile(file.path, file.location, 0, state=state)
     # Begun beside reading: a plan names its file by it.
-    hash_beside([known])
+    hash_beside([recorded])
     # What is read later, when it is asked for, is found from any folder.
-    profile = read(replace(file, location=file.location.absolute()), KernelTable())
+    profile = reader(replace(file, location=file.location.absolute()), KernelTable())
     with suppress(OSError, ProfileError, NotDataError):
-        profile.files = (replace(profile.files[0], sha256=sha256_as_read(known)),)
+        profile.files = (replace(profile.files[0], sha256=sha256_as_read(recorded)),)
         # All questions begin with these.
         reduction = reduced_parts(profile, "signature", profile.parts)
         profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
@@ -144,7 +144,7 @@ def _bytes_kept(file: InputFile, state: DiskState) -> int:
     # Parquet is read piece by piece, and nothing of it held.
     if not file.lasting or file.head.startswith(PARQUET) or not may_be_used():
         return 0
-    return sum(each.size_bytes for each in state) * (_INFLATED if file.compressed else 1)
+    return sum(part.size_bytes for part in state) * (_INFLATED if file.compressed else 1)
 
 
 def _name(file: InputFile, state: DiskState) -> str:
@@ -267,18 +267,22 @@ def _checksum(content: memoryview) -> bytes:
     """
     begins = range(_CHECKED_FROM, len(content), _BLOCK_BYTES)
     sums = ordered_map(zlib.crc32, [content[begin : begin + _BLOCK_BYTES] for begin in begins])
-    return hashlib.blake2b(b"".join(each.to_bytes(4) for each in sums), digest_size=_CHECKSUM_BYTES).digest()
+    return hashlib.blake2b(
+        b"".join(checksum.to_bytes(4) for checksum in sums), digest_size=_CHECKSUM_BYTES
+    ).digest()
 
 
 def _make_room(folder: int) -> None:
     """Delete what was not used for longest until the rest is within the limit."""
     with os.scandir(folder) as entries:
         files = [
-            each for each in entries if each.name.startswith(_OURS) and each.is_file(follow_symlinks=False)
+            entry
+            for entry in entries
+            if entry.name.startswith(_OURS) and entry.is_file(follow_symlinks=False)
         ]
-        found = [(each.stat(follow_symlinks=False), each.name) for each in files]
+        files_by_time = [(entry.stat(follow_symlinks=False), entry.name) for entry in files]
     room = MOST_BYTES
-    for status, name in sorted(found, key=lambda each: -each[0].st_mtime_ns):
+    for status, name in sorted(files_by_time, key=lambda pair: -pair[0].st_mtime_ns):
         room -= status.st_size
         if room < 0:
             with suppress(FileNotFoundError):

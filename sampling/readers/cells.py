@@ -68,7 +68,11 @@ def whole_numbers(rows: Sequence[Sequence[object]]) -> IntArray:
     """
     values = np.array(rows)
     if values.dtype != np.int64:
-        cells = [_whole(cell, row, column) for row, of in enumerate(rows) for column, cell in enumerate(of)]
+        cells = [
+            _whole(cell, row, column)
+            for row, row_cells in enumerate(rows)
+            for column, cell in enumerate(row_cells)
+        ]
         values = np.array(cells, dtype=np.int64).reshape(len(rows), -1)
     return np.ascontiguousarray(values.T)
 

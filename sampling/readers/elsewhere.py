@@ -101,13 +101,13 @@ def read_elsewhere(
     profiles = []
     for path, file, profile in zip(paths, files, mapper(_without_launches, files), strict=True):
         name, signature = kernels.names.add(profile.kernels.names), kernels.add(profile.kernels)
-        (read,) = profile.files
-        source = LaunchesElsewhere(file, read, signature, name)
+        (file_read,) = profile.files
+        source = LaunchesElsewhere(file, file_read, signature, name)
         parts = tuple(replace(part, source=source) for part in profile.parts)
         ranges = None if profile.ranges is None else _RangesElsewhere(file, mapper)
-        known = replace(profile, kernels=kernels, parts=parts, ranges=ranges, mapper=mapper)
-        known.files = (replace(read, path=path, location=Path(path)),)
-        profiles.append(known)
+        remote = replace(profile, kernels=kernels, parts=parts, ranges=ranges, mapper=mapper)
+        remote.files = (replace(file_read, path=path, location=Path(path)),)
+        profiles.append(remote)
         if progress is not None:
             progress(len(profiles), len(files), f"reading {path}")
     return profiles
@@ -125,12 +125,12 @@ def _opened(file: _File) -> Profile:
 
 def _without_launches(file: _File) -> Profile:
     profile = _opened(file)
-    (read,) = profile.files
-    nowhere = LaunchesElsewhere(file, read, _NO_CODES, _NO_CODES)
+    (file_read,) = profile.files
+    nowhere = LaunchesElsewhere(file, file_read, _NO_CODES, _NO_CODES)
     parts = tuple(replace(part, source=nowhere) for part in profile.parts)
-    known = replace(profile, parts=parts, ranges=None if profile.ranges is None else NO_RANGES)
-    known.files = (replace(read, sha256=read.sha256 or content_sha256(read.location)),)
-    return known
+    bare = replace(profile, parts=parts, ranges=None if profile.ranges is None else NO_RANGES)
+    bare.files = (replace(file_read, sha256=file_read.sha256 or content_sha256(file_read.location)),)
+    return bare
 
 
 def _ranges_holding(text: str, file: _File) -> RangeRuns:

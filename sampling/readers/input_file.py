@@ -98,7 +98,7 @@ class InputFile:
         """
         with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
             packed = cast("IO[bytes]", raw)
-            yield inflated(packed, self.path, "gzip", whole=self.partial) if self.compressed else packed
+            yield inflated(packed, self.path, "gzip", tolerant=self.partial) if self.compressed else packed
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -124,9 +124,9 @@ class InputFile:
         try:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            what = f"the gzip data is cut short or damaged ({error})"
+            message = f"the gzip data is cut short or damaged ({error})"
             remedy = WHOLE if self.is_profile and not is_binary(self) else COPY_AGAIN
-            raise ProfileError(what, path=self.path, remedy=remedy) from error
+            raise ProfileError(message, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 
@@ -147,24 +147,24 @@ class _WatchedFile(io.FileIO):
         return super().readinto(buffer)
 
 
-def inflated(packed: IO[bytes], path: str | Path, kind: str, *, whole: bool = False) -> IO[bytes]:
+def inflated(packed: IO[bytes], path: str | Path, kind: str, *, tolerant: bool = False) -> IO[bytes]:
     """Return what gzip or xz data inflate to; closing it closes them too.
 
     Reading it raises ProfileError where they inflate without end; EOFError, gzip.BadGzipFile or
     lzma.LZMAError where they are cut short or damaged. With ``whole`` gzip data end there, and ``raw.damage``
     of what is returned says then what is wrong with them.
     """
-    if whole:
+    if tolerant:
         return io.BufferedReader(_InflatedWhole(packed, path), _PACKED_BYTES)
     return io.BufferedReader(_Inflated(packed, path, kind))
 
 
 def _refuse_endless(inflated_bytes: int, packed: IO[bytes], path: str | Path, kind: str) -> None:
-    most = MOST_TIMES[kind]
-    if inflated_bytes > max(HARMLESS_BYTES, most * packed.tell()):
-        what = f"inflates without end: to more than {most:,} times the size of its {kind} data"
+    limit = MOST_TIMES[kind]
+    if inflated_bytes > max(HARMLESS_BYTES, limit * packed.tell()):
+        message = f"inflates without end: to more than {limit:,} times the size of its {kind} data"
         remedy = "if that is right, unpack it and give the file itself"
-        raise ProfileError(what, path=path, remedy=remedy)
+        raise ProfileError(message, path=path, remedy=remedy)
 
 
 class _Inflated(io.RawIOBase):
@@ -226,31 +226,31 @@ class _InflatedWhole(io.RawIOBase):
             self._inflater = zlib.decompressobj(_GZIP_WINDOW) if packed else self._inflater
         before = self._inflater.copy()
         try:
-            made = self._inflater.decompress(packed, _INFLATED_BYTES)
+            content = self._inflater.decompress(packed, _INFLATED_BYTES)
         except zlib.error as error:
             self.damage, self._has_ended = str(error), True
             return b"".join(_before_the_damage(before, packed))
-        self._bytes += len(made)
+        self._bytes += len(content)
         _refuse_endless(self._bytes, self._packed, self._path, "gzip")
         self._rest = self._inflater.unconsumed_tail or self._inflater.unused_data
         if not packed:
             self._has_ended = True
             self.damage = None if self._inflater.eof else CUT_SHORT
-        return made
+        return content
 
 
 def _before_the_damage(inflater: Any, packed: bytes) -> Iterator[bytes]:
     with suppress(zlib.error):
-        for at in range(len(packed)):
-            yield inflater.decompress(packed[at : at + 1])
+        for index in range(len(packed)):
+            yield inflater.decompress(packed[index : index + 1])
 
 
 _PLAIN = ReadOptions()
 
 
-def note_of_damage(file: InputFile, what: str, number: int) -> str:
+def note_of_damage(file: InputFile, unit: str, number: int) -> str:
     """Return what to say of a file of which only what is whole was read, up to this one of what it holds."""
-    return f"{file.path}: cut short or damaged, read up to its {what} {number:,}"
+    return f"{file.path}: cut short or damaged, read up to its {unit} {number:,}"
 
 
 @contextmanager
@@ -297,10 +297,10 @@ def _is_endless(path: str) -> bool:
     """Return whether this is a device; what is empty ends, and so does standard input from a terminal."""
     # Standard input may be closed, or no file.
     with suppress(OSError, ValueError):
-        found = Path(path).stat() if path != "-" else os.fstat(sys.stdin.fileno())
+        status = Path(path).stat() if path != "-" else os.fstat(sys.stdin.fileno())
         is_ending = path == "-" and sys.stdin.isatty()
-        is_ending |= found.st_rdev == Path(os.devnull).stat().st_rdev
-        return stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not is_ending)
+        is_ending |= status.st_rdev == Path(os.devnull).stat().st_rdev
+        return stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not is_ending)
     return False
 
 
@@ -423,14 +423,14 @@ def decoded(decode: Callable[[Any], Any], text: bytes | memoryview) -> Any:
 
 def _flattened(text: bytes | memoryview) -> bytes:
     """Return a JSON text with null in place of the lists and objects that lie too deep in it."""
-    kept, start, depth = [], 0, 0
+    parts, start, depth = [], 0, 0
     for token in _JSON_TOKEN.finditer(text):
         if token[0] in b"[{":
             depth += 1
             if depth == _DEEPEST_JSON + 1:
-                kept += [text[start : token.start()], b"null"]
+                parts += [text[start : token.start()], b"null"]
         elif token[0] in b"]}":
             if depth == _DEEPEST_JSON + 1:
                 start = token.end()
             depth -= 1
-    return b"".join([*kept, text[start:] if depth <= _DEEPEST_JSON else b""])
+    return b"".join([*parts, text[start:] if depth <= _DEEPEST_JSON else b""])

@@ -294,14 +294,14 @@ def _devices(described: Any, launching: set[int]) -> tuple[Device, ...]:
 
     If one is described and one launched they are the same, whatever their numbers: AMD numbers the CPUs too.
     """
-    found: dict[int, Device] = {}
-    for each in described if isinstance(described, list) else ():
-        if isinstance(each, dict) and isinstance(each.get("id"), int):
-            counts = (each.get("numSms"), each.get("totalGlobalMem"))
-            known = (count if isinstance(count, int) else None for count in counts)
+    devices_by_id: dict[int, Device] = {}
+    for entry in described if isinstance(described, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("id"), int):
+            counts = (entry.get("numSms"), entry.get("totalGlobalMem"))
+            figures = (count if isinstance(count, int) else None for count in counts)
             # Each of several ranks describes its own.
-            found.setdefault(each["id"], Device(each["id"], str(each.get("name", "")), *known))
-    devices = [*found.values()]
+            devices_by_id.setdefault(entry["id"], Device(entry["id"], str(entry.get("name", "")), *figures))
+    devices = [*devices_by_id.values()]
     if len(devices) == len(launching) == 1:
         return (replace(devices[0], device=min(launching)),)
     return tuple(device for device in devices if device.device in launching)

@@ -141,21 +141,26 @@ class EventColumns:
                 of_category[event.cat].append(event)
 
         def chosen(is_wanted: Callable[[str], bool]) -> list[Event]:
-            return [event for name, each in of_category.items() if name and is_wanted(name) for event in each]
+            return [
+                event
+                for name, events_of_name in of_category.items()
+                if name and is_wanted(name)
+                for event in events_of_name
+            ]
 
         self._add_kernels(chosen(lambda category: category.lower() == "kernel"), events)
         self._add_calls(chosen(lambda category: category.lower().endswith(("runtime", "driver"))))
         # PyTorch 1.8 lists annotations among the operators; those that it names itself have a #.
         is_old = "Operator" in of_category
         annotations = chosen(("Operator" if is_old else "user_annotation").__eq__)
-        self._add_annotations([each for each in annotations if not is_old or "#" in (each.name or "")])
-        for each in unread:
-            row = self.count + each.place + 1
-            if _KERNEL.search(each.text):
-                self._left_out.add(1, f"a kernel event cannot be read: {each.reason}", row=row)
+        self._add_annotations([event for event in annotations if not is_old or "#" in (event.name or "")])
+        for flawed in unread:
+            row = self.count + flawed.place + 1
+            if _KERNEL.search(flawed.text):
+                self._left_out.add(1, f"a kernel event cannot be read: {flawed.reason}", row=row)
             else:
                 self.unread += 1
-                self.first_unread = self.first_unread or f"event {row:,}: {each.reason}"
+                self.first_unread = self.first_unread or f"event {row:,}: {flawed.reason}"
         self.count += len(events)
 
     def _add_kernels(self, kernels: Sequence[Event], events: Sequence[Event]) -> None:
@@ -166,7 +171,7 @@ class EventColumns:
         good = is_time(duration_us) & (duration_us >= 0)
         if not good.all():
             wrong = kernels[int(np.argmin(good))]
-            row = self.count + 1 + next(at for at, event in enumerate(events) if event is wrong)
+            row = self.count + 1 + next(index for index, event in enumerate(events) if event is wrong)
             message = "a kernel event has no usable 'dur'"
             self._left_out.add(int(np.count_nonzero(~good)), message, row=row, column="dur")
             bad = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if not is_good]
@@ -230,18 +235,18 @@ class EventColumns:
         """Return what to say of the events that cannot be read, None where there is none."""
         if not self.unread:
             return None
-        what = counted(self.unread, "event that is no launch is", "events that are no launches are")
-        return f"{path}: {what} left out, damaged; the first is {self.first_unread}"
+        message = counted(self.unread, "event that is no launch is", "events that are no launches are")
+        return f"{path}: {message} left out, damaged; the first is {self.first_unread}"
 
 
-def codes(values: Sequence[object], known: dict[Any, int]) -> NDArray[np.int32]:
+def codes(values: Sequence[object], table: dict[Any, int]) -> NDArray[np.int32]:
     """Return (n,) the code of every value; new ones are added."""
     distinct = dict.fromkeys(values)
     for value in distinct:
-        known.setdefault(value, len(known))
+        table.setdefault(value, len(table))
     if len(distinct) == 1:
-        return np.full(len(values), known[values[0]], dtype=np.int32)
-    return np.fromiter(map(known.__getitem__, values), dtype=np.int32, count=len(values))
+        return np.full(len(values), table[values[0]], dtype=np.int32)
+    return np.fromiter(map(table.__getitem__, values), dtype=np.int32, count=len(values))
 
 
 def numbers(owners: Sequence[Any], field: str) -> FloatArray:
@@ -270,8 +275,8 @@ def is_time(microseconds: FloatArray) -> BoolArray:
 
 def nanoseconds(microseconds: FloatArray) -> IntArray:
     """Return whole nanoseconds; the whole microseconds are scaled as integers, so a date costs no digits."""
-    whole = np.floor(microseconds)
-    return whole.astype(np.int64) * 1000 + np.rint((microseconds - whole) * 1000.0).astype(np.int64)
+    integers = np.floor(microseconds)
+    return integers.astype(np.int64) * 1000 + np.rint((microseconds - integers) * 1000.0).astype(np.int64)
 
 
 def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event], otherwise: str) -> Any:
@@ -282,11 +287,11 @@ def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event]
     values = numbers(arguments, field)
     unknown = ~np.isfinite(values)
     if unknown.any():
-        others = numbers(events, otherwise)
-        for row in np.flatnonzero(unknown & ~np.isfinite(others)).tolist():
-            found = _LAST_NUMBER.search(str(getattr(events[row], otherwise)))
-            others[row] = int(found[1]) if found else 0
-        values[unknown] = others[unknown]
+        substitutes = numbers(events, otherwise)
+        for row in np.flatnonzero(unknown & ~np.isfinite(substitutes)).tolist():
+            match = _LAST_NUMBER.search(str(getattr(events[row], otherwise)))
+            substitutes[row] = int(match[1]) if match else 0
+        values[unknown] = substitutes[unknown]
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
@@ -298,11 +303,11 @@ def size_of(text: bytes) -> tuple[int, int, int]:
         return 0, 0, 0
 
 
-def places_of(wanted: IntArray, known: IntArray) -> IntArray:
+def places_of(targets: IntArray, values: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
-    if not len(known):
-        return np.full(len(wanted), -1)
-    order = np.argsort(known, kind="stable")
-    position = np.searchsorted(known, wanted, sorter=order)
-    place = order[np.minimum(position, len(known) - 1)]
-    return np.where((known[place] == wanted) & (wanted >= 0), place, -1)
+    if not len(values):
+        return np.full(len(targets), -1)
+    order = np.argsort(values, kind="stable")
+    position = np.searchsorted(values, targets, sorter=order)
+    place = order[np.minimum(position, len(values) - 1)]
+    return np.where((values[place] == targets) & (targets >= 0), place, -1)

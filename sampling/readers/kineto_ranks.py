@@ -67,7 +67,7 @@ def merged_ranks(processes: Mapping[Any, int], launches: Kernels, calls: Calls) 
         return None
     numbers = _rank_numbers(distinct)
     by_rank = np.argsort(numbers, kind="stable").tolist()
-    place = {distinct[at]: rank for rank, at in enumerate(by_rank)}
+    place = {distinct[index]: rank for rank, index in enumerate(by_rank)}
     of_pair = np.array([place[owner] for owner in owners], dtype=np.int64)
     # A process named by a number is of the rank whose kernels it launched.
     of_process = np.array([-1 if _is_number(name) else place.get(_owner(name, 0), -1) for name in names])
@@ -78,14 +78,14 @@ def merged_ranks(processes: Mapping[Any, int], launches: Kernels, calls: Calls) 
         turn = [*dict.fromkeys(of_pair[np.argsort(first)].tolist())]
     else:
         untold.sort(key=lambda code: _natural_order(names[code]))
-    taken = set[int]()
+    assigned = set[int]()
     for code in untold:
         answered = _answered(calls, code, launches, of_pair[pair], len(distinct))
         best = [rank for rank in turn if answered[rank] == answered.max()]
         if answered.any():
-            of_process[code] = next((rank for rank in best if rank not in taken), best[0])
-            taken.add(int(of_process[code]))
-    return Ranks(tuple(numbers[at] for at in by_rank), processes, of_pair[pair], of_process)
+            of_process[code] = next((rank for rank in best if rank not in assigned), best[0])
+            assigned.add(int(of_process[code]))
+    return Ranks(tuple(numbers[index] for index in by_rank), processes, of_pair[pair], of_process)
 
 
 def _is_number(process: Any) -> bool:
@@ -105,8 +105,8 @@ def _owner(process: Any, device: int) -> Any:
     if number is not None:
         return number - device
     text = str(process)
-    if (found := _IN_BRACKETS.match(text)) or (found := _RANK.search(text)):
-        return found[0].strip()
+    if (match := _IN_BRACKETS.match(text)) or (match := _RANK.search(text)):
+        return match[0].strip()
     return _LAST_NUMBER.sub("", text)
 
 
@@ -115,14 +115,20 @@ def _natural_order(owner: Any) -> tuple[Any, ...]:
     if not isinstance(owner, str):
         return 0, _number_of(owner) or 0
     pieces = re.split(r"([0-9]+)", owner.casefold())
-    return 1, tuple((int(piece), "") if at % 2 else (0, piece) for at, piece in enumerate(pieces)), owner
+    return (
+        1,
+        tuple((int(piece), "") if index % 2 else (0, piece) for index, piece in enumerate(pieces)),
+        owner,
+    )
 
 
 def _rank_numbers(owners: Sequence[Any]) -> list[int]:
     """Return the rank of each owner: the one number by which their texts differ, else 0, 1, 2 in order."""
-    found = [tuple(map(int, _NUMBER.findall(owner))) if isinstance(owner, str) else () for owner in owners]
-    if len({len(each) for each in found}) == 1:
-        differing = {column for column in zip(*found, strict=True) if len({*column}) > 1}
+    numbers_of_owners = [
+        tuple(map(int, _NUMBER.findall(owner))) if isinstance(owner, str) else () for owner in owners
+    ]
+    if len({len(numbers) for numbers in numbers_of_owners}) == 1:
+        differing = {column for column in zip(*numbers_of_owners, strict=True) if len({*column}) > 1}
         if len(differing) == 1 and len({*(column := differing.pop())}) == len(owners):
             return list(column)
     return list(range(len(owners)))
@@ -130,14 +136,14 @@ def _rank_numbers(owners: Sequence[Any]) -> list[int]:
 
 def _answered(calls: Calls, process: int, launches: Kernels, rank: IntArray, ranks: int) -> NDArray[np.int64]:
     """Return (ranks,) how many calls of a process have a kernel of their number that started after them."""
-    own = np.flatnonzero(calls.process == process)
-    numbers, first = np.unique(calls.correlation[own], return_index=True)
+    rows = np.flatnonzero(calls.process == process)
+    numbers, first = np.unique(calls.correlation[rows], return_index=True)
     if not len(numbers):
         return np.zeros(ranks, dtype=np.int64)
-    at = np.minimum(np.searchsorted(numbers, launches.correlation), len(numbers) - 1)
-    is_answer = (numbers[at] == launches.correlation) & (launches.correlation >= 0)
-    is_answer &= calls.start_ns[own[first[at]]] <= launches.start_ns
-    answered = np.unique(rank[is_answer] * len(numbers) + at[is_answer])
+    index = np.minimum(np.searchsorted(numbers, launches.correlation), len(numbers) - 1)
+    is_answer = (numbers[index] == launches.correlation) & (launches.correlation >= 0)
+    is_answer &= calls.start_ns[rows[first[index]]] <= launches.start_ns
+    answered = np.unique(rank[is_answer] * len(numbers) + index[is_answer])
     return np.bincount(answered // len(numbers), minlength=ranks)
 
 

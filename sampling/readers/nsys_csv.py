@@ -113,9 +113,9 @@ class _Reports:
             return
         for start, block, are_rows in _blocks(offset, text):
             cells = len(header_cells(first_line(block)))
-            found = None if are_rows else _trace_header(block)
-            if found is not None:
-                self._begin(*found, start)
+            header = None if are_rows else _trace_header(block)
+            if header is not None:
+                self._begin(*header, start)
             elif self.open is not None and (are_rows or cells == self._width):
                 # What is none by its first cell, but has as many, is an odd row.
                 left_out = self.open.launches.left_out
@@ -188,7 +188,7 @@ class _Trace:
                 raise _error(file, offset, f"the unit {printed!r} of {column} is not known", remedy)
             self._units[column] = unit
             kinds[column] = "integer" if unit == 1 else "number"
-        columns = {name: (places[name], each) for name, each in kinds.items() if name in places}
+        columns = {name: (places[name], kind) for name, kind in kinds.items() if name in places}
         self.layout = Layout(cells, columns, remedy="write the report again, or record the profile again")
 
     def finish(self) -> Profile:

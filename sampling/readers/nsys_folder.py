@@ -150,11 +150,11 @@ class _FolderTables(NsysTables):
 
     def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
         """Return texts by id."""
-        wanted = set(ids)
+        targets = set(ids)
         return {
             number: text
             for number, text in self.rows(STRINGS, TEXT)
-            if isinstance(number, int) and number in wanted and isinstance(text, str)
+            if isinstance(number, int) and number in targets and isinstance(text, str)
         }
 
 

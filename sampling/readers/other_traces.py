@@ -106,14 +106,14 @@ def sort_of_trace(file: InputFile) -> tuple[str, str | None]:
     """
     tool = _tool_of(file)
     if tool is None:
-        found = dict.fromkeys(category.decode() for category in _CATEGORY.findall(file.head))
-        shown = f"of the categories {listed([*found])}" if found else "without categories"
+        categories = dict.fromkeys(category.decode() for category in _CATEGORY.findall(file.head))
+        category_words = f"of the categories {listed([*categories])}" if categories else "without categories"
         writes = "with nothing that PyTorch's profiler or another known here writes"
-        return f"a trace of events {shown}, {writes}", None
+        return f"a trace of events {category_words}, {writes}", None
     kernels = 0
     if tool.kernel is not None:
         kernels = sum(len(tool.kernel.findall(piece)) for piece in trace_pieces(TraceBlocks(file)))
-    what = f"a trace of {tool.name}, and such traces are not read"
+    message = f"a trace of {tool.name}, and such traces are not read"
     if kernels:
-        what += f" yet: {counted(kernels, 'kernel is', 'kernels are')} in it"
-    return what, tool.remedy
+        message += f" yet: {counted(kernels, 'kernel is', 'kernels are')} in it"
+    return message, tool.remedy

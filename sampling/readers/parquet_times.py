@@ -47,26 +47,26 @@ def look_at_times(parts: Sequence[Part], *, has_stream: bool) -> LookedAt:
         is_timed = start_ns > NO_START
         missing += len(rows) - int(np.count_nonzero(is_timed))
         if has_stream:
-            kept = slice(None) if is_timed.all() else is_timed
-            overlong.append(turn.add(rows[kept], *(table[column][kept] for column in columns)))
+            timed = slice(None) if is_timed.all() else is_timed
+            overlong.append(turn.add(rows[timed], *(table[column][timed] for column in columns)))
         is_low = is_timed & (start_ns <= 0)
         low.append(rows[is_low])
         low_ns.append(duration_ns[is_low])
         is_timed &= ~is_low
         first_ns = min(first_ns, int(start_ns.min(initial=first_ns, where=is_timed)))
         end_ns = max(end_ns, int((start_ns + duration_ns).max(initial=end_ns, where=is_timed)))
-    found = np.concatenate(low)
+    lows_ns = np.concatenate(low)
     # All of them are as the clock had them where it never came beyond 0.
     is_missing = low_is_no_start(np.concatenate(low_ns), first_ns, end_ns) & (end_ns > NO_START)
-    found = found[is_missing]
+    lows_ns = lows_ns[is_missing]
     rows, recorded_ns, limits_ns = map(np.concatenate, zip(*overlong, strict=True))
     # What begins so early for want of a start contains all others.
-    is_real = ~np.isin(rows, found)
+    is_real = ~np.isin(rows, lows_ns)
     order = np.argsort(rows[is_real])
-    rows, recorded_ns, limits_ns = (each[is_real][order] for each in (rows, recorded_ns, limits_ns))
+    rows, recorded_ns, limits_ns = (column[is_real][order] for column in (rows, recorded_ns, limits_ns))
     return LookedAt(
-        {"start_ns": (found, np.full(len(found), NO_START)), "duration_ns": (rows, limits_ns)},
-        missing + len(found),
+        {"start_ns": (lows_ns, np.full(len(lows_ns), NO_START)), "duration_ns": (rows, limits_ns)},
+        missing + len(lows_ns),
         int(rows[0]) if len(rows) else -1,
         recorded_ns - limits_ns,
     )

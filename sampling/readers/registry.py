@@ -110,20 +110,20 @@ def read_profile(
         mapper = cluster(scheduler).map
         profiles = read_elsewhere(files, read_file, kernels, options, mapper, progress, cache=cache)
     else:
-        least = kept_files.least_kept(files, read_file, options, progress) if cache else None
-        profiles = [read_file(each, kernels, options, progress, kept_from=least) for each in files]
-    notes += [note for each in profiles for note in each.notes]
+        least_bytes = kept_files.least_kept(files, read_file, options, progress) if cache else None
+        profiles = [read_file(path, kernels, options, progress, kept_from=least_bytes) for path in files]
+    notes += [note for part in profiles for note in part.notes]
     profile = profiles[0]
     if len(profiles) > 1:
-        owners = [_owner_of(each, pattern) for each in profiles]
+        owners = [_owner_of(part, pattern) for part in profiles]
         profile = joined_profiles(profiles, owners)
-        notes += _missing_ranks({each for each in owners if isinstance(each, int)}, profiles)
-        if len(profile.clocks) < sum(len(each.sequences) for each in profiles):
-            what = counted(len(profile.sequences), "process goes", "processes go")
-            notes.append(f"{what} on from file to file: {len(profiles)} recordings, one after another")
+        notes += _missing_ranks({owner for owner in owners if isinstance(owner, int)}, profiles)
+        if len(profile.clocks) < sum(len(part.sequences) for part in profiles):
+            message = counted(len(profile.sequences), "process goes", "processes go")
+            notes.append(f"{message} on from file to file: {len(profiles)} recordings, one after another")
     profile.notes, profile.mapper = tuple(notes), profiles[0].mapper
     profile.rank_regex = rank_regex if len(profiles) > 1 else None
-    profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
+    profile.named_columns = next((part.named_columns for part in profiles if part.named_columns), None)
     profile.partial, profile.keep_overlong = options.partial, options.keep_overlong
     if options.columns is not None and needs_table:
         refuse_unused_columns([profile])
@@ -154,9 +154,9 @@ def _owner_of(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | 
     """
     if pattern is not None:
         path = profile.files[0].path
-        if (found := pattern.search(path)) is None or found[1] is None:
+        if (match := pattern.search(path)) is None or match[1] is None:
             raise OptionError(Wording("`rank_regex={}` finds no rank in {}", pattern.pattern, path))
-        return int(found[1]) if found[1].isdecimal() else found[1]
+        return int(match[1]) if match[1].isdecimal() else match[1]
     if profile.facts.rank is not None:
         return profile.facts.rank
     if named := _RANK.findall(profile.files[0].path):
@@ -167,12 +167,12 @@ def _owner_of(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | 
 
 def _missing_ranks(ranks: AbstractSet[int], profiles: Sequence[Profile]) -> list[str]:
     """Return a note on the ranks of the run of which no profile was given, if any."""
-    sizes = {each.facts.world_size for each in profiles}
+    sizes = {profile.facts.world_size for profile in profiles}
     size = sizes.pop() if len(sizes) == 1 else None
     if size is None or not ranks or len(ranks) >= size:
         return []
-    few = listed([str(rank) for rank in sorted(ranks)])
-    return [f"{counted(len(ranks), 'rank is', 'ranks are')} read of a run of {size:,}: {few}"]
+    names = listed([str(rank) for rank in sorted(ranks)])
+    return [f"{counted(len(ranks), 'rank is', 'ranks are')} read of a run of {size:,}: {names}"]
 
 
 def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
@@ -196,26 +196,28 @@ def _profiles_of(path: str, options: ReadOptions, progress: Progress | None) -> 
         if find_reader(folder) is not None:
             return [path], []
         # Its recording and the place of its form, by the name of a file; None where it is no profile
-        seen: dict[str, tuple[str, int] | None] = {}
+        entries: dict[str, tuple[str, int] | None] = {}
         for entry in files_in(folder.location, partial(_is_whole, options)):
             if progress is not None:
-                progress(len(seen), 0, f"looking into {path}")
+                progress(len(entries), 0, f"looking into {path}")
             name = str(entry.relative_to(folder.location))
             is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, options)
-            seen[name] = _recording_and_form(name) if is_profile else None
-        recognised = {name: form for name, form in seen.items() if form is not None}
+            entries[name] = _recording_and_form(name) if is_profile else None
+        recognised = {name: form for name, form in entries.items() if form is not None}
         if not recognised:
-            what = "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
+            message = (
+                "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
+            )
             remedy = "give a profile, or the folder that `nsys export --type parquetdir` writes"
-            raise ProfileError(what, path=path, remedy=remedy)
+            raise ProfileError(message, path=path, remedy=remedy)
     best: dict[str, str] = {}
-    for name, (recording, _) in sorted(recognised.items(), key=lambda each: each[1][1]):
+    for name, (recording, _) in sorted(recognised.items(), key=lambda entry: entry[1][1]):
         best.setdefault(recording, name)
-    kept = [name for name, (recording, _) in recognised.items() if best[recording] == name]
-    what = counted(len(kept), "profile is read", "profiles are read as one workload")
-    others = [name for name in seen if name not in {*kept}]
-    left_out = f"{path}: {what}; left out: {listed(others)} (no profiles, or other forms of these)"
-    return [str(Path(path) / name) for name in kept], [left_out] if others else []
+    names = [name for name, (recording, _) in recognised.items() if best[recording] == name]
+    message = counted(len(names), "profile is read", "profiles are read as one workload")
+    left_names = [name for name in entries if name not in {*names}]
+    left_out = f"{path}: {message}; left out: {listed(left_names)} (no profiles, or other forms of these)"
+    return [str(Path(path) / name) for name in names], [left_out] if left_names else []
 
 
 def _is_whole(options: ReadOptions, folder: Path) -> bool:
@@ -273,6 +275,6 @@ def read_file(
             profile = read(file, kernels)
         else:
             profile = kept_files.through_cache(file, kernels, read, kept_from)
-        known = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
-        profile.files = (replace(profile.files[0], **known),)
+        identity = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
+        profile.files = (replace(profile.files[0], **identity),)
         return profile

@@ -54,9 +54,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     damage = None
     if file.head.startswith(SQLITE):
         with open_database(file, _AGAIN) as database:
-            found = database.connection.execute(f"SELECT * FROM {_TABLE} ORDER BY rowid")  # noqa: S608
-            titles = [title for title, *_ in found.description]
-            columns: Mapping[str, Sequence[Any]] = dict(zip(titles, zip(*found, strict=True), strict=False))
+            cursor = database.connection.execute(f"SELECT * FROM {_TABLE} ORDER BY rowid")  # noqa: S608
+            titles = [title for title, *_ in cursor.description]
+            columns: Mapping[str, Sequence[Any]] = dict(zip(titles, zip(*cursor, strict=True), strict=False))
         if progress is not None:
             progress(1, 1, f"reading {file.path}")
     else:
@@ -92,17 +92,17 @@ def _rows(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
 
     layout = Layout(tuple(columns), columns_called([*columns]), remedy=_AGAIN)
     arrays = {}
-    for of, (place, kind) in layout.columns.items():
+    for role, (place, kind) in layout.columns.items():
         title = layout.header[place]
         values = columns[title]
         if kind == "text":
             # The database keeps the quotes of the list.
             texts = [b"" if value is None else str(value).strip('"').encode() for value in values]
-            arrays[of] = pa.array(texts, pa.binary()).dictionary_encode()
+            arrays[role] = pa.array(texts, pa.binary()).dictionary_encode()
             continue
         try:
             numbers = [_whole(value) for value in values]
-            arrays[of] = pa.array(numbers, pa.int64())
+            arrays[role] = pa.array(numbers, pa.int64())
         except (TypeError, ValueError, OverflowError) as error:
             message = f"holds what is no whole number ({error})"
             raise ProfileError(message, path=file.path, column=title, remedy=_AGAIN) from error

@@ -76,9 +76,9 @@ def pair_signatures(group: IntArray, duration_ns: IntArray, code: IntArray) -> P
     bits = int(code.max(initial=0)).bit_length()
     if bits + int(duration_ns.max(initial=0)).bit_length() > 62:
         duration_ns = np.unique(duration_ns, return_inverse=True)[1]
-    of_group, both, _ = reduced(group, duration_ns.astype(np.int64) << bits | code)
-    is_new = (np.diff(of_group, prepend=-1) != 0) | (np.diff(both >> bits, prepend=-1) != 0)
-    return PairSignatures(np.append(np.flatnonzero(is_new), len(both)), both & ((1 << bits) - 1))
+    of_group, keys, _ = reduced(group, duration_ns.astype(np.int64) << bits | code)
+    is_new = (np.diff(of_group, prepend=-1) != 0) | (np.diff(keys >> bits, prepend=-1) != 0)
+    return PairSignatures(np.append(np.flatnonzero(is_new), len(keys)), keys & ((1 << bits) - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class DurationCounts:
         if self.signatures is not None:
             return self.signatures
         code: dict[tuple[str, Dimensions | None, Dimensions | None], int] = {}
-        codes = [code.setdefault((each.name, each.grid, each.block), len(code)) for each in self.groups]
+        codes = [code.setdefault((group.name, group.grid, group.block), len(code)) for group in self.groups]
         of_pairs = np.array(codes, dtype=np.int64)[self.group_of_pairs]
         return PairSignatures(np.arange(len(of_pairs) + 1), of_pairs)
 
@@ -265,17 +265,21 @@ def count_durations(
     if label == "operator" and label not in profile.columns:
         raise no_operators()
     # Codes of signatures stand for names too.
-    known = None if label == "operator" else profile.find_reduced(selected)
-    reduction = reduced_parts(profile, label, selected, progress) if known is None else known.reduction
+    reduced_before = None if label == "operator" else profile.find_reduced(selected)
+    reduction = (
+        reduced_parts(profile, label, selected, progress)
+        if reduced_before is None
+        else reduced_before.reduction
+    )
     if label == "operator" and not any(profile.kernels.operators()[0]):
         raise no_operators()
     compared = reduction
     if sequences > 1 and label == "signature" and not grouping.needs_shape:
         compared = reduced(_raw_names(profile, reduction.code), reduction.duration_ns, reduction.launches)
-    alike = time_of_alike_ns(*compared, sequences)
+    time_ns = time_of_alike_ns(*compared, sequences)
     if grouping.pool_devices is None:
-        grouping = replace(grouping, pool_devices=len(alike) > 1)
-    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
+        grouping = replace(grouping, pool_devices=len(time_ns) > 1)
+    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=time_ns)
 
 
 def reduced_parts(
@@ -286,7 +290,7 @@ def reduced_parts(
     reductions = profile.map(partial(_reduced_part, label, len(profile.sequences)), selected)
     for part, reduction in zip(selected, reductions, strict=True):
         waiting.append(reduction)
-        if sum(len(each.code) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0].code)):
+        if sum(len(reduction.code) for reduction in waiting) > max(_MERGED_FROM, 2 * len(waiting[0].code)):
             waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
@@ -344,8 +348,8 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     of_group = np.empty(len(counts.groups), dtype=np.int64)
     of_group[counts.group_of_raw[raw]] = raw
     reduction = reduced(of_group[counts.group_of_pairs], counts.duration_ns, counts.count)
-    found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
-    return replace(found, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
+    counts_of_names = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
+    return replace(counts_of_names, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
 
 
 def _raw_names(profile: Profile, raw: IntArray) -> IntArray:
@@ -434,11 +438,11 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
         packed.sort()
     elif width + for_count <= 64:
         # Counts that fit beside the pairs are sorted with them: faster than by places.
-        both = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
-        both.sort()
+        keys = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
+        keys.sort()
         packed, count = (
-            both >> np.uint64(for_count),
-            (both & np.uint64((1 << for_count) - 1)).astype(np.int64),
+            keys >> np.uint64(for_count),
+            (keys & np.uint64((1 << for_count) - 1)).astype(np.int64),
         )
     else:
         order = np.argsort(packed)
@@ -472,29 +476,29 @@ def counted_launches(
     """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns."""
     groups_of = group_of_label(profile, counts)
     least_ns = counts.region.min_duration_ns
-    wanted = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
-    given = [(part, groups_of[part.sequence]) for part in counts.selected]
-    counted = profile.map(partial(_counted, wanted, counts.label, least_ns), given)
-    for done, (part, group, table) in enumerate(counted):
+    names = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
+    items = [(part, groups_of[part.sequence]) for part in counts.selected]
+    counted = profile.map(partial(_counted, names, counts.label, least_ns), items)
+    for count, (part, group, table) in enumerate(counted):
         if part is not None:
             yield part, group, table
         if progress is not None:
-            progress(done + 1, len(counts.selected), "looking at launches")
+            progress(count + 1, len(counts.selected), "looking at launches")
 
 
 def _counted(
-    wanted: Sequence[Column], label: Column, least_ns: int | None, given: tuple[Part, IntArray]
+    columns: Sequence[Column], label: Column, least_ns: int | None, item: tuple[Part, IntArray]
 ) -> tuple[Part | None, IntArray, Table]:
-    part, group_of = given
-    table = part.load(wanted)
+    part, group_of = item
+    table = part.load(columns)
     group = group_of.take(table[label])
-    inside = group >= 0
+    mask = group >= 0
     if least_ns is not None:
-        inside &= table["duration_ns"] >= least_ns
-    left = part.narrowed(inside)
+        mask &= table["duration_ns"] >= least_ns
+    left = part.narrowed(mask)
     if left is part:
         return part, group, table
-    return left, group[inside], {column: values[inside] for column, values in table.items()}
+    return left, group[mask], {column: values[mask] for column, values in table.items()}
 
 
 def counted_at_once(
@@ -505,7 +509,7 @@ def counted_at_once(
     for part, group, table in counted_launches(profile, counts, columns, progress):
         ids, sequence = part.ids(np.arange(len(group))), np.full(len(group), part.sequence)
         parts.append((ids, sequence, group, *(table[column] for column in columns)))
-    return tuple(np.concatenate(each).astype(np.int64, copy=False) for each in zip(*parts, strict=True))
+    return tuple(np.concatenate(column).astype(np.int64, copy=False) for column in zip(*parts, strict=True))
 
 
 def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:

@@ -190,7 +190,7 @@ def _assumed_group(plan: PlanFile, options: RunOptions) -> str:
         place, others = choose_kernel([key_parts(key) for key in keys], wanted)
     except OptionError as error:
         what = f"--assume-like {wanted}: no kernel group that the plan estimates by itself"
-        names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], most=3)
+        names = listed([shortened(readable_name(key_parts(key).name)) for key in keys], limit=3)
         remedy = f"give #1 to #{len(keys)}, or a part of a name: {names}" if keys else "there is none"
         raise OptionError(what, remedy=remedy) from error
     if others:

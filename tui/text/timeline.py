@@ -106,7 +106,7 @@ def timeline_blocks(
     yield course_forms(timeline)[0]
     if isinstance(above, RangeForest):
         # Those of the most time, and how many there are beside them.
-        paths = above.listed.chosen(most=_MOST_RANGES)
+        paths = above.listed.select_paths(limit=_MOST_RANGES)
         run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
         yield tree_grid(above, paths, run, canvas.width, TreeMarks(opened=paths))
         if rest := int((above.listed.launches > 0).sum()) - len(paths):
@@ -180,7 +180,7 @@ def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
 
 def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeList | None) -> dict[str, Any]:
     """Return the bins of a kernel group, and the ranges and iterations of the run as `ranges` lists them."""
-    rows = [] if listed is None else range_rows(listed, listed.chosen())
+    rows = [] if listed is None else range_rows(listed, listed.select_paths())
     found = [row for row in rows if row["source"] == "found"]
     return {
         "key": timeline.study.counts.groups[timeline.group].key,
@@ -206,7 +206,7 @@ def ranges_answer(profile: Profile, region: Region, listed: RangeList, options: 
 
 
 def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:
-    return listed.chosen(by_time=options.sort is RangeSort.TIME, depth=options.depth, most=most)
+    return listed.select_paths(by_time=options.sort is RangeSort.TIME, depth=options.depth, limit=most)
 
 
 def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
