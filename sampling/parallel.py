@@ -113,13 +113,13 @@ class Cluster:
             waiting = deque(self.client.map(partial(_outcome, function), items, pure=False))
         try:
             while waiting:
-                yield _result(self._outcome_of(waiting[0]))
+                yield _result(self._get_outcome(waiting[0]))
                 waiting.popleft()
         finally:
             if waiting and self.client.status == "running":
                 self.client.cancel([*waiting])
 
-    def _outcome_of(self, future: Any) -> Any:
+    def _get_outcome(self, future: Any) -> Any:
         from distributed import CancelledError, KilledWorker
 
         heard = time.monotonic()
@@ -236,7 +236,7 @@ async def _identity(address: str) -> None:
         await scheduler.identity()
 
 
-def in_turn(
+def scan(
     mapper: Mapper | None,
     items: Sequence[Item],
     look: Callable[[Item], Any],

@@ -78,7 +78,7 @@ def counted(count: int, singular: str, several: str | None = None) -> str:
 def listed(names: Sequence[str], limit: int = 6) -> str:
     """Return the first names, and how many there are in all where not all are shown.
 
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], limit=2)
     ('a, b', 'a, b, ... (3 in all)')
     """
     text = ", ".join(names[:limit])
@@ -133,10 +133,10 @@ def spreadsheet_cell(text: str) -> str:
     return f"'{text}" if _LIKE_A_FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def text_of_cell(cell: str) -> str:
+def cell_text(cell: str) -> str:
     """Return the text that `spreadsheet_cell` made a cell of.
 
-    >>> text_of_cell("'=1+1"), text_of_cell("''=1"), text_of_cell("'a'")
+    >>> cell_text("'=1+1"), cell_text("''=1"), cell_text("'a'")
     ('=1+1', "'=1", "'a'")
     """
     return cell[1:] if cell.startswith("'") and _LIKE_A_FORMULA.match(cell) else cell

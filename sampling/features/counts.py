@@ -24,7 +24,7 @@ from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.cells import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Kind, first_line, header_cells, unified
-from sampling.readers.text_lines import lines_of
+from sampling.readers.text_lines import split_lines
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 
@@ -119,7 +119,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
     parts, names = [], []
     lines_past = 0
     for _, text in pieces(file, progress):
-        found = compute.extract_regex(lines_of(text), _COUNT)
+        found = compute.extract_regex(split_lines(text), _COUNT)
         line = np.flatnonzero(to_numpy(found.is_valid())) + lines_past + 1
         found = compute.drop_null(found)
         parts.append([line, *(_whole(found.field(of)) for of in ("number", "blocks", "instructions"))])
@@ -161,7 +161,7 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
     import pyarrow as pa
     from pyarrow import compute
 
-    lines = pa.chunked_array([lines_of(text) for _, text in pieces(file, progress)])
+    lines = pa.chunked_array([split_lines(text) for _, text in pieces(file, progress)])
     # Below the title a line for a launch and a line of its counts alternate.
     places = np.flatnonzero(to_numpy(compute.match_substring_regex(lines, r"\S")))[1:]
     launch = compute.extract_regex(lines.take(to_arrow(places[0::2])), _LAUNCH)

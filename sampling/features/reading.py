@@ -19,7 +19,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.parallel import Progress
-from sampling.readers.cells import WRITTEN, NumberLocale, sizes_of
+from sampling.readers.cells import WRITTEN, NumberLocale, parse_sizes
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.not_a_profile import file_error, is_table, other_sort
@@ -194,7 +194,7 @@ class FeatureTable:
         """
         if name in self:
             cells, codes = self.texts(name)
-            sizes, bad = sizes_of(cells)
+            sizes, bad = parse_sizes(cells)
             if bad >= 0:
                 raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
             return sizes[codes]

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.parallel import Progress, in_turn
+from sampling.parallel import Progress, scan
 from sampling.profile.identity import HashArray, SequenceDigests
 from sampling.profile.profile import Column, Part, Profile
-from sampling.reduction.duration_counts import DurationCounts, group_of_label
+from sampling.reduction.duration_counts import DurationCounts, label_groups
 from sampling.strata.draw import Draw
 
 #: Given group (-1: none) and duration of launches, finds those of drawn pairs: rows and numbers of the pairs.
@@ -71,8 +71,8 @@ def find_drawn_launches(
 ) -> DrawnLaunches:
     """Find every drawn launch by its occurrence number in the reduction that the draw was made on."""
     pairs, number = np.unique(drawn.pair, return_inverse=True)
-    find = pair_finder(counts.group_of_pairs[pairs], counts.duration_ns[pairs])
-    groups_of = group_of_label(profile, counts)
+    find = pair_finder(counts.pair_groups[pairs], counts.duration_ns[pairs])
+    groups_of = label_groups(profile, counts)
     first_ids = np.array([part.first_id for part in profile.parts])
     holds = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
     selected = dict(zip(first_ids[holds].tolist(), counts.selected, strict=True))
@@ -109,7 +109,7 @@ def _located(
     """
     digests = SequenceDigests(profile)
     begun = _Before(-1, np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64), _NOTHING)
-    parts = in_turn(
+    parts = scan(
         profile.mapper,
         places,
         partial(_look, digests, by),
@@ -141,8 +141,8 @@ def _look(digests: SequenceDigests, by: tuple[Column, PairFinder] | None, place:
         rows, numbers = find(place.group_of.take(table[label]), table["duration_ns"])
         ids = part.first_id + rows
         inside = (ids >= chosen.first_id) & (ids < chosen.stop_id)
-        if chosen.wanted is not None:
-            inside[inside] = chosen.wanted[ids[inside] - chosen.first_id]
+        if chosen.mask is not None:
+            inside[inside] = chosen.mask[ids[inside] - chosen.first_id]
         rows, numbers = rows[inside], numbers[inside]
     return _Seen(table["signature"], digests.of_part(part, table["signature"]), rows, numbers)
 

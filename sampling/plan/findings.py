@@ -19,7 +19,7 @@ from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts, clock_step_ns
 from sampling.reduction.region import COMMUNICATION, selected_sequences
-from sampling.reduction.run_order import RunOrder, Twins
+from sampling.reduction.run_order import ReplicaRanks, RunOrder
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 #: A note is good to know, a warning breaks an assumption, with an error totals are not the run's.
@@ -346,7 +346,7 @@ def _several_devices(evidence: Evidence) -> _Said | None:
 
 
 def _identical_ranks(evidence: Evidence) -> _Said | None:
-    alike_ns, twins = evidence.counts.time_of_alike_ns, evidence.order.twins
+    alike_ns, replicas = evidence.counts.replica_times_ns, evidence.order.replicas
     if alike_ns and evidence.counts.grouping.pool_devices:
         message = (
             f"{len(alike_ns)} processes or devices issue the same launches and are planned as one, whose "
@@ -358,27 +358,27 @@ def _identical_ranks(evidence: Evidence) -> _Said | None:
             )
         words = f"{len(alike_ns)} ranks planned as one"
         return words, f"{message}.", Wording("`each_rank` plans each by itself"), (Change("each_rank"),)
-    if twins is None:
+    if replicas is None:
         return None
-    ranks, almost = len(twins.sequences), "" if twins.in_order else "almost "
-    same = f"the same {twins.launches:,} launches in the same order"
+    ranks, almost = len(replicas.sequences), "" if replicas.in_order else "almost "
+    same = f"the same {replicas.launches:,} launches in the same order"
     if almost:
-        same = f"almost the same launches ({_percent(twins.same)} of {twins.launches:,})"
+        same = f"almost the same launches ({_percent(replicas.same)} of {replicas.launches:,})"
     slowest = "some of them take no time"
-    if twins.time_ratio is not None:
-        slowest = f"the slowest takes {_percent(twins.time_ratio - 1)} longer than the fastest"
+    if replicas.time_ratio is not None:
+        slowest = f"the slowest takes {_percent(replicas.time_ratio - 1)} longer than the fastest"
     message = (
         f"{ranks} processes or devices issue {same}: one of them takes 1/{ranks} of the simulations, but the "
         f"bound then covers it alone; {slowest}."
     )
     words = f"{ranks} ranks issue {almost}the same launches"
-    return words, message, *_one_of(evidence.profile.sequences, twins)
+    return words, message, *_one_of(evidence.profile.sequences, replicas)
 
 
-def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
+def _one_of(sequences: Sequence[LaunchSequence], replicas: ReplicaRanks) -> tuple[str, tuple[Change, ...]]:
     """Return how to keep one of the twins, and whatever is no twin, and the changes that do it."""
     pooled = Wording("pool them with `pool_devices`, which covers them all")
-    kept, known = {twins.sequences[0], *twins.others}, {*twins.sequences, *twins.others}
+    kept, known = {replicas.sequences[0], *replicas.different}, {*replicas.sequences, *replicas.different}
     by_device, by_process = ("devices", attrgetter("device")), ("processes", attrgetter("process"))
     for filters in ((by_device,), (by_process,), (by_device, by_process)):
         left, changes = known, []
@@ -388,7 +388,7 @@ def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tup
             changes.append(Change(parameter, ",".join(map(str, sorted(wanted)))))
         if left == kept:
             how = joined_texts(" and ", [Wording(f"`{each.parameter}={each.value}`") for each in changes])
-            one = f"plan one with {{}} and count its total {len(twins.sequences)} times, or {{}}"
+            one = f"plan one with {{}} and count its total {len(replicas.sequences)} times, or {{}}"
             return Wording(one, how, pooled), tuple(changes)
     return pooled, (Change("pool_devices"),)
 
@@ -432,8 +432,9 @@ def _iterations(evidence: Evidence) -> _Said | None:
         message = f"Among launches {ids} {same} come {loop.iterations:,} times"
     message += f" ({_percent(loop.share)} of all{' there' if where else ''}){off}."
     one = "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan"
-    changes = (Change("launches", "{}:{}".format(*loop.one)),)
-    return f"a loop of {counted(loop.iterations, 'iteration')}", message, Wording(one, *loop.one), changes
+    remedy = Wording(one, *loop.iteration_ids)
+    changes = (Change("launches", "{}:{}".format(*loop.iteration_ids)),)
+    return f"a loop of {counted(loop.iterations, 'iteration')}", message, remedy, changes
 
 
 def _one_launch_dominates(evidence: Evidence) -> _Said | None:

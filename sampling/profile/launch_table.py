@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, joined
 from sampling.errors import ProfileError
 from sampling.parallel import Lock, ordered_map
-from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, operators_of
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, find_range_operators
 from sampling.profile.profile import (
     Column,
     KernelTable,
@@ -29,7 +29,7 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
-from sampling.profile.times import NO_START, overlong_launches, starts_of
+from sampling.profile.times import NO_START, find_starts, overlong_launches
 
 PART_LAUNCHES = 1 << 20
 # Of a few rows that can be no launch the others are read; many say that the file is not what it seems.
@@ -184,7 +184,7 @@ class LaunchTableBuilder:
         self._parts.clear()
         by_time: Sequence[AnyIntArray | None] = [columns.pop("order"), None]
         if (start_ns := columns["start_ns"]) is not None:
-            starts = starts_of(start_ns, columns["duration_ns"], by_time[0])
+            starts = find_starts(start_ns, columns["duration_ns"], by_time[0])
             columns |= {"start_ns": starts.start_ns, "duration_ns": starts.duration_ns}
             by_time, facts = starts.keys, replace(facts, without_start=starts.missing)
         order, sequences = in_sequences(
@@ -209,8 +209,8 @@ class LaunchTableBuilder:
         if operators is not None:
             operator = OperatorColumn(self._kernels, stored_columns["signature"], operators, order, sequences)
         elif named_ranges is not None:
-            named = partial(operators_of, named_ranges, [sequence.launches for sequence in sequences])
-            find = named if captured is None else partial(_of_capture, captured, order, named)
+            named = partial(find_range_operators, named_ranges, [sequence.launches for sequence in sequences])
+            find = named if captured is None else partial(_capture_operators, captured, order, named)
             operator = OperatorColumn(self._kernels, stored_columns["signature"], find)
         return Profile(
             format=format_name,
@@ -282,7 +282,7 @@ def with_overlong(
     )
 
 
-def _of_capture(
+def _capture_operators(
     captured: Callable[[], FoundOperators], order: IntArray | None, named: Callable[[], FoundOperators]
 ) -> FoundOperators:
     """Return operators as captured where there is one, in the order of those that are named."""
@@ -439,7 +439,7 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
     return moved_profile
 
 
-def runs_of(
+def find_range_runs(
     texts: Sequence[str],
     events: IntArray,
     sequences: Sequence[LaunchSequence],
@@ -473,5 +473,5 @@ def runs_of(
     return RangeRuns(texts, text[opened], sequence_of, first, stop, opened)
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (_of_capture,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (_capture_operators,)

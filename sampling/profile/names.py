@@ -144,14 +144,14 @@ def short_name(full: str) -> str:
     """
     text = readable_name(full)
     plain = _PLAIN.match(text)
-    return plain[1] if plain else name_parts(text).own
+    return plain[1] if plain else name_parts(text).function
 
 
 class NameParts(NamedTuple):
     """A demangled name taken apart; one that does not parse is its own name."""
 
     #: The function's own name, and what it stands in, without template arguments.
-    own: str
+    function: str
     scopes: tuple[str, ...]
     #: Its template arguments, without the brackets; those of its scope, where it has none itself.
     arguments: str
@@ -180,10 +180,10 @@ def name_parts(full: str) -> NameParts:
     scopes = [scope for scope in words[-1].split("::") if scope] if words else []
     if not scopes:
         return NameParts(full, (), "", "", "")
-    has_own = not full[template.stop : end].strip()
+    ends_with_them = not full[template.stop : end].strip()
     arguments = full[template][1:].removesuffix(">")
-    own, of_scope = (arguments, "") if has_own else ("", arguments)
-    return NameParts(scopes[-1], tuple(scopes[:-1]), own, of_scope, full[end:])
+    of_function, of_scope = (arguments, "") if ends_with_them else ("", arguments)
+    return NameParts(scopes[-1], tuple(scopes[:-1]), of_function, of_scope, full[end:])
 
 
 def _outermost_brackets(text: str) -> Iterator[slice]:
@@ -227,7 +227,7 @@ _ROCM = re.compile(
 )
 
 
-def is_of_rocm(full: str) -> bool:
+def is_rocm_name(full: str) -> bool:
     """Return whether a kernel's name says that it runs on a GPU of AMD; most say nothing of whose it is."""
     return _ROCM.search(full) is not None
 
@@ -291,7 +291,7 @@ KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _OF_PATTERN if kind
 
 
 @lru_cache(maxsize=8192)
-def kind_of(name: str) -> str:
+def classify_kernel(name: str) -> str:
     """Return the kind of a kernel by its full name, mangled or not; `OTHER` where the name does not say."""
     if is_communication(name):
         return KINDS[0]
@@ -308,7 +308,7 @@ def shares_by_kind(names: Sequence[str], duration_ns: Sequence[int]) -> dict[str
     """Return each kind's share of the time of kernel groups, of these names and times, the largest first."""
     time_ns = dict.fromkeys(KINDS, 0.0)
     for name, group_ns in zip(names, duration_ns, strict=True):
-        time_ns[kind_of(name)] += group_ns
+        time_ns[classify_kernel(name)] += group_ns
     total_ns = sum(time_ns.values()) or 1.0
     shares = {kind: duration / total_ns for kind, duration in time_ns.items() if duration}
     return dict(sorted(shares.items(), key=lambda share: -share[1]))

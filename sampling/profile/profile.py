@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
 from sampling.profile.named_ranges import NamedRange, RangeSource
-from sampling.profile.names import NameTable, is_of_rocm
+from sampling.profile.names import NameTable, is_rocm_name
 from sampling.profile.times import NO_START
 
 if TYPE_CHECKING:
@@ -268,12 +268,12 @@ class Part:
     source: Source = field(repr=False)
     rows: slice
     #: (rows,) which of these launches are meant, the first and the last among them; None: all.
-    wanted: BoolArray | None = field(default=None, repr=False)
+    mask: BoolArray | None = field(default=None, repr=False)
 
     @property
     def launches(self) -> int:
         """How many launches are meant."""
-        return self.stop_id - self.first_id if self.wanted is None else int(np.count_nonzero(self.wanted))
+        return self.stop_id - self.first_id if self.mask is None else int(np.count_nonzero(self.mask))
 
     @property
     def stop_id(self) -> int:
@@ -283,22 +283,22 @@ class Part:
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns."""
         table = self.source.load(self.rows, columns)
-        return table if self.wanted is None else {name: values[self.wanted] for name, values in table.items()}
+        return table if self.mask is None else {name: values[self.mask] for name, values in table.items()}
 
     def metrics(self, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return (launches,) some of ``Profile.metric_names``, NaN where a launch has none."""
         table = self.source.metrics(self.rows, names)
-        return table if self.wanted is None else {name: values[self.wanted] for name, values in table.items()}
+        return table if self.mask is None else {name: values[self.mask] for name, values in table.items()}
 
     def ids(self, places: IntArray) -> IntArray:
         """Return the ids of launches, counted among those that are meant from 0."""
-        return self.first_id + (places if self.wanted is None else np.flatnonzero(self.wanted)[places])
+        return self.first_id + (places if self.mask is None else np.flatnonzero(self.mask)[places])
 
     def narrowed(self, mask: BoolArray) -> Part | None:
         """Return the part of it that is still wanted (launches,), None if there is none."""
         if mask.all():
             return self
-        rows = np.flatnonzero(mask) if self.wanted is None else np.flatnonzero(self.wanted)[mask]
+        rows = np.flatnonzero(mask) if self.mask is None else np.flatnonzero(self.mask)[mask]
         if not len(rows):
             return None
         first, stop = int(rows[0]), int(rows[-1]) + 1
@@ -307,7 +307,7 @@ class Part:
             return cut
         mask_left = np.zeros(stop - first, dtype=np.bool_)
         mask_left[rows - first] = True
-        return replace(cut, wanted=mask_left)
+        return replace(cut, mask=mask_left)
 
     def between(self, low_id: int, high_id: int) -> Part | None:
         """Return all launches with ids from ``low_id`` to, not with, ``high_id``."""
@@ -361,7 +361,7 @@ class Reduction(NamedTuple):
 class Reduced:
     """What all launches of a profile come to, with which all questions about it begin."""
 
-    #: By the codes of `sampling.reduction.duration_counts.reduced_parts`, of signatures.
+    #: By the codes of `sampling.reduction.duration_counts.reduce_parts`, of signatures.
     reduction: Reduction
     device_times: tuple[DeviceTime, ...]
 
@@ -417,14 +417,14 @@ class Profile:
         return self.reduced if is_whole else None
 
     @property
-    def is_of_amd(self) -> bool:
+    def is_amd(self) -> bool:
         """Whether a GPU of AMD ran it, as far as the recording or the first names tell."""
         devices = " ".join(device.name for device in self.facts.devices)
         text = f"{self.format} {self.facts.product} {devices}"
         if match := _VENDOR.search(text):
             return match["nvidia"] is None
         names = self.kernels.names
-        return any(is_of_rocm(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
+        return any(is_rocm_name(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
 
     @property
     def first_ids(self) -> tuple[int, ...]:
@@ -501,5 +501,5 @@ def first_and_last_start(part: Part) -> tuple[int, int]:
     return int(start_ns.min(initial=np.iinfo(np.int64).max)), int(start_ns.max(initial=NO_START))
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (LaunchSequence,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (LaunchSequence,)

@@ -37,7 +37,7 @@ class Starts(NamedTuple):
     missing: int
 
 
-def starts_of(start_ns: AnyIntArray, duration_ns: AnyIntArray, order: AnyIntArray | None) -> Starts:
+def find_starts(start_ns: AnyIntArray, duration_ns: AnyIntArray, order: AnyIntArray | None) -> Starts:
     """Return the starts of the launches of one clock (n,), in file order, n > 0.
 
     What has no start stands behind the launch before it in the file, unless ``order`` has a place for it.
@@ -102,7 +102,7 @@ def overlong_launches(
     launches do not start one after another.
     """
     cut: list[tuple[IntArray, IntArray]] = []
-    for rows in _rows_of_streams(stream, apart):
+    for rows in _stream_rows(stream, apart):
         start = start_ns[rows]
         end = start + duration_ns[rows]
         order = rows
@@ -130,7 +130,7 @@ def overlong_launches(
     return launches[ascending], limits_ns[ascending]
 
 
-def _rows_of_streams(stream: AnyIntArray, apart: BoolArray | None) -> Iterator[slice | IntArray]:
+def _stream_rows(stream: AnyIntArray, apart: BoolArray | None) -> Iterator[slice | IntArray]:
     """Yield the rows of each stream, ascending, without those apart."""
     if not len(stream):
         return
@@ -161,7 +161,7 @@ def _second_least(values: IntArray) -> IntArray:
     return np.asarray(np.minimum.accumulate(second)[::-1])
 
 
-class OverlongInTurn:
+class OverlongScan:
     """`overlong_launches` of columns that come piece by piece.
 
     Of earlier pieces it holds what may contain launches to come: few, where launches do not overlap.

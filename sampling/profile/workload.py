@@ -17,7 +17,7 @@ from sampling.profile.profile import (
 )
 
 
-def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | None] = ()) -> Profile:
+def join_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | None] = ()) -> Profile:
     """Return profiles that were read with one kernel table as one; their launches follow each other.
 
     ``owners`` are the processes that each profile is of: a rank of a distributed run, or a name; None where
@@ -27,7 +27,7 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
     in the order of the files. Each file's GPUs are told for each of its processes: one number may mean
     another GPU in another file.
     """
-    profiles, owners, continues = _in_turn(profiles, owners or [None] * len(profiles))
+    profiles, owners, continues = _order_recordings(profiles, owners or [None] * len(profiles))
     first_recordings = [index for index, goes_on in enumerate(continues) if not goes_on]
     recorded = dict.fromkeys(
         (index, sequence.process) for index in first_recordings for sequence in profiles[index].sequences
@@ -72,7 +72,7 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
         sequences=tuple(sequences),
         parts=tuple(parts),
         columns=frozenset.intersection(*(profile.columns for profile in profiles)),
-        facts=_joined_facts(profiles, tuple(devices)),
+        facts=_join_facts(profiles, tuple(devices)),
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
         ranges=JoinedRanges(tuple(ranges)) if any(have_ranges) else None,
         lacks_ranges=not all(have_ranges),
@@ -80,7 +80,7 @@ def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | No
     )
 
 
-def _joined_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> RecordingFacts:
+def _join_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> RecordingFacts:
     """Return the facts of several recordings as those of one, with these devices."""
     weakest_first = ("file", "gpu-start", "correlation", "api-start")
     facts = [profile.facts for profile in profiles]
@@ -110,7 +110,7 @@ def _joined_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> R
     )
 
 
-def _in_turn(
+def _order_recordings(
     profiles: Sequence[Profile], owners: Sequence[int | str | None]
 ) -> tuple[Sequence[Profile], Sequence[int | str | None], list[bool]]:
     """Return profiles with those of one owner after each other, and which go on where the last one ended.

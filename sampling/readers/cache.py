@@ -1,6 +1,6 @@
 """What was read of a large file, and its reduction, kept in the user's cache folder for the next time.
 
-A kept profile is one file: a sign, a checksum of all that follows, and what `kept_profile` makes of the
+A kept profile is one file: a sign, a checksum of all that follows, and what `cached_profile` makes of the
 profile, whose columns are mapped into memory, not copied. It is found by the path, the state and the ends of
 what was read, and by the state of the readers' own files. It is written under a temporary name and renamed
 once it is whole, whoever else does so at the same time; what is damaged, another user's, or cannot be written
@@ -31,10 +31,10 @@ from sampling.parallel import Progress, Workers, ordered_map, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
 from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile, Reduced
+from sampling.readers.cached_profile import NotDataError, padded, profile_from, profile_sections
 from sampling.readers.input_file import InputFile, ReadOptions, open_input
-from sampling.readers.kept_profile import NotDataError, padded, profile_from, profile_sections
 from sampling.readers.table import PARQUET
-from sampling.reduction.duration_counts import reduced_parts
+from sampling.reduction.duration_counts import reduce_parts
 from sampling.reduction.timeline import device_times
 
 #: What is smaller is read as fast as it is found; of what is compressed eight bytes come from one.
@@ -54,7 +54,7 @@ _END_BYTES = 1 << 16
 # A sign, a checksum of what follows it, and how long the header of the profile is.
 _SIGN, _CHECKSUM_BYTES = b"kernelpoint launches", 16
 _HEAD = struct.Struct(f"<{len(_SIGN)}s{_CHECKSUM_BYTES}sQ")
-# What reading raises of what `_keep` did not write.
+# What reading raises of what `_store` did not write.
 _NOT_WRITTEN_HERE = (ValueError, TypeError, LookupError, RecursionError, struct.error, MsgspecError)
 _CHECKED_FROM, _BLOCK_BYTES = len(_SIGN) + _CHECKSUM_BYTES, 4 << 20
 
@@ -66,7 +66,7 @@ def user_cache() -> Path:
     return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "kernelpoint"
 
 
-def least_kept(
+def least_cached_bytes(
     paths: Sequence[str],
     reader: Callable[..., Profile],
     options: ReadOptions,
@@ -88,14 +88,14 @@ def least_kept(
     for path in paths:
         with open_input(path, options) as file:
             state = disk_state(file.location)
-            together += (size := _bytes_kept(file, state))
-            if size and not _is_kept(_name(file, state)):
+            together += (size := _cacheable_bytes(file, state))
+            if size and not _is_cached(_name(file, state)):
                 waiting[path] = size
     if together < TOGETHER_BYTES:
         return LEAST_BYTES
     processes = processes_for(_MEMORY_OF_A_BYTE * max(waiting.values(), default=0))
     if processes > 1 and sum(waiting.values()) >= TOGETHER_BYTES:
-        are_kept = Workers(processes=processes).map(partial(_keep_one, reader, options), [*waiting])
+        are_kept = Workers(processes=processes).map(partial(_cache_file, reader, options), [*waiting])
         with suppress(BrokenExecutor, SamplingError):
             for count, is_cached in enumerate(are_kept, 1):
                 if not is_cached:
@@ -105,11 +105,11 @@ def least_kept(
     return 0
 
 
-def _keep_one(reader: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
+def _cache_file(reader: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
     """Read a file into the cache; return whether it is there then."""
-    reader(path, KernelTable(), options, None, kept_from=0)
+    reader(path, KernelTable(), options, None, cache_from_bytes=0)
     with open_input(path, options) as file:
-        return _is_kept(_name(file, disk_state(file.location)))
+        return _is_cached(_name(file, disk_state(file.location)))
 
 
 def through_cache(
@@ -120,10 +120,10 @@ def through_cache(
 ) -> Profile:
     """Return the profile of a file as it was kept; else read it, and keep it if it is large."""
     state = disk_state(file.location)
-    if (size := _bytes_kept(file, state)) < least_bytes or not size:
+    if (size := _cacheable_bytes(file, state)) < least_bytes or not size:
         return reader(file, kernels)
     name = _name(file, state)
-    if (profile_cached := _kept(name)) is not None:
+    if (profile_cached := _load(name)) is not None:
         return with_kernels(profile_cached, kernels)
     recorded = ProfileFile(file.path, file.location, 0, state=state)
     # Begun beside reading: a plan names its file by it.
@@ -133,13 +133,13 @@ def through_cache(
     with suppress(OSError, ProfileError, NotDataError):
         profile.files = (replace(profile.files[0], sha256=sha256_as_read(recorded)),)
         # All questions begin with these.
-        reduction = reduced_parts(profile, "signature", profile.parts)
+        reduction = reduce_parts(profile, "signature", profile.parts)
         profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
-        _keep(profile, name)
+        _store(profile, name)
     return with_kernels(profile, kernels)
 
 
-def _bytes_kept(file: InputFile, state: DiskState) -> int:
+def _cacheable_bytes(file: InputFile, state: DiskState) -> int:
     """Return how many bytes are read of a file, compressed ones inflated; 0 where none of it is ever kept."""
     # Parquet is read piece by piece, and nothing of it held.
     if not file.lasting or file.head.startswith(PARQUET) or not may_be_used():
@@ -209,7 +209,7 @@ def _entry(name: str) -> Iterator[int]:
         os.close(entry)
 
 
-def _is_kept(name: str) -> bool:
+def _is_cached(name: str) -> bool:
     try:
         with _entry(name):
             return True
@@ -217,7 +217,7 @@ def _is_kept(name: str) -> bool:
         return False
 
 
-def _kept(name: str) -> Profile | None:
+def _load(name: str) -> Profile | None:
     """Return what is kept, None where nothing is or it is damaged."""
     try:
         with _entry(name) as entry:
@@ -235,7 +235,7 @@ def _kept(name: str) -> Profile | None:
     return profile
 
 
-def _keep(profile: Profile, name: str) -> None:
+def _store(profile: Profile, name: str) -> None:
     """Write a profile; OSError where that cannot be."""
     header, arrays = profile_sections(profile)
     sections: list[bytes | memoryview] = [header, *arrays]

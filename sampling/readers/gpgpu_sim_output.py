@@ -218,7 +218,7 @@ class _Reading:
     def take(self, block: _Lines, announcing: Sequence[tuple[bytes, bytes]]) -> None:
         """Take a block: its kernel, what it says of the run, and the launches announced behind it."""
         self.are_uids_printed |= _UID in block
-        kernel = None if _number(block, INSTRUCTIONS) is None else self.kernel_of(block)
+        kernel = None if _number(block, INSTRUCTIONS) is None else self.find_kernel(block)
         for key in _OPTIONS & block.keys():
             self.options[key] = _number(block, key) or 0
         if _number(block, _CONCURRENT) == 1:
@@ -277,7 +277,7 @@ class _Reading:
                 return launch
         return PrintedLaunch(name, uid=uid)
 
-    def kernel_of(self, block: _Lines) -> PrintedKernel:
+    def find_kernel(self, block: _Lines) -> PrintedKernel:
         """Add the kernel, or the kernels, of a block."""
         row = block[INSTRUCTIONS][-1][0]
         self.stream = block[_STREAM][-1][1].strip() if _STREAM in block else self.stream

@@ -248,7 +248,7 @@ def _before_the_damage(inflater: Any, packed: bytes) -> Iterator[bytes]:
 _PLAIN = ReadOptions()
 
 
-def note_of_damage(file: InputFile, unit: str, number: int) -> str:
+def damage_note(file: InputFile, unit: str, number: int) -> str:
     """Return what to say of a file of which only what is whole was read, up to this one of what it holds."""
     return f"{file.path}: cut short or damaged, read up to its {unit} {number:,}"
 
@@ -385,7 +385,7 @@ def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[
             offset += len(lines)
 
 
-def damage_of_lines(file: InputFile) -> str | None:
+def find_line_damage(file: InputFile) -> str | None:
     """Return the note on a text, of which only what is whole was read, where that is not all; None: it is.
 
     It reads the file again, and JSON is not looked at: who decodes it says that.
@@ -397,7 +397,7 @@ def damage_of_lines(file: InputFile) -> str | None:
         while block := stream.read(PIECE_BYTES):
             lines, ends = lines + block.count(b"\n"), block.endswith(b"\n")
         damage = stream.raw.damage  # type: ignore[attr-defined]
-    return None if ends and damage is None else note_of_damage(file, "line", lines)
+    return None if ends and damage is None else damage_note(file, "line", lines)
 
 
 def is_binary(file: InputFile) -> bool:

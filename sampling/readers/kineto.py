@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, runs_of
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, find_range_runs
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
@@ -29,7 +29,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import COPY_AGAIN, WHOLE, InputFile, note_of_damage
+from sampling.readers.input_file import COPY_AGAIN, WHOLE, InputFile, damage_note
 from sampling.readers.kineto_events import (
     Annotations,
     Calls,
@@ -37,14 +37,14 @@ from sampling.readers.kineto_events import (
     EventColumns,
     Kernels,
     LostKernels,
+    decode_size,
+    find_places,
     join_pieces,
-    places_of,
-    size_of,
 )
 from sampling.readers.kineto_operators import find_operators
 from sampling.readers.kineto_ranks import Ranks, merged_ranks
-from sampling.readers.launch_calls import LAUNCHES, kind_of_call
-from sampling.readers.other_traces import is_of_another_tool, is_trace
+from sampling.readers.launch_calls import LAUNCHES, classify_call
+from sampling.readers.other_traces import is_foreign, is_trace
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 from sampling.text import joined_texts
 
@@ -64,7 +64,7 @@ _CALLS_IN_WORK_ITEMS = ("hipExtModule", "hipHccModule")
 
 def recognise(file: InputFile) -> bool:
     """Return whether the head is a trace of events with something in it that only Kineto writes."""
-    return is_trace(file) and not is_of_another_tool(file) and _KINETO.search(file.head) is not None
+    return is_trace(file) and not is_foreign(file) and _KINETO.search(file.head) is not None
 
 
 class _Trace(Struct, gc=False):
@@ -100,10 +100,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ranks = merged_ranks(events.processes, launches, calls) if is_of_several else None
     numbers = _number(launches, calls, join_pieces(LostKernels, events.lost_kernels), ranks)
     # Of several calls with one number the earliest counts.
-    call = places_of(numbers.launches, numbers.calls)
+    call = find_places(numbers.launches, numbers.calls)
     launch_order, order = _launch_order(launches, calls, call)
     grids, blocks = _sizes(events, launches, calls, call)
-    process = np.zeros(len(call), dtype=np.int64) if ranks is None else ranks.numbers_of_launches()
+    process = np.zeros(len(call), dtype=np.int64) if ranks is None else ranks.launch_numbers()
     facts = replace(
         _facts(trace, launches, ranks),
         launch_order=launch_order,
@@ -171,7 +171,7 @@ def _read_events(
     if damage is not None:
         if not file.partial:
             raise _not_read_beyond(file, events.count, damage)
-        notes.append(note_of_damage(file, "event", events.count))
+        notes.append(damage_note(file, "event", events.count))
     note = events.note(file.path)
     return trace, tuple(notes if note is None else [*notes, note])
 
@@ -222,9 +222,9 @@ def _with_calls_counted(
     """Return the facts with how many calls launch kernels, how many of them and of graphs' have none."""
     names = list(events.call_names)
     is_graph = np.array(["GraphLaunch" in name for name in names])[calls.name]
-    is_launch = np.array([kind_of_call(name) == LAUNCHES for name in names])[calls.name]
-    is_hidden = places_of(numbers.calls[is_graph], numbers.launches) < 0
-    is_missing = places_of(numbers.calls[is_launch], np.append(numbers.launches, numbers.lost)) < 0
+    is_launch = np.array([classify_call(name) == LAUNCHES for name in names])[calls.name]
+    is_hidden = find_places(numbers.calls[is_graph], numbers.launches) < 0
+    is_missing = find_places(numbers.calls[is_launch], np.append(numbers.launches, numbers.lost)) < 0
     # A kernel without a number may be any call's.
     missing = np.count_nonzero(is_missing) - np.count_nonzero(launches.correlation < 0)
     return replace(
@@ -242,7 +242,7 @@ def _sizes(
 
     On AMD they stand on the call alone, and some calls count the grid in work-items.
     """
-    sizes = np.array([size_of(text) for text in events.sizes], dtype=np.int64)
+    sizes = np.array([decode_size(text) for text in events.sizes], dtype=np.int64)
     lacks_size = ~sizes[launches.grid].any(axis=1)
     grids = sizes[np.where(lacks_size, calls.grid[call], launches.grid)]
     blocks = sizes[np.where(lacks_size, calls.block[call], launches.block)]
@@ -286,7 +286,7 @@ def _ranges(
         # The last one stands for those of no rank.
         owner = np.array([*ranks.numbers, -1])[ranks.of_process[annotations.process]]
     columns = np.stack([annotations.text, owner, annotations.start_ns, annotations.end_ns])
-    return runs_of(tuple(events.texts), columns, sequences, api_start_ns)
+    return find_range_runs(tuple(events.texts), columns, sequences, api_start_ns)
 
 
 def _devices(described: Any, launching: set[int]) -> tuple[Device, ...]:

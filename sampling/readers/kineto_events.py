@@ -295,7 +295,7 @@ def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event]
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
-def size_of(text: bytes) -> tuple[int, int, int]:
+def decode_size(text: bytes) -> tuple[int, int, int]:
     """Return a grid or block from its JSON; zeros for what is none, as other events use the names too."""
     try:
         return _SIZE_DECODER.decode(text)
@@ -303,7 +303,7 @@ def size_of(text: bytes) -> tuple[int, int, int]:
         return 0, 0, 0
 
 
-def places_of(targets: IntArray, values: IntArray) -> IntArray:
+def find_places(targets: IntArray, values: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if not len(values):
         return np.full(len(targets), -1)

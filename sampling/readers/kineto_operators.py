@@ -12,7 +12,7 @@ from sampling.arrays import IntArray
 from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
 from sampling.readers.input_file import InputFile
-from sampling.readers.kineto_events import NO_SIZE, codes, is_time, nanoseconds, numbers, places_of
+from sampling.readers.kineto_events import NO_SIZE, codes, find_places, is_time, nanoseconds, numbers
 from sampling.readers.kineto_ranks import Ranks
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 
@@ -95,7 +95,7 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
             holder = _innermost(start_ns[rows], end_ns[rows], call_ns[issued])
             has_holder = holder >= 0
             operator_of_call[issued[has_holder]] = text[rows[holder[has_holder]]] + 1
-    place = places_of(correlation, call)
+    place = find_places(correlation, call)
     codes_found = np.where(place >= 0, np.append(operator_of_call, 0)[place], 0)
     return ("", *(_operator_text(*signature) for signature in texts)), codes_found
 
@@ -137,5 +137,5 @@ def _operator_text(name: str, dims: bytes, old_dims: bytes, types: bytes) -> str
     return " ".join([name, str([shape for shape, _ in tensors]), *distinct])
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (find_operators,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (find_operators,)

@@ -36,7 +36,7 @@ class Ranks:
     #: The rank of each process, by its code; -1 of one that is of none
     of_process: IntArray
 
-    def numbers_of_launches(self) -> IntArray:
+    def launch_numbers(self) -> IntArray:
         """Return (n,) the number of each launch's rank."""
         return np.array(self.numbers)[self.of_launch]
 
@@ -89,10 +89,10 @@ def merged_ranks(processes: Mapping[Any, int], launches: Kernels, calls: Calls) 
 
 
 def _is_number(process: Any) -> bool:
-    return _number_of(process) is not None
+    return _as_number(process) is not None
 
 
-def _number_of(process: Any) -> int | None:
+def _as_number(process: Any) -> int | None:
     try:
         return int(process)
     except (TypeError, ValueError, OverflowError):
@@ -101,7 +101,7 @@ def _number_of(process: Any) -> int | None:
 
 def _owner(process: Any, device: int) -> Any:
     """Return what tells whose a kernel of a device is: an offset, or the text around a process's number."""
-    number = _number_of(process)
+    number = _as_number(process)
     if number is not None:
         return number - device
     text = str(process)
@@ -113,7 +113,7 @@ def _owner(process: Any, device: int) -> Any:
 def _natural_order(owner: Any) -> tuple[Any, ...]:
     """Return a key by which owners stand as a person counts: numbers first, TP2 before TP10."""
     if not isinstance(owner, str):
-        return 0, _number_of(owner) or 0
+        return 0, _as_number(owner) or 0
     pieces = re.split(r"([0-9]+)", owner.casefold())
     return (
         1,
@@ -147,5 +147,5 @@ def _answered(calls: Calls, process: int, launches: Kernels, rank: IntArray, ran
     return np.bincount(answered // len(numbers), minlength=ranks)
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (Ranks,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (Ranks,)

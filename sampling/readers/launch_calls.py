@@ -23,7 +23,7 @@ _LAUNCH = re.compile(
 _CAPTURE = re.compile(r"(?:cuda|cu|hip)Stream(?:(Begin)|End)Capture")
 
 
-def kind_of_call(name: str) -> int:
+def classify_call(name: str) -> int:
     """Return what a call of CUDA's or HIP's does by its name, such as ``cudaLaunchKernel_v7000``."""
     if _LAUNCH.match(name):
         return LAUNCHES

@@ -65,7 +65,7 @@ from sampling.readers.table import (
     stored_row_group,
 )
 from sampling.readers.table_launches import Launches
-from sampling.text import text_of_cell
+from sampling.text import cell_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +102,7 @@ def has_columns(file: InputFile) -> bool:
     """
     if not file.head.startswith(PARQUET):
         header, _ = _header(file)
-        return not _is_of_a_plan(file, header) and _matches(file, header)
+        return not _is_plan_list(file, header) and _matches(file, header)
     with file.on_disk() as location:
         _, schema = parquet_footer(file.path, location)
     try:
@@ -120,7 +120,7 @@ def _matches(file: InputFile, header: Sequence[str]) -> bool:
     return True
 
 
-def _is_of_a_plan(file: InputFile, header: Sequence[str]) -> bool:
+def _is_plan_list(file: InputFile, header: Sequence[str]) -> bool:
     return file.columns is None and set(header) >= _OF_A_PLAN
 
 
@@ -179,7 +179,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     if file.head.startswith(PARQUET):
         return _read_parquet(file, kernels, progress)
     header, separator = _header(file)
-    if _is_of_a_plan(file, header):
+    if _is_plan_list(file, header):
         message = "a list of the launches that a plan draws, not of all that a program made"
         raise ProfileError(message, path=file.path, remedy="give the profile that the plan was made from")
     matched = matched_columns(file.columns, header, file.path)
@@ -227,7 +227,7 @@ def _table_in_memory(
         plain: dict[str, Any] = {ours: numbers[ours] for ours in _PLAIN & numbers.keys()}
         launches.add(
             LaunchColumns(
-                name=rows.names("name", kernels, text_of_cell),
+                name=rows.names("name", kernels, cell_text),
                 order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
                 grid=grid or None,
                 block=block or None,

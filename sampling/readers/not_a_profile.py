@@ -10,7 +10,7 @@ from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
-from sampling.readers.other_traces import RECORD, TORCH_PROFILER, is_trace, sort_of_trace
+from sampling.readers.other_traces import RECORD, TORCH_PROFILER, describe_trace, is_trace
 from sampling.readers.table import header_cells, separated_header
 from sampling.text import joined_texts
 
@@ -120,7 +120,7 @@ def is_table(file: InputFile) -> bool:
 def other_sort(file: InputFile) -> tuple[str, str] | None:
     """Return what a file that is neither a table nor text is, and what to do; None for those two."""
     if is_trace(file):
-        message, helps = sort_of_trace(file)
+        message, helps = describe_trace(file)
         return message, helps or _READABLE
     for head, message, remedy in _SORTS:
         if re.search(head, file.head, re.MULTILINE):

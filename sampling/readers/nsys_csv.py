@@ -174,7 +174,7 @@ class _Trace:
         self._kernels = kernels
         self._names_of: dict[int, str] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
-        titles = [_title_of(cell) for cell in cells]
+        titles = [_split_title(cell) for cell in cells]
         # Of two columns with one name the first counts.
         places = {name: place for place, (name, _) in reversed([*enumerate(titles)])}
         self._units: dict[str, int] = {}
@@ -260,14 +260,14 @@ def _trace_header(line: bytes) -> tuple[TraceKind, tuple[str, ...]] | None:
     """Return kind and cells of a trace whose header a line is, maybe behind a progress bar."""
     if b"GrdX" in line or b"API Start" in line:
         cells = header_cells(line.rstrip(b"\r\n").rpartition(b"\r")[2])
-        names = {_title_of(cell)[0] for cell in cells}
+        names = {_split_title(cell)[0] for cell in cells}
         for kind, required in _REQUIRED.items():
             if required <= names:
                 return kind, cells
     return None
 
 
-def _title_of(cell: str) -> tuple[str, str]:
+def _split_title(cell: str) -> tuple[str, str]:
     """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
     match = _TITLE.fullmatch(cell)
     return (match[1], match[2] or "") if match else (cell, "")

@@ -29,10 +29,10 @@ from sampling.profile.launch_table import (
     LaunchColumns,
     LaunchTableBuilder,
     RowsLeftOut,
+    find_range_runs,
     in_sequences,
-    runs_of,
 )
-from sampling.profile.named_ranges import NO_RANGES, RangeRuns, operators_of
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, find_range_operators
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -44,7 +44,7 @@ from sampling.profile.profile import (
 )
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import InputFile
-from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, kind_of_call
+from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, classify_call
 from sampling.readers.nsys_tables import (
     BLOCK,
     CALL,
@@ -321,10 +321,10 @@ def _find_calls(
     with_id = zip(parts, has_id, strict=True)
     keys = [part.key if is_numbered.all() else part.key[is_numbered] for part, is_numbered in with_id]
     keys += [key[key >= 0] for key in keys_left_out]
-    place_of, places = _places(keys)
+    find_places, places = _place_finder(keys)
     first_start_ns, has_kernel = np.full(places, NO_CALL), np.zeros(places, dtype=np.bool_)
     for key in keys:
-        has_kernel[place_of(key)] = True
+        has_kernel[find_places(key)] = True
     # A launch that does not say whose it is may be any call's.
     is_told = NULL not in processes and all(mask.all() for mask in has_id)
     named = [name for name in CALLED if is_told and tables.has(RUNTIME, name)]
@@ -334,7 +334,7 @@ def _find_calls(
         key = _keys(process, correlation)
         if NULL in {thread.min(), start_ns.min()}:
             key[(thread == NULL) | (start_ns == NULL)] = -1
-        place = place_of(key)
+        place = find_places(key)
         if (place[1:] > place[:-1]).all():
             # Each once, as ids of one thread come: this takes a third of the time of the other way.
             first_start_ns[place] = np.minimum(first_start_ns[place], start_ns)
@@ -348,7 +348,7 @@ def _find_calls(
             calls.add(kind, has_kernel[place], process=process, start_ns=start_ns)
         advance(len(key))
     for part, is_numbered in zip(parts, has_id, strict=True):
-        np.take(first_start_ns, place_of(part.key), out=part.api_start_ns, mode="clip")
+        np.take(first_start_ns, find_places(part.key), out=part.api_start_ns, mode="clip")
         part.api_start_ns[~is_numbered] = NO_CALL
     return calls.counted(_last_calls(parts) if calls.any_alone else ())
 
@@ -377,7 +377,7 @@ class _KindsOfCalls:
     def _looked_up(self, ids: list[int]) -> list[int]:
         if unknown := [number for number in ids if number not in self._kinds]:
             texts = self._tables.strings(unknown)
-            self._kinds.update({number: kind_of_call(texts.get(number, "")) for number in unknown})
+            self._kinds.update({number: classify_call(texts.get(number, "")) for number in unknown})
         return [self._kinds[number] for number in ids]
 
 
@@ -395,7 +395,7 @@ def _last_calls(parts: Sequence[_Part]) -> list[tuple[int, int]]:
     return [(process, last_ns[process]) for process in sorted(amid_work)]
 
 
-def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
+def _place_finder(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
     """Return what gives each of some keys >= 0 a place of its own, and how many places there are.
 
     All other keys have places that none of these has. Keys that lie close together, as those of one process
@@ -410,11 +410,11 @@ def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], 
     # Each once, and one beyond them, which nothing has.
     keys = np.append(keys[np.append(True, keys[1:] > keys[:-1])], NO_CALL)
 
-    def place_of(numbers: IntArray) -> IntArray:
+    def find_places(numbers: IntArray) -> IntArray:
         place = np.searchsorted(keys, numbers)
         return np.where(keys[place] == numbers, place, len(keys) - 1)
 
-    return place_of, len(keys)
+    return find_places, len(keys)
 
 
 def _process_numbers(processes: Mapping[int, int]) -> dict[int, int]:
@@ -472,7 +472,7 @@ class _NvtxRanges(NamedTuple):
         # A process without launches has no number; no sequence has the number -1.
         number = np.array([self.numbers.get(number, -1) for number in recorded.tolist()], dtype=np.int64)
         events = np.stack([code, number[place], start_ns, end_ns])
-        return runs_of(tuple(codes), events, self.sequences, self.api_start_ns)
+        return find_range_runs(tuple(codes), events, self.sequences, self.api_start_ns)
 
 
 def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
@@ -537,7 +537,7 @@ def _captured(
     issued = issued if order is None else issued[order]
     ranges = _NvtxRanges(opened, numbers, sequences, made_ns[issued])
     text = np.zeros(len(made_ns), dtype=np.int64)
-    texts, text[issued] = operators_of(ranges, [sequence.launches for sequence in sequences])
+    texts, text[issued] = find_range_operators(ranges, [sequence.launches for sequence in sequences])
     return texts, text[codes]
 
 
@@ -582,8 +582,8 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
     return tuple(replace(device, process=process) for process, device in described)
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (
     _NvtxRanges,
     _captured,
 )

@@ -45,7 +45,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: nsys fails; the cache cannot be written to; the report has no kernel launches.
     """
     is_lasting = file.lasting and not file.compressed
-    export = _kept_export(file.location)
+    export = _cached_export(file.location)
     if not is_lasting or not may_be_used(OTHERS_WRITE) or export.is_symlink() or not export.is_file():
         nsys = shutil.which("nsys")
         if nsys is None:
@@ -64,7 +64,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     return profile
 
 
-def _kept_export(report: Path) -> Path:
+def _cached_export(report: Path) -> Path:
     """Return where the export of a report, as it is now, is kept: in $XDG_CACHE_HOME or ~/.cache."""
     report = report.resolve()
     place = os.fsencode(report)
@@ -78,7 +78,7 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
     Raises ProfileError: the program ``nsys`` fails, takes too long or writes nothing; the cache cannot be
     written to.
     """
-    export = _kept_export(report)
+    export = _cached_export(report)
     folder = export.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

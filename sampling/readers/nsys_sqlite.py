@@ -175,5 +175,5 @@ class _SqliteTables(NsysTables):
         return {number: text for number, text in texts.items() if isinstance(text, str)}
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (opened_tables,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (opened_tables,)

@@ -90,21 +90,21 @@ def is_trace(file: InputFile) -> bool:
     return head.startswith(b"{") and (b'"traceEvents"' in head or (b'"schemaVersion"' in head and described))
 
 
-def is_of_another_tool(file: InputFile) -> bool:
+def is_foreign(file: InputFile) -> bool:
     """Return whether something in the head is written by a tool that is known and not PyTorch's profiler."""
-    return _tool_of(file) is not None
+    return _find_tool(file) is not None
 
 
-def _tool_of(file: InputFile) -> _Tool | None:
+def _find_tool(file: InputFile) -> _Tool | None:
     return next((tool for tool in _TOOLS if tool.sign.search(file.head)), None)
 
 
-def sort_of_trace(file: InputFile) -> tuple[str, str | None]:
+def describe_trace(file: InputFile) -> tuple[str, str | None]:
     """Return what a trace that no reader takes is, and what to do; None where that is not known.
 
     Its kernels are counted, for which it is read to its end.
     """
-    tool = _tool_of(file)
+    tool = _find_tool(file)
     if tool is None:
         categories = dict.fromkeys(category.decode() for category in _CATEGORY.findall(file.head))
         category_words = f"of the categories {listed([*categories])}" if categories else "without categories"

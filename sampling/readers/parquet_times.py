@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Column, Part
-from sampling.profile.times import NO_START, OverlongInTurn, low_is_no_start
+from sampling.profile.times import NO_START, OverlongScan, low_is_no_start
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 #: Rows (k,), ascending, and what their values are in place of those in the file.
@@ -31,17 +31,17 @@ class LookedAt(NamedTuple):
 def look_at_times(parts: Sequence[Part], *, has_stream: bool) -> LookedAt:
     """Read the times of all launches; ids are rows.
 
-    Overlong launches are found as by `OverlongInTurn`.
+    Overlong launches are found as by `OverlongScan`.
     """
     columns: tuple[Column, ...] = ("start_ns", "duration_ns", *(("stream",) if has_stream else ()))
     low, missing = [_NOTHING], 0
     overlong: list[tuple[IntArray, IntArray, IntArray]] = [(_NOTHING,) * 3]
     low_ns: list[AnyIntArray] = [_NOTHING]
     first_ns, end_ns = np.iinfo(np.int64).max, NO_START
-    turn, sequence = OverlongInTurn(), 0
+    turn, sequence = OverlongScan(), 0
     for part, table in zip(parts, ordered_map(lambda part: part.load(columns), parts), strict=True):
         if part.sequence != sequence:
-            turn, sequence = OverlongInTurn(), part.sequence
+            turn, sequence = OverlongScan(), part.sequence
         start_ns, duration_ns = table["start_ns"], table["duration_ns"]
         rows = np.arange(part.first_id, part.stop_id)
         is_timed = start_ns > NO_START

@@ -23,10 +23,10 @@ from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress, cluster
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile
-from sampling.profile.workload import joined_profiles
-from sampling.readers import cache as kept_files
+from sampling.profile.workload import join_profiles
+from sampling.readers.cache import least_cached_bytes, through_cache
 from sampling.readers.folders import files_in, matching
-from sampling.readers.input_file import InputFile, ReadOptions, damage_of_lines, open_input
+from sampling.readers.input_file import InputFile, ReadOptions, find_line_damage, open_input
 from sampling.text import Wording, counted, listed
 
 _SQLITE, _TEXT = rb"\ASQLite format 3\0", rb""
@@ -98,39 +98,43 @@ def read_profile(
     kernels = KernelTable()
     files: list[str] = []
     notes: list[str] = []
-    for path in chain.from_iterable(map(_found, paths)):
+    for path in chain.from_iterable(map(_expand_pattern, paths)):
         several = [path]
         if Path(path).is_dir():
-            several, left_out = _profiles_of(path, options, progress)
+            several, left_out = _find_profiles(path, options, progress)
             notes += left_out
         files += several
     if scheduler is not None:
-        from sampling.readers.elsewhere import read_elsewhere
+        from sampling.readers.remote import read_remote
 
         mapper = cluster(scheduler).map
-        profiles = read_elsewhere(files, read_file, kernels, options, mapper, progress, cache=cache)
+        profiles = read_remote(files, read_file, kernels, options, mapper, progress, cache=cache)
     else:
-        least_bytes = kept_files.least_kept(files, read_file, options, progress) if cache else None
-        profiles = [read_file(path, kernels, options, progress, kept_from=least_bytes) for path in files]
-    notes += [note for part in profiles for note in part.notes]
+        least_bytes = least_cached_bytes(files, read_file, options, progress) if cache else None
+        profiles = [
+            read_file(path, kernels, options, progress, cache_from_bytes=least_bytes) for path in files
+        ]
+    notes += [note for recording in profiles for note in recording.notes]
     profile = profiles[0]
     if len(profiles) > 1:
-        owners = [_owner_of(part, pattern) for part in profiles]
-        profile = joined_profiles(profiles, owners)
+        owners = [_find_owner(recording, pattern) for recording in profiles]
+        profile = join_profiles(profiles, owners)
         notes += _missing_ranks({owner for owner in owners if isinstance(owner, int)}, profiles)
-        if len(profile.clocks) < sum(len(part.sequences) for part in profiles):
+        if len(profile.clocks) < sum(len(recording.sequences) for recording in profiles):
             message = counted(len(profile.sequences), "process goes", "processes go")
             notes.append(f"{message} on from file to file: {len(profiles)} recordings, one after another")
     profile.notes, profile.mapper = tuple(notes), profiles[0].mapper
     profile.rank_regex = rank_regex if len(profiles) > 1 else None
-    profile.named_columns = next((part.named_columns for part in profiles if part.named_columns), None)
+    profile.named_columns = next(
+        (recording.named_columns for recording in profiles if recording.named_columns), None
+    )
     profile.partial, profile.keep_overlong = options.partial, options.keep_overlong
     if options.columns is not None and needs_table:
         refuse_unused_columns([profile])
     return profile
 
 
-def _found(path: str) -> list[str]:
+def _expand_pattern(path: str) -> list[str]:
     """Return what a pattern finds, as a person counts; a path itself, also one of a pattern of nothing."""
     is_pattern = glob.has_magic(path) and not Path(path).exists()
     return (is_pattern and matching(path)) or [path]
@@ -147,7 +151,7 @@ def _rank_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
-def _owner_of(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | None:
+def _find_owner(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | None:
     """Return which process of a distributed run a profile is: as it says itself, else as its path says.
 
     Where the user said how paths tell it, they do. Raises OptionError: one does not.
@@ -185,7 +189,7 @@ def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
         )
 
 
-def _profiles_of(path: str, options: ReadOptions, progress: Progress | None) -> tuple[list[str], list[str]]:
+def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -> tuple[list[str], list[str]]:
     """Return a folder itself if it is an export, else the profiles in it and a note on what is left out.
 
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
@@ -247,7 +251,7 @@ def read_file(
     options: ReadOptions,
     progress: Progress | None,
     *,
-    kept_from: int | None,
+    cache_from_bytes: int | None,
 ) -> Profile:
     """Return one file or folder as a profile of its own, its kernels added to others'.
 
@@ -262,7 +266,7 @@ def read_file(
             from sampling.readers.not_a_profile import file_error
 
             raise file_error(file)
-        if options.partial and (note := damage_of_lines(file)) is not None:
+        if options.partial and (note := find_line_damage(file)) is not None:
             profile.notes = (*profile.notes, note)
         if options.columns is not None and hasattr(reader, "has_columns"):
             profile.named_columns = str(options.columns)
@@ -271,10 +275,10 @@ def read_file(
     with open_input(path, options) as file:
         # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
-        if kept_from is None:
+        if cache_from_bytes is None:
             profile = read(file, kernels)
         else:
-            profile = kept_files.through_cache(file, kernels, read, kept_from)
+            profile = through_cache(file, kernels, read, cache_from_bytes)
         identity = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
         profile.files = (replace(profile.files[0], **identity),)
         return profile

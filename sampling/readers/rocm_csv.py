@@ -106,10 +106,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: a row is cut short, a value is missing or makes no sense; there is no dispatch.
     """
     launches = Launches(file, kernels)
-    return launches_of(read_rows(file, _layout(file), progress, launches.left_out), launches, kernels, FORMAT)
+    return build_profile(
+        read_rows(file, _layout(file), progress, launches.left_out), launches, kernels, FORMAT
+    )
 
 
-def launches_of(
+def build_profile(
     tables: Iterable[Rows], launches: Launches, kernels: KernelTable, format_name: str
 ) -> Profile:
     """Return the dispatches in some rows, whose columns are called as in `_CALLED`, as launches.

@@ -16,8 +16,8 @@ from msgspec import Struct, field, json
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import InputFile, note_of_damage
-from sampling.readers.rocm_csv import columns_called, launches_of
+from sampling.readers.input_file import InputFile, damage_note
+from sampling.readers.rocm_csv import build_profile, columns_called
 from sampling.readers.sqlite_file import SQLITE, open_database
 from sampling.readers.table import Layout, Rows
 from sampling.readers.table_launches import Launches
@@ -63,9 +63,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         trace, damage = read_at_once(file, json.Decoder(_Trace).decode, "a trace of rocprof", progress)
         columns = _arguments(trace)
     launches = Launches(file, kernels)
-    profile = launches_of([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
+    profile = build_profile([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
     if damage is not None:
-        profile.notes = (note_of_damage(file, "kernel", len(next(iter(columns.values())))),)
+        profile.notes = (damage_note(file, "kernel", len(next(iter(columns.values())))),)
     return profile
 
 

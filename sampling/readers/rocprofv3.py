@@ -28,13 +28,13 @@ from sampling.profile.launch_table import (
     LaunchColumns,
     LaunchTableBuilder,
     RowsLeftOut,
-    runs_of,
+    find_range_runs,
 )
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import COPY_AGAIN, InputFile, decoded, note_of_damage
-from sampling.readers.launch_calls import LaunchCalls, kind_of_call
+from sampling.readers.input_file import COPY_AGAIN, InputFile, damage_note, decoded
+from sampling.readers.launch_calls import LaunchCalls, classify_call
 from sampling.readers.rocm_csv import bare_name, work_groups
 from sampling.readers.sqlite_file import SQLITE, OpenDatabase, open_database
 from sampling.readers.trace_text import read_at_once
@@ -185,13 +185,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             message = "rocprofv3 JSON that is cut short or damaged before its first kernel dispatch"
             raise ProfileError(message, path=file.path, remedy=COPY_AGAIN)
         recordings = (_recording(process, file.path) for process in document.processes)
-        profile = _profile_of(recordings, file, kernels, "rocprofv3-json")
+        profile = _build_profile(recordings, file, kernels, "rocprofv3-json")
         if damage is not None:
             dispatches = profile.launches + profile.facts.rows_left_out
-            profile.notes = (note_of_damage(file, "kernel dispatch", dispatches),)
+            profile.notes = (damage_note(file, "kernel dispatch", dispatches),)
         return profile
     with open_database(file, _AGAIN) as database:
-        return _profile_of(_recordings(file.path, database, progress), file, kernels, "rocpd")
+        return _build_profile(_recordings(file.path, database, progress), file, kernels, "rocpd")
 
 
 def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
@@ -208,7 +208,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
 
         calls = _integers(path, executed(_CALLS), 4)
         calls = calls[:, (calls[:2] != NULL).all(axis=0)]
-        kinds = {key: kind_of_call(str(name)) for key, name in executed(_CALL_NAMES)}
+        kinds = {key: classify_call(str(name)) for key, name in executed(_CALL_NAMES)}
         of_name, name_row = np.unique(calls[2], return_inverse=True)
         calls[2] = np.array([kinds.get(name, 0) for name in of_name.tolist()], dtype=np.int64)[name_row]
         symbols = executed("SELECT id, display_name, kernel_name FROM rocpd_info_kernel_symbol")
@@ -218,7 +218,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
             calls=calls,
             symbols={key: (str(title or ""), str(symbol or "")) for key, title, symbol in symbols},
             agents={
-                key: _device_of(index, name, _decoded(details))
+                key: _describe_device(index, name, _decoded(details))
                 for key, index, name, details in agents
                 if isinstance(index, int)
             },
@@ -253,7 +253,7 @@ def _decoded(details: object) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _device_of(number: int, name: object, properties: Mapping[str, Any]) -> Device:
+def _describe_device(number: int, name: object, properties: Mapping[str, Any]) -> Device:
     """Return a GPU from what rocprofv3 writes of an agent; what is of another form is ignored."""
     units, banks = properties.get("cu_count"), properties.get("mem_banks")
     banks = [bank for bank in banks if isinstance(bank, dict)] if isinstance(banks, list) else []
@@ -277,7 +277,7 @@ def _recording(process: Any, path: str) -> Recording:
             if value is not None:
                 column[:] = np.fromiter(map(value, piece), np.int64, len(piece))
     kinds = {
-        (kind, operation): kind_of_call(str(name))
+        (kind, operation): classify_call(str(name))
         for kind, records in enumerate(process.strings.buffer_records)
         for operation, name in enumerate(records.operations)
     }
@@ -298,7 +298,7 @@ def _recording(process: Any, path: str) -> Recording:
             for symbol in process.kernel_symbols
         },
         agents={
-            agent.id.handle: _device_of(
+            agent.id.handle: _describe_device(
                 agent.logical_node_type_id,
                 agent.product_name,
                 {"cu_count": agent.cu_count, "mem_banks": agent.mem_banks},
@@ -345,7 +345,7 @@ def _record(decoder: Any, text: Raw, instead: Any) -> Any:
         return instead
 
 
-def _profile_of(
+def _build_profile(
     recordings: Iterable[Recording], file: InputFile, kernels: KernelTable, format_name: str
 ) -> Profile:
     """Return the launches of all recordings in a file.
@@ -400,7 +400,7 @@ def _profile_of(
         codes: dict[str, int] = {}
         rows = [(codes.setdefault(text, len(codes)), process, *times) for process, text, *times in markers]
         events = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        return runs_of(tuple(codes), events, sequences, api_start_ns)
+        return find_range_runs(tuple(codes), events, sequences, api_start_ns)
 
     return builder.finish(
         format_name=format_name,

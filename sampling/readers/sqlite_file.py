@@ -213,7 +213,7 @@ def read_table(
         room = pages.room(LEAVES_AT_ONCE)
         with location.open("rb", buffering=0) as file:
             pieces = [
-                _columns_of(pages, pages.read(file, leaves_at_once, room), columns, selected)
+                _parse_columns(pages, pages.read(file, leaves_at_once, room), columns, selected)
                 for leaves_at_once in _pieces(leaves[first : first + LEAVES_OF_A_PART], LEAVES_AT_ONCE)
             ]
         return [joined(column) for column in zip(*pieces, strict=True)]
@@ -278,7 +278,7 @@ def _children(pages: _Pages, page: NDArray[np.uint8]) -> IntArray:
     return numbers
 
 
-def _columns_of(
+def _parse_columns(
     pages: _Pages, content: NDArray[np.uint8], columns: int, selected: Sequence[int]
 ) -> list[IntArray]:
     """Return the wanted columns of the rows in some leaves, whose bytes stand one after the other."""

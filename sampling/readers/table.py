@@ -36,7 +36,15 @@ from sampling.profile.launch_table import (
     RowsLeftOut,
 )
 from sampling.profile.profile import KernelTable
-from sampling.readers.cells import NULLS, WRITTEN, NumberLocale, float_values, masked, numbers_of, sizes_of
+from sampling.readers.cells import (
+    NULLS,
+    WRITTEN,
+    NumberLocale,
+    float_values,
+    masked,
+    parse_numbers,
+    parse_sizes,
+)
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import WHOLE, InputFile, pieces
 from sampling.readers.text_lines import lines_before, newlines, row_places
@@ -248,7 +256,7 @@ class Rows:
             self.refuse(length < 0, column, f"is not {WRITTEN}")
             return [length, np.minimum(length, 1), np.minimum(length, 1)]
         cells, codes = self.texts(column)
-        axes, bad = sizes_of(cells)
+        axes, bad = parse_sizes(cells)
         if bad >= 0:
             self.refuse(codes == bad, column, f"{cells[bad]!r} is not {WRITTEN}")
         return [axis[codes] for axis in np.ascontiguousarray(axes.T)]
@@ -333,7 +341,7 @@ def parse(
         raise ProfileError(message, path=file.path, row=line, remedy=layout.remedy)
     rows = replace(rows, layout=layout)
     for name, (position, kind) in list(layout.columns.items()):
-        if kind == "any" and numbers_of(rows.codes(name)[0], None)[1].any():
+        if kind == "any" and parse_numbers(rows.codes(name)[0], None)[1].any():
             # A column that is not of plain numbers is not tried as one again.
             layout.columns[name] = position, "text"
         elif kind in {"integer", "number"}:
@@ -425,7 +433,7 @@ def _with_numbers(rows: Rows, column: str, kind: Kind, left_out: RowsLeftOut | N
     from decimal import Decimal
 
     distinct, codes = rows.codes(column)
-    numbers, is_text = numbers_of(distinct, rows.layout.locale)
+    numbers, is_text = parse_numbers(distinct, rows.layout.locale)
     wrong = is_text | np.isinf(numbers) | ((kind == "integer") & (np.abs(numbers) > _LARGEST_NUMBER))
 
     def message(row: int) -> str:
@@ -456,12 +464,12 @@ def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatA
     if not pa.types.is_dictionary(rows.table.column(column).type):
         return float_values(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
     distinct, codes = rows.codes(column)
-    numbers, is_text = numbers_of(distinct, locale)
+    numbers, is_text = parse_numbers(distinct, locale)
     return numbers[codes], is_text[codes]
 
 
 @contextmanager
-def _parquet_of(path: str, action: str) -> Iterator[None]:
+def _parquet_errors(path: str, action: str) -> Iterator[None]:
     import pyarrow as pa
 
     try:
@@ -476,7 +484,7 @@ def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
     """Return an open Parquet file and its schema; ProfileError where it is damaged."""
     import pyarrow.parquet as pq
 
-    with _parquet_of(path, "a Parquet file that"):
+    with _parquet_errors(path, "a Parquet file that"):
         parquet = pq.ParquetFile(arrow_file(location))
         schema = parquet.schema_arrow
         _ = schema.names
@@ -485,7 +493,7 @@ def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
 
 def stored_row_group(parquet: Any, group: int, titles: Sequence[str], path: str) -> pa.Table:
     """Return columns of a row group as the file has them; ProfileError where it is damaged."""
-    with _parquet_of(path, f"row group {group}"):
+    with _parquet_errors(path, f"row group {group}"):
         return parquet.read_row_group(group, columns=list(dict.fromkeys(titles)), use_threads=False)
 
 
@@ -501,11 +509,11 @@ def parquet_rows(path: str, layout: Layout, stored: pa.Table, first: int) -> Row
     for name, (position, kind) in layout.columns.items():
         # Of several columns of one name the first counts.
         place = stored.schema.get_all_field_indices(layout.header[position])[0]
-        arrays[name] = _of_kind(rows, name, kind, stored.column(place))
+        arrays[name] = _convert_column(rows, name, kind, stored.column(place))
     return replace(rows, table=pa.table(arrays))
 
 
-def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
+def _convert_column(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
     """Return a column of a Parquet file as numbers without NaN, or as dictionary-encoded bytes."""
     import pyarrow as pa
     from pyarrow import compute

@@ -222,7 +222,7 @@ class PieceDecoder:
         # The last one may be whole, and what is cut short is what follows it.
         beginning = _BEGUN_EVENT.search(last)
         for end in [*ends, len(last) if beginning is None else beginning.start(1)]:
-            event = self._event_of(last[:end])
+            event = self._decode_event(last[:end])
             if not isinstance(event, str):
                 events.append(event)
                 break
@@ -235,13 +235,13 @@ class PieceDecoder:
 
     def _add(self, text: bytes, events: list[Any], unread: list[Unread]) -> None:
         """Add the event of a text, or an empty one and why it is unread."""
-        event = self._event_of(text)
+        event = self._decode_event(text)
         if isinstance(event, str):
             unread.append(Unread(len(events), text, event))
             event = self._no_event
         events.append(event)
 
-    def _event_of(self, text: bytes) -> Any:
+    def _decode_event(self, text: bytes) -> Any:
         """Return the event of a text, or why it cannot be decoded."""
         reason = ""
         for mend in _MENDS[: None if len(text) <= _LONGEST_EVENT_BYTES else 1]:

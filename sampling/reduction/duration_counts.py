@@ -108,7 +108,7 @@ class DurationCounts:
     #: What the region's least duration leaves out; None where it sets none.
     left_out: Excluded | None = None
     #: (s,) the time of each process and device where all issue the same launches; empty where they do not.
-    time_of_alike_ns: tuple[int, ...] = ()
+    replica_times_ns: tuple[int, ...] = ()
     #: None where it is not known: launches then cost what they last.
     cost: LaunchCost | None = None
     #: Which signatures the launches of each pair have; None where they are part of the groups' key.
@@ -162,7 +162,7 @@ class DurationCounts:
         return self.grouping.label
 
     @cached_property
-    def group_of_pairs(self) -> IntArray:
+    def pair_groups(self) -> IntArray:
         """(p,) the group of each pair."""
         return np.repeat(np.arange(len(self.groups)), np.diff(self.offsets))
 
@@ -173,7 +173,7 @@ class DurationCounts:
             return self.signatures
         code: dict[tuple[str, Dimensions | None, Dimensions | None], int] = {}
         codes = [code.setdefault((group.name, group.grid, group.block), len(code)) for group in self.groups]
-        of_pairs = np.array(codes, dtype=np.int64)[self.group_of_pairs]
+        of_pairs = np.array(codes, dtype=np.int64)[self.pair_groups]
         return PairSignatures(np.arange(len(of_pairs) + 1), of_pairs)
 
     def group_pairs(self, group: int) -> tuple[IntArray, IntArray]:
@@ -192,7 +192,7 @@ class DurationCounts:
         return np.diff(self.time_before_ns[self.offsets])
 
     @property
-    def groups_of_most(self) -> int:
+    def dominant_groups(self) -> int:
         """The fewest kernel groups that together hold `MOST` of the time; 0 where there is none."""
         total_ns = self.total_duration_ns
         return int(np.searchsorted(self.group_duration_ns.cumsum(), MOST * total_ns)) + 1 if total_ns else 0
@@ -267,7 +267,7 @@ def count_durations(
     # Codes of signatures stand for names too.
     reduced_before = None if label == "operator" else profile.find_reduced(selected)
     reduction = (
-        reduced_parts(profile, label, selected, progress)
+        reduce_parts(profile, label, selected, progress)
         if reduced_before is None
         else reduced_before.reduction
     )
@@ -276,13 +276,13 @@ def count_durations(
     compared = reduction
     if sequences > 1 and label == "signature" and not grouping.needs_shape:
         compared = reduced(_raw_names(profile, reduction.code), reduction.duration_ns, reduction.launches)
-    time_ns = time_of_alike_ns(*compared, sequences)
+    time_ns = replica_times_ns(*compared, sequences)
     if grouping.pool_devices is None:
         grouping = replace(grouping, pool_devices=len(time_ns) > 1)
-    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=time_ns)
+    return replace(_grouped(profile, grouping, region, selected, reduction), replica_times_ns=time_ns)
 
 
-def reduced_parts(
+def reduce_parts(
     profile: Profile, label: Column, selected: Sequence[Part], progress: Progress | None = None
 ) -> Reduction:
     """Return the distinct (raw code, duration) of parts, and how many launches have each."""
@@ -304,7 +304,7 @@ def _reduced_part(label: Column, sequences: int, part: Part) -> Reduction:
     return reduced(raw, table["duration_ns"])
 
 
-def time_of_alike_ns(
+def replica_times_ns(
     raw: IntArray, duration_ns: IntArray, count: IntArray, sequences: int
 ) -> tuple[int, ...]:
     """Return the time of each sequence where all that have launches have every kernel equally often.
@@ -347,9 +347,9 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     raw = np.flatnonzero(counts.group_of_raw >= 0)
     of_group = np.empty(len(counts.groups), dtype=np.int64)
     of_group[counts.group_of_raw[raw]] = raw
-    reduction = reduced(of_group[counts.group_of_pairs], counts.duration_ns, counts.count)
+    reduction = reduced(of_group[counts.pair_groups], counts.duration_ns, counts.count)
     counts_of_names = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
-    return replace(counts_of_names, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
+    return replace(counts_of_names, left_out=counts.left_out, replica_times_ns=counts.replica_times_ns)
 
 
 def _raw_names(profile: Profile, raw: IntArray) -> IntArray:
@@ -461,7 +461,7 @@ def _merged(reductions: Sequence[Reduction]) -> Reduction:
     return reduced(*map(np.concatenate, zip(*reductions, strict=True)))
 
 
-def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
+def label_groups(profile: Profile, counts: DurationCounts) -> list[IntArray]:
     """Return for each sequence (labels,) the kernel group of each code of ``counts.label``, -1: none."""
     labels = len(counts.grouping.label_signatures(profile.kernels))
     sequences = len(profile.sequences)
@@ -474,7 +474,7 @@ def counted_launches(
     profile: Profile, counts: DurationCounts, columns: Sequence[Column], progress: Progress | None = None
 ) -> Iterator[tuple[Part, IntArray, Table]]:
     """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns."""
-    groups_of = group_of_label(profile, counts)
+    groups_of = label_groups(profile, counts)
     least_ns = counts.region.min_duration_ns
     names = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
     items = [(part, groups_of[part.sequence]) for part in counts.selected]

@@ -150,7 +150,7 @@ def _stretches_like(
     codes: AnyIntArray, windows: Windows, begin: int, launches: int
 ) -> tuple[IntArray, IntArray]:
     """Return all stretches of one iteration, wherever in it they begin."""
-    start, stop = stretches_of_period(codes, launches)
+    start, stop = find_period_stretches(codes, launches)
     window = windows.all_codes(launches)
     places = np.flatnonzero(window == window[begin])
     # A stretch of two iterations has one that begins as this one does among its first.
@@ -158,7 +158,7 @@ def _stretches_like(
     return start[same], stop[same]
 
 
-def stretches_of_period(codes: AnyIntArray, period: int) -> tuple[IntArray, IntArray]:
+def find_period_stretches(codes: AnyIntArray, period: int) -> tuple[IntArray, IntArray]:
     """Return (k,) where the longest stretches of a period begin and (k,) where they end, in O(n)."""
     same = np.zeros(len(codes) - period + 2, dtype=np.int8)
     same[1:-1] = codes[period:] == codes[:-period]

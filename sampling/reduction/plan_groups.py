@@ -68,7 +68,7 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
         group_of[of_place] = len(groups)
         first = counts.groups[of_place[0]]
         groups.append(KernelGroup(pool_key(place), POOL_NAME, None, None, first.process, first.device))
-    pair_group, cost = group_of[counts.group_of_pairs], counts.cost
+    pair_group, cost = group_of[counts.pair_groups], counts.cost
     of_pair, duration_ns, count = reduced(pair_group, counts.duration_ns, counts.count)
     if cost is not None:
         order = np.lexsort((counts.duration_ns, pair_group))

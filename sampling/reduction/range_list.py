@@ -43,7 +43,7 @@ class RangeList:
     run_first: IntArray
     run_stop: IntArray
     #: What the region keeps, in ranges or not, by name.
-    kept: DurationCounts
+    counts: DurationCounts
 
     def __len__(self) -> int:
         return len(self.launches)
@@ -99,7 +99,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     count, is_several = len(named), len(profile.sequences) > 1
     for sequence in profile.sequences:
         begin, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
-        iterations = _iterations_of(profile, signature[begin:stop])
+        iterations = _find_iterations(profile, signature[begin:stop])
         if iterations is None:
             continue
         first = begin + iterations.first
@@ -141,11 +141,11 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         run_path=run_path,
         run_first=run_first,
         run_stop=run_stop,
-        kept=counts,
+        counts=counts,
     )
 
 
-def _iterations_of(profile: Profile, signature: AnyIntArray) -> Iterations | None:
+def _find_iterations(profile: Profile, signature: AnyIntArray) -> Iterations | None:
     """Return the loop that most launches of a sequence repeat, the same by name and shape, else by name.
 
     One launch again and again is no loop: it is a kernel group.

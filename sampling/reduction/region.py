@@ -70,7 +70,7 @@ class Excluded:
     launches: int
     total_duration_ns: int
 
-    def share_of(self, kept_ns: int) -> float:
+    def share(self, kept_ns: int) -> float:
         """Return its share of the time, where launches that take ``kept_ns`` are kept."""
         return self.total_duration_ns / max(self.total_duration_ns + kept_ns, 1)
 

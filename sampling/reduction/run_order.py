@@ -56,12 +56,12 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
+class ReplicaRanks:
     """Sequences that issue the same launches."""
 
     #: Indexes into the profile's sequences, ascending, two at least; and of those that issue others.
     sequences: tuple[int, ...]
-    others: tuple[int, ...]
+    different: tuple[int, ...]
     #: Of the first one.
     launches: int
     #: The least share of launches that one of them has in common with the first.
@@ -84,8 +84,8 @@ class Loop:
     #: The loop, with what lies between its iterations.
     first_id: int
     stop_id: int
-    #: The ids ``one[0]:one[1]`` of its second iteration.
-    one: tuple[int, int]
+    #: The ids ``iteration_ids[0]:iteration_ids[1]`` of its second iteration.
+    iteration_ids: tuple[int, int]
     #: Of the launches of its sequence that are in equal iterations.
     share: float
     #: How far the time of an iteration is from the mean of all at most, as a share of it; None without time.
@@ -97,7 +97,7 @@ class RunOrder:
     """What was found; None each where nothing was, and where the launches are too many to be looked at."""
 
     drift: Drift | None = None
-    twins: Twins | None = None
+    replicas: ReplicaRanks | None = None
     loop: Loop | None = None
 
 
@@ -113,7 +113,7 @@ def run_order(profile: Profile, counts: DurationCounts, progress: Progress | Non
         label = profile.kernels.signature_names()[label].astype(np.int64)
     return RunOrder(
         find_drift(ids, sequence, group, duration_ns),
-        None if counts.grouping.pool_devices else find_twins(sequence, label, duration_ns),
+        None if counts.grouping.pool_devices else find_replica_ranks(sequence, label, duration_ns),
         find_loop(ids, sequence, label, duration_ns),
     )
 
@@ -187,7 +187,7 @@ def rank_trend(values: FloatArray) -> float:
     return float(np.dot(rank, np.arange(n) - (n - 1) / 2)) / spread if squares else 0.0
 
 
-def find_twins(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Twins | None:
+def find_replica_ranks(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> ReplicaRanks | None:
     """Return the sequences that issue the same launches as one another, the most of them; None without any.
 
     The same launches in the same order, or else of every name, grid and block so many that `NEARLY` all of
@@ -200,21 +200,21 @@ def find_twins(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Tw
     identical: dict[bytes, list[int]] = {}
     for place, codes in enumerate(labels):
         identical.setdefault(codes.tobytes(), []).append(place)
-    twins = max(identical.values(), key=len)
-    in_order = len(twins) > 1
+    replicas = max(identical.values(), key=len)
+    in_order = len(replicas) > 1
     if not in_order:
         longest = max(labels, key=len)
-        twins = [place for place, codes in enumerate(labels) if _in_common(longest, codes) >= NEARLY]
-    first = labels[twins[0]]
-    if len(twins) < 2 or len(first) < FEWEST_LAUNCHES:
+        replicas = [place for place, codes in enumerate(labels) if _in_common(longest, codes) >= NEARLY]
+    first = labels[replicas[0]]
+    if len(replicas) < 2 or len(first) < FEWEST_LAUNCHES:
         return None
-    times_ns = np.add.reduceat(duration_ns, starts)[twins]
+    times_ns = np.add.reduceat(duration_ns, starts)[replicas]
     number = sequence[starts].tolist()
-    return Twins(
-        sequences=tuple(number[place] for place in twins),
-        others=tuple(number[place] for place in range(len(labels)) if place not in twins),
+    return ReplicaRanks(
+        sequences=tuple(number[place] for place in replicas),
+        different=tuple(number[place] for place in range(len(labels)) if place not in replicas),
         launches=len(first),
-        same=min(_in_common(first, labels[place]) for place in twins[1:]),
+        same=min(_in_common(first, labels[place]) for place in replicas[1:]),
         in_order=in_order,
         time_ratio=int(times_ns.max()) / int(times_ns.min()) if times_ns.min() else None,
     )
@@ -263,7 +263,7 @@ def find_loop(ids: IntArray, sequence: IntArray, label: IntArray, duration_ns: I
         iterations=len(iterations.first),
         first_id=int(ids[iterations.start]),
         stop_id=int(ids[iterations.stop - 1]) + 1,
-        one=(int(ids[second]), int(ids[second + iterations.launches - 1]) + 1),
+        iteration_ids=(int(ids[second]), int(ids[second + iterations.launches - 1]) + 1),
         share=iterations.equal_launches / len(ids),
         most_off=float(np.abs(took_ns / mean_ns - 1).max()) if mean_ns else None,
     )

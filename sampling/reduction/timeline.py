@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
-from sampling.parallel import Progress, in_turn, ordered_map
+from sampling.parallel import Progress, ordered_map, scan
 from sampling.profile.profile import Column, DeviceTime, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
@@ -37,7 +37,7 @@ def device_times(
         return reduced.device_times
     parts = _with_starts(profile, parts)
     times: dict[int, DeviceTime] = {}
-    swept = in_turn(profile.mapper, parts, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
+    swept = scan(profile.mapper, parts, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
     for count, (part, time) in enumerate(zip(parts, swept, strict=True)):
         if progress is not None:
             progress(count, len(parts), "looking for launches side by side")
@@ -214,7 +214,7 @@ class GroupLaunches:
     def __len__(self) -> int:
         return len(self.id)
 
-    def places_of(self, ids: IntArray) -> IntArray:
+    def find_places(self, ids: IntArray) -> IntArray:
         """Return where the launches with some ids stand, ascending; ids of other groups are left out."""
         place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
         return np.unique(place[self.id[place] == ids])
@@ -244,7 +244,7 @@ class TimelineBins:
     max_ns: IntArray
 
 
-def launches_of_group(
+def find_group_launches(
     profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
 ) -> GroupLaunches:
     """Read the launches of a kernel group, a part at a time."""
@@ -297,7 +297,7 @@ def timeline_bins(
     durations = launches.duration_ns.astype(np.int64)
     is_drawn = np.zeros(len(launches), dtype=np.int64)
     if drawn_ids is not None:
-        is_drawn[launches.places_of(drawn_ids)] = 1
+        is_drawn[launches.find_places(drawn_ids)] = 1
     mean_ns = np.full(bins, np.nan)
     return TimelineBins(
         first=over(launches.id, np.minimum, -1),

@@ -15,7 +15,7 @@ from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.names import is_of_rocm
+from sampling.profile.names import is_rocm_name
 from sampling.simulators.measured_run import CYCLES
 from sampling.text import counted, finite
 from tui.charts.quantities import UNKNOWN, count, duration, share
@@ -187,7 +187,7 @@ def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
 
 def _is_amd(plan: PlanFile) -> bool:
     """Return whether the plan's launches are of a GPU of AMD, as far as their names tell."""
-    return any(map(is_of_rocm, {launch.name for launch in plan.drawn}))
+    return any(map(is_rocm_name, {launch.name for launch in plan.drawn}))
 
 
 def _asked_next(found: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:

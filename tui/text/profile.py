@@ -102,7 +102,7 @@ def busy_sentence(study: Study) -> str:
 
 def held_words(study: Study) -> str:
     """Return how few of several groups hold most of the time, "7 hold 80 %"; "" where that says nothing."""
-    holding = study.counts.groups_of_most
+    holding = study.counts.dominant_groups
     if not holding or len(study.counts.groups) < 2:
         return ""
     return f"{count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
@@ -274,7 +274,7 @@ def _selection_row(part: Part) -> dict[str, Any]:
     left_out = None
     if (left := part.left_out) is not None:
         left_out = named(left, "launches", "total_duration_ns")
-        left_out["share"] = left.share_of(part.total_duration_ns)
+        left_out["share"] = left.share(part.total_duration_ns)
     kept = named(part, "filters", "launches", "of_launches", "total_duration_ns")
     return kept | {"left_out": left_out}
 
@@ -284,7 +284,7 @@ def left_out_words(part: Part) -> str:
     if part.left_out is None:
         return ""
     launches = counted(part.left_out.launches, "launch")
-    return f" (leaves out {launches}, {share(part.left_out.share_of(part.total_duration_ns))} of the time)"
+    return f" (leaves out {launches}, {share(part.left_out.share(part.total_duration_ns))} of the time)"
 
 
 # The row that every view of the app says of the profile.
@@ -298,7 +298,7 @@ def header_forms(study: Study) -> list[Words]:
     counts, part = study.counts, part_of_study(study)
     total, number, held = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
     held = held and f", {held}"
-    few = f"{count(counts.groups_of_most)}/{count(number)} groups {_MOST_SHARE}"
+    few = f"{count(counts.dominant_groups)}/{count(number)} groups {_MOST_SHARE}"
     shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
     name, model = (f"{each}: " if each else "" for each in (device_name(study), _models(study)))

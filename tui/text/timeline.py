@@ -198,7 +198,7 @@ def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeL
 
 def ranges_answer(profile: Profile, region: Region, listed: RangeList, options: RangesOptions) -> Answer:
     """Return the ranges of a region of a profile in every form."""
-    kept = listed.kept
+    kept = listed.counts
     rows = range_rows(listed, _chosen(listed, options, options.top))
     answer = Answer("ranges", rows, lambda _: _range_blocks(listed, options))
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
@@ -211,7 +211,7 @@ def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list
 
 def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
     """Return these ranges as the contract's `ranges` lists them."""
-    total_ns = max(listed.kept.total_duration_ns, 1)
+    total_ns = max(listed.counts.total_duration_ns, 1)
     figures = ("times", "launches", "duration_ns")
     return [
         {

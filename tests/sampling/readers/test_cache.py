@@ -32,13 +32,13 @@ from sampling.profile.profile import (
     RecordingFacts,
     Reduced,
 )
-from sampling.readers import cache, kept_profile, nsys_export, registry
+from sampling.readers import cache, cached_profile, nsys_export, registry
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import count_durations, reduced_parts
+from sampling.reduction.duration_counts import count_durations, reduce_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import device_times
@@ -228,11 +228,11 @@ def test_any_names_facts_and_metrics_are_kept(
         facts=facts,
         metrics={name: np.full(count, value) for name, value in metrics.items()},
     )
-    reduction = reduced_parts(profile, "signature", profile.parts)
+    reduction = reduce_parts(profile, "signature", profile.parts)
     profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
-    header, arrays = kept_profile.profile_sections(profile)
-    content = b"".join(each.tobytes().ljust(kept_profile.padded(each.nbytes)) for each in arrays)
-    again = kept_profile.profile_from(header, np.frombuffer(content, dtype=np.uint8))
+    header, arrays = cached_profile.profile_sections(profile)
+    content = b"".join(each.tobytes().ljust(cached_profile.padded(each.nbytes)) for each in arrays)
+    again = cached_profile.profile_from(header, np.frombuffer(content, dtype=np.uint8))
     # NaN is nowhere equal to itself.
     assert repr(told(again)) == repr(told(profile))
     assert device_times(again, again.parts) == profile.reduced.device_times
@@ -243,7 +243,7 @@ def test_any_names_facts_and_metrics_are_kept(
 def test_what_is_not_data_is_not_kept(
     folder: Path, export: Path, readings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nsys_export, "KEPT_BY_NAME", ())
+    monkeypatch.setattr(nsys_export, "CACHED_BY_NAME", ())
     first = told(read(export))[1:]
     assert told(read(export))[1:] == first
     assert len(readings) == 2
@@ -448,8 +448,8 @@ def test_a_header_of_others_is_made_again(header: bytes, folder: Path, export: P
     if header.startswith(b'{"ranges"'):
         written = json.loads(whole[cache._HEAD.size : cache._HEAD.size + size])
         header = json.dumps(written | json.loads(header)).encode()
-    begin = kept_profile.padded(cache._HEAD.size + size)
-    content = header.ljust(kept_profile.padded(cache._HEAD.size + len(header)) - cache._HEAD.size, b"\0")
+    begin = cached_profile.padded(cache._HEAD.size + size)
+    content = header.ljust(cached_profile.padded(cache._HEAD.size + len(header)) - cache._HEAD.size, b"\0")
     rest = cache._HEAD.pack(sign, b"", len(header)) + content + whole[begin:]
     kept.write_bytes(
         cache._HEAD.pack(sign, cache._checksum(memoryview(rest)), len(header)) + content + whole[begin:]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.profile import KernelTable, Profile
-from sampling.profile.workload import joined_profiles
+from sampling.profile.workload import join_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -112,8 +112,8 @@ def test_ranges_are_what_the_words_say(
         return
     assert kept
     assert rows_of(listed) == expected
-    assert listed.kept.launches == len(kept)
-    assert listed.kept.total_duration_ns == sum(duration_of[each] for each in kept)
+    assert listed.counts.launches == len(kept)
+    assert listed.counts.total_duration_ns == sum(duration_of[each] for each in kept)
 
 
 @given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
@@ -131,9 +131,9 @@ def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[i
 def test_ranges_of_several_files_follow_each_other() -> None:
     kernels = KernelTable()
     files = [profile_with_ranges([1, 2], [("a", 1, 3)], kernels=kernels) for _ in range(2)]
-    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
+    assert rows_of(list_ranges(join_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
     files.insert(1, profile_with_ranges([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
-    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
+    assert rows_of(list_ranges(join_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
 
 
 ITERATION = ["embed", *["gemm", "relu"] * 3, "loss"]

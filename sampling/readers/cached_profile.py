@@ -31,7 +31,7 @@ _ALIGNED = 64
 _NUMBERS = "iuf"
 # All other fields of a profile are plain data, and are kept whichever there are.
 _NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "reduced")
-# Here lie the modules that list, as KEPT_BY_NAME, the records and functions that a file may refer to.
+# Here lie the modules that list, as CACHED_BY_NAME, the records and functions that a file may refer to.
 _OF_PROFILES = ("sampling.profile.", "sampling.readers.")
 
 
@@ -186,13 +186,13 @@ class _Written:
             case InputFile(path=path, location=location):
                 plain = {"file": [path, os.fspath(location)]}
             case partial(func=function, args=values) if not value.keywords:
-                plain = {"function": _name_of(function), "values": self.value(values)}
+                plain = {"function": _qualified_name(function), "values": self.value(values)}
             case Mapping():
                 plain = {"pairs": self.value([*value.items()])}
             case _ if type(value) in {list, tuple}:
                 plain = [self.value(element) for element in cast("Sequence[object]", value)]
             case _ if value is not None and not isinstance(value, int | float | str):
-                name, names = _name_of(type(value)), type(value).__annotations__
+                name, names = _qualified_name(type(value)), type(value).__annotations__
                 plain = {
                     "record": name,
                     "values": [self.value(getattr(value, field)) for field in names],
@@ -214,24 +214,24 @@ def _value(plain: Any, arrays: Sequence[NDArray[Any]]) -> Any:
             with open_input(location) as file:
                 value = replace(file, path=path)
         case {"function": name, "values": values}:
-            value = partial(_of_name(name), *_value(values, arrays))
+            value = partial(_find_named(name), *_value(values, arrays))
         case {"record": name, "values": values}:
-            kind = _of_name(name)
+            kind = _find_named(name)
             value = kind(*_value(values, arrays)) if isinstance(kind, type) else None
     return value
 
 
-def _name_of(referred: Any) -> str:
+def _qualified_name(referred: Any) -> str:
     module = referred.__module__
-    if referred not in getattr(sys.modules[module], "KEPT_BY_NAME", ()):
+    if referred not in getattr(sys.modules[module], "CACHED_BY_NAME", ()):
         raise NotDataError(f"{module}.{referred.__name__}")
     return f"{module}:{referred.__name__}"
 
 
-def _of_name(name: str) -> Any:
+def _find_named(name: str) -> Any:
     module, _, attribute = name.partition(":")
     if not module.startswith(_OF_PROFILES):
         raise ValueError(f"not kept by name: {name}")
-    return {referred.__name__: referred for referred in getattr(import_module(module), "KEPT_BY_NAME", ())}[
+    return {referred.__name__: referred for referred in getattr(import_module(module), "CACHED_BY_NAME", ())}[
         attribute
     ]
