@@ -50,12 +50,12 @@ def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
         return to_numpy(values.cast(pa.uint8())).view(np.bool_)
     kind = np.dtype(values.type.to_pandas_dtype())
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    found = [
+    parts = [
         np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * kind.itemsize)
         for chunk in chunks
         if len(chunk)
     ]
-    return found[0] if len(found) == 1 else np.concatenate([np.zeros(0, kind), *found])
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, kind), *parts])
 
 
 def to_arrow(values: NDArray[np.number[Any]]) -> pa.Array:
@@ -124,18 +124,18 @@ def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
         if column.strides == (0,) or (width := int(column.max()).bit_length()) == 0:
             continue
         if bits + width > _KEY_BITS:
-            key, first_rows = _codes_of_key(key)
+            key, first_rows = _key_codes(key)
             bits = (len(first_rows) - 1).bit_length()
         if bits + width > _KEY_BITS:
-            column, first_rows = _codes_of_key(column.astype(np.int64))  # noqa: PLW2901 - the same, narrower
+            column, first_rows = _key_codes(column.astype(np.int64))  # noqa: PLW2901 - the same, narrower
             width = (len(first_rows) - 1).bit_length()
         key <<= width
         key |= column
         bits += width
-    return _codes_of_key(key)
+    return _key_codes(key)
 
 
-def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
+def _key_codes(key: IntArray) -> tuple[IntArray, IntArray]:
     """Return the same for one column, by a table of all values where they are small, else by hashing."""
     if (size := int(key.max()) + 1) <= min(_TABLE_ENTRIES, 4 * len(key)):
         first_row = _first_rows(key, size)

@@ -113,13 +113,13 @@ class Cluster:
             waiting = deque(self.client.map(partial(_outcome, function), items, pure=False))
         try:
             while waiting:
-                yield _result(self._outcome_of(waiting[0]))
+                yield _result(self._get_outcome(waiting[0]))
                 waiting.popleft()
         finally:
             if waiting and self.client.status == "running":
                 self.client.cancel([*waiting])
 
-    def _outcome_of(self, future: Any) -> Any:
+    def _get_outcome(self, future: Any) -> Any:
         from distributed import CancelledError, KilledWorker
 
         heard = time.monotonic()
@@ -138,25 +138,27 @@ class Cluster:
             # What is sent to one that has gone meanwhile is not cancelled, as what was sent before.
             if self.client.status != "running":
                 raise self._lost("has gone", _ALL_AGAIN)
-            what, remedy = self._lacking()
-            if not what:
+            message, remedy = self._lacking()
+            if not message:
                 heard = time.monotonic()
             elif time.monotonic() - heard > LONGEST_ALONE_SECONDS:
-                raise self._lost(f"{what} for {LONGEST_ALONE_SECONDS} seconds", remedy)
+                raise self._lost(f"{message} for {LONGEST_ALONE_SECONDS} seconds", remedy)
 
     def _lacking(self) -> tuple[str, str]:
         """Return what keeps the work from being done just now, and what to do about it; "" for nothing."""
         try:
-            known = self.client.sync(self.client.scheduler.ncores, callback_timeout=_LONGEST_WAIT_SECONDS)
+            cores = self.client.sync(self.client.scheduler.ncores, callback_timeout=_LONGEST_WAIT_SECONDS)
         except OSError:
             return "has not answered", _ALL_AGAIN
-        what = "" if known else "had no worker"
-        return what, f"start `dask worker {self.address}` again, and then this"
+        problem = "" if cores else "had no worker"
+        return problem, f"start `dask worker {self.address}` again, and then this"
 
-    def _lost(self, what: str, remedy: str) -> SamplingError:
+    def _lost(self, problem: str, remedy: str) -> SamplingError:
         with suppress(Exception):
             self.client.close(timeout=_ASKED_EVERY_SECONDS)
-        return SamplingError(Wording("`scheduler={}`: the scheduler {}", self.address, what), remedy=remedy)
+        return SamplingError(
+            Wording("`scheduler={}`: the scheduler {}", self.address, problem), remedy=remedy
+        )
 
 
 def _outcome(function: Callable[[Item], Result], item: Item) -> Result | SamplingError:
@@ -177,8 +179,8 @@ def processes_for(bytes_each: int) -> int:
     from joblib import cpu_count
 
     available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    with suppress(OSError), Path("/proc/meminfo").open() as told:
-        sizes = {name: int(size.split()[0]) for name, size in (line.split(":") for line in told)}
+    with suppress(OSError), Path("/proc/meminfo").open() as meminfo:
+        sizes = {name: int(size.split()[0]) for name, size in (line.split(":") for line in meminfo)}
         available = sizes.get("MemAvailable", 0) << 10
     return int(min(cpu_count(), available // max(bytes_each, 1)))
 
@@ -205,19 +207,21 @@ def cluster(address: str) -> Cluster:
     for name in ("distributed", "distributed.client") if quiet else ():
         # What it would print of a scheduler that is lost is said in one line.
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    why, client = "is not there", None
+    reason, client = "is not there", None
     try:
         # Asked first, as a client that finds none does not end with the program.
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, _identity(address)).result()
         client = Client(address, timeout=_LONGEST_WAIT_SECONDS, set_as_default=False)
-        why = "has no worker"
+        reason = "has no worker"
         client.wait_for_workers(1, timeout=_LONGEST_WAIT_SECONDS)
     except Exception as error:  # whatever answers there
         if client is not None:
             client.close(timeout=_ASKED_EVERY_SECONDS)
         remedy = "start `dask scheduler`, and `dask worker ADDRESS` for every worker, with the same Python"
-        raise OptionError(Wording("`scheduler={}`: the scheduler {}", address, why), remedy=remedy) from error
+        raise OptionError(
+            Wording("`scheduler={}`: the scheduler {}", address, reason), remedy=remedy
+        ) from error
     return Cluster(address, client)
 
 
@@ -232,7 +236,7 @@ async def _identity(address: str) -> None:
         await scheduler.identity()
 
 
-def in_turn(
+def scan(
     mapper: Mapper | None,
     items: Sequence[Item],
     look: Callable[[Item], Any],
@@ -247,14 +251,14 @@ def in_turn(
     the mapper is None, an item is looked at once; elsewhere twice, so that only briefs and results come here.
     """
     if mapper is None:
-        for item, seen in zip(items, ordered_map(look, items), strict=True):
-            yield finish(item, seen, before)
-            before = advance(before, brief(item, seen))
+        for item, result in zip(items, ordered_map(look, items), strict=True):
+            yield finish(item, result, before)
+            before = advance(before, brief(item, result))
         return
     befores = []
-    for each in mapper(partial(_brief, look, brief), items):
+    for summary in mapper(partial(_brief, look, brief), items):
         befores.append(before)
-        before = advance(before, each)
+        before = advance(before, summary)
     yield from mapper(partial(_finished, look, finish), [*zip(items, befores, strict=True)])
 
 

@@ -32,9 +32,9 @@ class Wording(str):
 
     def __new__(cls, template: str, *values: object) -> Wording:  # noqa: PYI034 - there are no subclasses
         """Fill the values in."""
-        made = super().__new__(cls, template.format(*values))
-        made.template, made.values = template, values
-        return made
+        wording = super().__new__(cls, template.format(*values))
+        wording.template, wording.values = template, values
+        return wording
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what a copy is made from: the words before anything is filled in."""
@@ -43,14 +43,16 @@ class Wording(str):
     def renamed(self, names: Mapping[str, str], quote: str = "") -> str:
         """Return the text with other names for its parameters, each with its value between two ``quote``."""
 
-        def other_name(found: re.Match[str]) -> str:
-            parameter, value = found.groups()
+        def other_name(match: re.Match[str]) -> str:
+            parameter, value = match.groups()
             if parameter not in names:
-                return found[0]
+                return match[0]
             return f"{quote}{names[parameter]}{'' if value is None else f' {value}'}{quote}"
 
         template = _PARAMETER.sub(other_name, self.template)
-        values = (each.renamed(names, quote) if isinstance(each, Wording) else each for each in self.values)
+        values = (
+            value.renamed(names, quote) if isinstance(value, Wording) else value for value in self.values
+        )
         return template.format(*values)
 
 
@@ -60,25 +62,29 @@ def joined_texts(separator: str, texts: Iterable[str]) -> str:
     return Wording(separator.join("{}" for _ in several), *several)
 
 
-def counted(count: int, one: str, several: str | None = None) -> str:
+def counted(count: int, singular: str, several: str | None = None) -> str:
     """Return a count with its noun.
 
     >>> counted(1, "row"), counted(1106, "row"), counted(2, "launch"), counted(0, "launch is", "launches are")
     ('1 row', '1,106 rows', '2 launches', '0 launches are')
     """
     if several is None:
-        several = "strata" if one == "stratum" else f"{one}{'es' if one.endswith(('ch', 'ss')) else 's'}"
-    return f"1 {one}" if count == 1 else f"{count:,} {several}"
+        several = (
+            "strata"
+            if singular == "stratum"
+            else f"{singular}{'es' if singular.endswith(('ch', 'ss')) else 's'}"
+        )
+    return f"1 {singular}" if count == 1 else f"{count:,} {several}"
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
+def listed(names: Sequence[str], limit: int = 6) -> str:
     """Return the first names, and how many there are in all where not all are shown.
 
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], limit=2)
     ('a, b', 'a, b, ... (3 in all)')
     """
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names):,} in all)"
+    text = ", ".join(names[:limit])
+    return text if len(names) <= limit else f"{text}, ... ({len(names):,} in all)"
 
 
 def joined(words: Iterable[object], conjunction: str = "and") -> str:
@@ -91,13 +97,13 @@ def joined(words: Iterable[object], conjunction: str = "and") -> str:
     return f"{', '.join(before)} {conjunction} {last}" if before else last
 
 
-def shortened(name: str, most: int = 96) -> str:
+def shortened(name: str, limit: int = 96) -> str:
     """Return a name with its middle cut out where it has more than ``most`` characters.
 
-    >>> shortened("abcdefghijklmno", most=12)
+    >>> shortened("abcdefghijklmno", limit=12)
     'abcdef...mno'
     """
-    return name if len(name) <= most else f"{name[: most // 2]}...{name[-(most // 2 - 3) :]}"
+    return name if len(name) <= limit else f"{name[: limit // 2]}...{name[-(limit // 2 - 3) :]}"
 
 
 class NumberKind(StrEnum):
@@ -123,14 +129,14 @@ def why_no_number(text: str, kind: NumberKind = NumberKind.FRACTION) -> str:
     return f"{text!r} is no number"
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
+def nearest(word: str, words: Sequence[str]) -> str:
     """Return which of the known words may be meant, as a remedy; all of them where none is near.
 
     >>> nearest("rot", ["root", "stem"]), nearest("x", ["root", "stem"])
     ("did you mean 'root'?", 'there are root, stem')
     """
-    close = get_close_matches(word.lower(), known, 1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
+    close = get_close_matches(word.lower(), words, 1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(words) or 'none'}"
 
 
 class _Lines(list[str]):
@@ -162,10 +168,10 @@ def spreadsheet_cell(text: str) -> str:
     return f"'{text}" if _LIKE_A_FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def text_of_cell(cell: str) -> str:
+def cell_text(cell: str) -> str:
     """Return the text that `spreadsheet_cell` made a cell of.
 
-    >>> text_of_cell("'=1+1"), text_of_cell("''=1"), text_of_cell("'a'")
+    >>> cell_text("'=1+1"), cell_text("''=1"), cell_text("'a'")
     ('=1+1', "'=1", "'a'")
     """
     return cell[1:] if cell.startswith("'") and _LIKE_A_FORMULA.match(cell) else cell
@@ -227,18 +233,18 @@ def _row_pieces(value: Any, line: str) -> Iterator[str]:
         yield _dumped(value)
 
 
-def _dumped(value: Any, **how: Any) -> str:
+def _dumped(value: Any, **options: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, **how)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, **options)
     except (TypeError, ValueError):
         # Few documents hold a number that is not finite, and to look for one takes longer than to write all.
-        return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, **how)
+        return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, **options)
 
 
 def _printable(text: str) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def finite(value: Any) -> Any:

@@ -24,7 +24,7 @@ from sampling.readers import NumberLocale
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Kind, first_line, header_cells, unified
-from sampling.readers.text_lines import lines_of
+from sampling.readers.text_lines import split_lines
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 
@@ -123,7 +123,7 @@ def _read_nvbit_counts(file: InputFile, progress: Progress | None) -> FeatureRow
     parts, names = [], []
     lines_past = 0
     for _, text in pieces(file, progress):
-        matches = compute.extract_regex(lines_of(text), _COUNT)
+        matches = compute.extract_regex(split_lines(text), _COUNT)
         line = np.flatnonzero(to_numpy(matches.is_valid())) + lines_past + 1
         matches = compute.drop_null(matches)
         parts.append(
@@ -167,7 +167,7 @@ def _read_block_counts(file: InputFile, progress: Progress | None) -> FeatureRow
     import pyarrow as pa
     from pyarrow import compute
 
-    lines = pa.chunked_array([lines_of(text) for _, text in pieces(file, progress)])
+    lines = pa.chunked_array([split_lines(text) for _, text in pieces(file, progress)])
     # Below the title a line for a launch and a line of its counts alternate.
     places = np.flatnonzero(to_numpy(compute.match_substring_regex(lines, r"\S")))[1:]
     launch = compute.extract_regex(lines.take(to_arrow(places[0::2])), _LAUNCH)

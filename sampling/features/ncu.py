@@ -22,7 +22,7 @@ from sampling.parallel import Progress
 from sampling.readers import NumberLocale
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Layout, Rows, header_cells, parse
-from sampling.readers.text_lines import joined_lines, lines_of
+from sampling.readers.text_lines import join_lines, split_lines
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording
 
@@ -128,14 +128,14 @@ def _rows(
             raise ProfileError(message, path=file.path, remedy=_A_FILE_EACH)
         if is_past_header:
             # Lines that are no rows are made empty, so that the others keep their numbers.
-            lines = lines_of(text[start:])
+            lines = split_lines(text[start:])
             is_row = compute.match_substring_regex(lines, _QUOTED_ROW if is_quoted else _BARE_ROW)
             if compute.any(is_row).as_py():
                 lines = compute.if_else(is_row, lines, b"")
                 if _METRIC in titles:
                     lines = compute.replace_substring_regex(lines, first_cells, r"\1")
                 yield parse(
-                    file, layout, offset + start, joined_lines(lines), line + text.count(b"\n", 0, start)
+                    file, layout, offset + start, join_lines(lines), line + text.count(b"\n", 0, start)
                 )
         line += text.count(b"\n")
 

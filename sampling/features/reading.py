@@ -20,11 +20,11 @@ from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.parallel import Progress
 from sampling.readers import NumberLocale
-from sampling.readers.cells import WRITTEN, sizes_of
+from sampling.readers.cells import WRITTEN, parse_sizes
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.not_a_profile import file_error, is_table, other_sort
-from sampling.readers.registry import reader_of
+from sampling.readers.registry import find_reader
 from sampling.readers.table import PARQUET, Kind, Layout, Rows, floats, read_rows, table_header, unified
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording, listed, shortened
@@ -113,7 +113,7 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
                 return rows
         if not file.is_directory and _is_table(file):
             return _read_array(file) if file.head.startswith(_NPY) else _read_table(file, locale, progress)
-        reader = reader_of(file)
+        reader = find_reader(file)
         reason = re.split("[:,]", file_error(file).message.removeprefix(f"{file.path}: "))[0]
         if file.is_directory:
             reason = "a folder"
@@ -195,7 +195,7 @@ class FeatureTable:
         """
         if name in self:
             cells, codes = self.texts(name)
-            sizes, bad = sizes_of(cells)
+            sizes, bad = parse_sizes(cells)
             if bad >= 0:
                 raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
             return sizes[codes]
@@ -240,7 +240,7 @@ def _is_table(file: InputFile) -> bool:
     if file.head.startswith((PARQUET, _NPY)):
         return True
     # Text whose lines differ in their cells may still be a table, with a row to blame.
-    may_be = reader_of(file) is None and other_sort(file) is None
+    may_be = find_reader(file) is None and other_sort(file) is None
     return may_be and (is_table(file) or not {"id", "name"}.isdisjoint(_header(file)[0]))
 
 

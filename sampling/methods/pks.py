@@ -151,7 +151,7 @@ def _linked(rows: DistinctRows) -> Iterator[Groups]:
 def characteristics(launches: LaunchList) -> tuple[tuple[str, ...], BoolArray, list[str]]:
     """Return the paper's characteristics that any launch has, (n,) which have all these, and notes."""
     features = launches.features or Features()
-    characteristics = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
+    characteristics = {names[0]: features.first_present(names) for names in CHARACTERISTICS}
     columns = tuple(name for name in characteristics.values() if name is not None)
     complete = np.full(len(launches), bool(columns))
     for name in columns:

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.parallel import Progress, in_turn
+from sampling.parallel import Progress, scan
 from sampling.profile.identity import HashArray, SequenceDigests
 from sampling.profile.profile import Column, Part, Profile
-from sampling.reduction.duration_counts import DurationCounts, group_of_label
+from sampling.reduction.duration_counts import DurationCounts, label_groups
 from sampling.strata.draw import Draw
 
 #: Given group (-1: none) and duration of launches, finds those of drawn pairs: rows and numbers of the pairs.
@@ -71,8 +71,8 @@ def find_drawn_launches(
 ) -> DrawnLaunches:
     """Find every drawn launch by its occurrence number in the reduction that the draw was made on."""
     pairs, number = np.unique(draw.pair, return_inverse=True)
-    find = pair_finder(counts.group_of_pairs[pairs], counts.duration_ns[pairs])
-    groups_of = group_of_label(profile, counts)
+    find = pair_finder(counts.pair_groups[pairs], counts.duration_ns[pairs])
+    groups_of = label_groups(profile, counts)
     first_ids = np.array([part.first_id for part in profile.parts])
     holds = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
     selected = dict(zip(first_ids[holds].tolist(), counts.selected, strict=True))
@@ -109,7 +109,7 @@ def _locate(
     """
     digests = SequenceDigests(profile)
     start = _Before(-1, np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64), _NOTHING)
-    parts = in_turn(
+    parts = scan(
         profile.mapper,
         places,
         partial(_search_part, digests, by),
@@ -141,8 +141,8 @@ def _search_part(digests: SequenceDigests, by: tuple[Column, PairFinder] | None,
         rows, numbers = find(place.group_of.take(table[label]), table["duration_ns"])
         ids = part.first_id + rows
         is_inside = (ids >= selected.first_id) & (ids < selected.stop_id)
-        if selected.wanted is not None:
-            is_inside[is_inside] = selected.wanted[ids[is_inside] - selected.first_id]
+        if selected.mask is not None:
+            is_inside[is_inside] = selected.mask[ids[is_inside] - selected.first_id]
         rows, numbers = rows[is_inside], numbers[is_inside]
     return _Matches(table["signature"], digests.of_part(part, table["signature"]), rows, numbers)
 

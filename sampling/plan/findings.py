@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from sampling.methods.registry import method_named
 from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
-from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
 from sampling.record import Record
 from sampling.reduction.duration_counts import DurationCounts, clock_step_ns
 from sampling.reduction.region import COMMUNICATION, selected_sequences
-from sampling.reduction.run_order import RunOrder, Twins
-from sampling.reduction.timeline import DeviceTime
+from sampling.reduction.run_order import ReplicaRanks, RunOrder
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 #: A note is good to know, a warning breaks an assumption, with an error totals are not the run's.
@@ -83,7 +82,7 @@ class Finding:
 # Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """What findings are drawn from: a profile looked at once, and the design of its plan."""
+    """What findings are drawn from: a profile looked at once, and the design of its plan, if there is one."""
 
     profile: Profile
     counts: DurationCounts
@@ -91,7 +90,7 @@ class Evidence:
     counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
-    design: Design
+    design: Design | None = None
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
@@ -113,7 +112,10 @@ _Content = tuple[str, str, str] | tuple[str, str, str, tuple[Change, ...]]
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """Return what is found in a profile and the design of its plan, in a fixed order."""
+    """Return what is found in a profile and the design of its plan, in a fixed order.
+
+    Without a design nothing is said of how much a plan gains.
+    """
     contents: Iterator[tuple[str, _Content | None]] = (
         (check.__name__.strip("_").replace("_", "-"), check(evidence)) for check in _CHECKS
     )
@@ -125,7 +127,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def _severity(code: str, evidence: Evidence) -> Severity:
-    if code == "drift" and not evidence.design.random:
+    if code == "drift" and evidence.design is not None and not evidence.design.random:
         return "warning"
     facts = evidence.profile.facts
     if (
@@ -360,7 +362,7 @@ def _several_devices(evidence: Evidence) -> _Content | None:
 
 
 def _identical_ranks(evidence: Evidence) -> _Content | None:
-    alike_ns, twins = evidence.counts.time_of_alike_ns, evidence.order.twins
+    alike_ns, replicas = evidence.counts.replica_times_ns, evidence.order.replicas
     if alike_ns and evidence.counts.grouping.pool_devices:
         message = (
             f"{len(alike_ns)} processes or devices issue the same launches and are planned as one, whose "
@@ -372,27 +374,32 @@ def _identical_ranks(evidence: Evidence) -> _Content | None:
             )
         words = f"{len(alike_ns)} ranks planned as one"
         return words, f"{message}.", Wording("`each_rank` plans each by itself"), (Change("each_rank"),)
-    if twins is None:
+    if replicas is None:
         return None
-    ranks, almost = len(twins.sequences), "" if twins.in_order else "almost "
-    same = f"the same {twins.launches:,} launches in the same order"
+    ranks, almost = len(replicas.sequences), "" if replicas.in_order else "almost "
+    same = f"the same {replicas.launches:,} launches in the same order"
     if almost:
-        same = f"almost the same launches ({_percent(twins.same)} of {twins.launches:,})"
+        same = f"almost the same launches ({_percent(replicas.same)} of {replicas.launches:,})"
     slowest = "some of them take no time"
-    if twins.time_ratio is not None:
-        slowest = f"the slowest takes {_percent(twins.time_ratio - 1)} longer than the fastest"
+    if replicas.time_ratio is not None:
+        slowest = f"the slowest takes {_percent(replicas.time_ratio - 1)} longer than the fastest"
     message = (
         f"{ranks} processes or devices issue {same}: one of them takes 1/{ranks} of the simulations, but the "
         f"bound then covers it alone; {slowest}."
     )
     words = f"{ranks} ranks issue {almost}the same launches"
-    return words, message, *_choose_replica(evidence.profile.sequences, twins)
+    return words, message, *_choose_replica(evidence.profile.sequences, replicas)
 
 
-def _choose_replica(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
-    """Return how to keep one of the twins, and whatever is no twin, and the changes that do it."""
+def _choose_replica(
+    sequences: Sequence[LaunchSequence], replicas: ReplicaRanks
+) -> tuple[str, tuple[Change, ...]]:
+    """Return how to keep one of the replicas, and whatever is none, and the changes that do it."""
     pooled = Wording("pool them with `pool_devices`, which covers them all")
-    remaining, candidates = {twins.sequences[0], *twins.others}, {*twins.sequences, *twins.others}
+    remaining, candidates = (
+        {replicas.sequences[0], *replicas.different},
+        {*replicas.sequences, *replicas.different},
+    )
     by_device, by_process = ("devices", attrgetter("device")), ("processes", attrgetter("process"))
     for filters in ((by_device,), (by_process,), (by_device, by_process)):
         left, changes = candidates, []
@@ -404,7 +411,7 @@ def _choose_replica(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[
             filters_text = joined_texts(
                 " and ", [Wording(f"`{change.parameter}={change.value}`") for change in changes]
             )
-            advice = f"plan one with {{}} and count its total {len(twins.sequences)} times, or {{}}"
+            advice = f"plan one with {{}} and count its total {len(replicas.sequences)} times, or {{}}"
             return Wording(advice, filters_text, pooled), tuple(changes)
     return pooled, (Change("pool_devices"),)
 
@@ -422,7 +429,7 @@ def _drift(evidence: Evidence) -> _Content | None:
         f"{duration_text(drift.to_ns)} over the run{addition} {words} (rank correlation {drift.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", drift.middle_id)
-    if plan.random:
+    if plan is None or plan.random:
         message += "launches drawn at random stand for the whole run all the same, the first ones do not."
         remedy = Wording("keep to a method that draws at random; to look closer, {}", later)
         return words, message, remedy, (Change("launches", f"{drift.middle_id}:"),)
@@ -448,8 +455,13 @@ def _iterations(evidence: Evidence) -> _Content | None:
         message = f"Among launches {ids} {same} come {loop.iterations:,} times"
     message += f" ({_percent(loop.share)} of all{' there' if location else ''}){off}."
     advice = "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan"
-    changes = (Change("launches", "{}:{}".format(*loop.one)),)
-    return f"a loop of {counted(loop.iterations, 'iteration')}", message, Wording(advice, *loop.one), changes
+    changes = (Change("launches", "{}:{}".format(*loop.iteration_ids)),)
+    return (
+        f"a loop of {counted(loop.iterations, 'iteration')}",
+        message,
+        Wording(advice, *loop.iteration_ids),
+        changes,
+    )
 
 
 def _one_launch_dominates(evidence: Evidence) -> _Content | None:
@@ -472,6 +484,8 @@ def _one_launch_dominates(evidence: Evidence) -> _Content | None:
 
 def _not_worth_sampling(evidence: Evidence) -> _Content | None:
     plan, counts, launches = evidence.design, evidence.counts, evidence.counts.launches
+    if plan is None:
+        return None
     groups, share = 0, 0.0
     # Groups that are simulated whole though not small: where no noise floor is looked at, a group has as many
     # samples as its durations ask for.

@@ -363,7 +363,7 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
     Launches are ranked by (group, duration, id) in the plan's own recording, the order in which they are
     drawn; so the launches of a stratum, which is a range of pairs, follow each other.
     """
-    find = pair_finder(counts.group_of_pairs, counts.duration_ns)
+    find = pair_finder(counts.pair_groups, counts.duration_ns)
     next_rank = counts.launches_before[:-1].copy()
     by_rank = np.empty(counts.launches, dtype=np.int64)
     for part, groups, table in counted_launches(original, counts, ("duration_ns",)):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.plan.findings import FindingRecord
-from sampling.plan.study import Study
+from sampling.plan.study import Study, Survey
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchOrder
 from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
@@ -82,9 +83,10 @@ class GroupSummary(Record, frozen=True):
     min_ns: Nanoseconds
     max_ns: Nanoseconds
     #: Its strata, and the launches drawn of it; None where they are not its own.
-    clusters: Count | None
-    samples: Index | None
-    pooled: bool
+    #: Not there where nothing was planned.
+    clusters: Count | UnsetType | None = UNSET
+    samples: Index | UnsetType | None = UNSET
+    pooled: bool | UnsetType = UNSET
 
 
 class GroupHistogramCluster(Record, frozen=True):
@@ -133,7 +135,7 @@ def _count_streams(study: Study) -> int | None:
     return len(streams)
 
 
-def device_uses(study: Study) -> list[DeviceUse]:
+def device_uses(study: Survey) -> list[DeviceUse]:
     """Return every process and device that launches kernels."""
     described = {(device.process, device.device): device for device in study.profile.facts.devices}
     times = {time.sequence: time for time in study.device_times}
@@ -173,15 +175,11 @@ def busy_shares(study: Study) -> list[float]:
     return [time.busy_share for time in study.device_times if time.span_ns]
 
 
-def summarise_groups(study: Study, groups: Sequence[int] | None = None) -> list[GroupSummary]:
+def summarise_groups(study: Survey, groups: Sequence[int] | None = None) -> list[GroupSummary]:
     """Return kernel groups: those of these indices (rank - 1), in their order; all by rank by default."""
     statistics = study.groups
     indices = range(len(study.counts.groups)) if groups is None else groups
     positions = np.asarray(indices, dtype=np.int64)
-    has_own = ~statistics.pooled[positions]
-    clusters_and_samples = (
-        _own_counts(values, positions, has_own) for values in (statistics.clusters, statistics.samples)
-    )
     figures = (
         statistics.launches,
         statistics.total_duration_ns,
@@ -191,12 +189,19 @@ def summarise_groups(study: Study, groups: Sequence[int] | None = None) -> list[
         statistics.cov,
         statistics.min_ns,
         statistics.max_ns,
-        statistics.pooled,
     )
     columns = [values[positions].tolist() for values in figures]
+    # Nothing is said of strata where nothing was planned.
+    planned: list[list[Any]] = [[UNSET] * len(positions)] * 3
+    if study.design is not None:
+        is_pooled = statistics.pooled[positions]
+        own = (
+            _own_counts(values, positions, ~is_pooled) for values in (statistics.clusters, statistics.samples)
+        )
+        planned = [*own, is_pooled.tolist()]
     summaries = []
-    for index, *row in zip(indices, *columns, *clusters_and_samples, strict=True):
-        launches, total_ns, share, mean_ns, std_ns, cov, min_ns, max_ns, pooled, clusters, samples = row
+    for index, *row in zip(indices, *columns, *planned, strict=True):
+        launches, total_ns, share, mean_ns, std_ns, cov, min_ns, max_ns, clusters, samples, pooled = row
         group = study.counts.groups[index]
         summaries.append(
             GroupSummary(

@@ -56,17 +56,10 @@ class GroupStatistics:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study(Evidence):
-    """A profile looked at once, for which one method has designed a plan, and what was found."""
+class Survey(Evidence):
+    """A profile looked at once: its kernel groups, and what was found."""
 
-    #: What the plan was asked, and the user's split decisions.
-    request: PlanRequest
-    overrides: Overrides = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
-    #: How the feature files fitted.
-    reports: tuple[JoinReport, ...] = ()
-    #: Why feature files were of no use to a plan that needs none; empty where they were.
-    unfit: str = ""
 
     @property
     def launches_of_sequences(self) -> Counter[LaunchSequence]:
@@ -75,11 +68,6 @@ class Study(Evidence):
         for part in self.counted:
             launches[self.profile.sequences[part.sequence]] += part.launches
         return launches
-
-    @property
-    def speedup(self) -> float | None:
-        """The design's expected speedup; None where it samples no time."""
-        return self.design.speedup
 
     @property
     def span_ns(self) -> int | None:
@@ -98,7 +86,7 @@ class Study(Evidence):
         counts, design = self.counts, self.design
         mean_ns = counts.group_duration_ns / counts.group_launches
         clusters, samples, is_pooled = None, None, np.zeros(len(counts.groups), dtype=np.bool_)
-        if (design.strata.group >= 0).all():
+        if design is not None and (design.strata.group >= 0).all():
             of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
             clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
             drawn_launches = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
@@ -117,6 +105,42 @@ class Study(Evidence):
             samples=samples,
             pooled=is_pooled,
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study(Survey):
+    """A profile looked at once, for which one method has designed a plan."""
+
+    #: What the plan was asked, and the user's split decisions.
+    request: PlanRequest
+    overrides: Overrides = field(default_factory=dict)
+    design: Design
+    #: How the feature files fitted.
+    reports: tuple[JoinReport, ...] = ()
+    #: Why feature files were of no use to a plan that needs none; empty where they were.
+    unfit: str = ""
+
+    @property
+    def speedup(self) -> float | None:
+        """The design's expected speedup; None where it samples no time."""
+        return self.design.speedup
+
+
+def survey_profile(profile: Profile, request: PlanRequest, progress: Progress | None = None) -> Survey:
+    """Reduce a profile and find what is odd about it; of what is asked only the selection counts.
+
+    Raises EmptySelectionError, NotApplicableError: see `count_durations`.
+    """
+    counts = count_durations(profile, request.grouping, request.region, progress)
+    counted = counted_parts(profile, counts)
+    survey = Survey(
+        profile=profile,
+        counts=counts,
+        counted=counted,
+        device_times=device_times(profile, counted, progress),
+        order=run_order(profile, counts, progress),
+    )
+    return replace(survey, findings=findings(survey))
 
 
 def study(

@@ -102,16 +102,16 @@ def hash_beside(files: Iterable[ProfileFile]) -> None:
 
     for file in files:
         if file.sha256 is None and file not in _BEGUN:
-            found: list[str] = []
-            thread = Thread(target=_hash, args=(file.location, found), daemon=True)
+            digests: list[str] = []
+            thread = Thread(target=_hash, args=(file.location, digests), daemon=True)
             thread.start()
-            _BEGUN[file] = thread, found
+            _BEGUN[file] = thread, digests
 
 
-def _hash(location: Path, found: list[str]) -> None:
+def _hash(location: Path, digests: list[str]) -> None:
     # What cannot be read is told to who asks for the hash, and then reads it once more.
     with suppress(OSError):
-        found.append(content_sha256(location))
+        digests.append(content_sha256(location))
 
 
 def sha256_as_read(file: ProfileFile) -> str:
@@ -123,10 +123,10 @@ def sha256_as_read(file: ProfileFile) -> str:
     OSError : it was deleted.
     """
     digest = file.sha256
-    if (begun := _BEGUN.pop(file, None)) is not None:
-        thread, found = begun
+    if (started := _BEGUN.pop(file, None)) is not None:
+        thread, digests = started
         thread.join()
-        digest = found[0] if found else None
+        digest = digests[0] if digests else None
     digest = digest or content_sha256(file.location)
     # Checked after the hash, which may take long: a file that is the same now was the same when hashed.
     refuse_changed([file])
@@ -150,10 +150,10 @@ def fingerprints(profile: Profile, progress: Progress | None = None) -> tuple[Se
     """Return the fingerprint of every sequence of a profile, in id order; read once."""
     if profile not in _KNOWN:
         digests, parts = SequenceDigests(profile), profile.parts
-        for done, (part, digest) in enumerate(zip(parts, profile.map(digests.of_all, parts), strict=True)):
+        for count, (part, digest) in enumerate(zip(parts, profile.map(digests.of_all, parts), strict=True)):
             digests.add(part, digest)
             if progress is not None:
-                progress(done + 1, len(parts), "comparing launches")
+                progress(count + 1, len(parts), "comparing launches")
         digests.finish(profile)
     return _KNOWN[profile]
 
@@ -171,7 +171,9 @@ class SequenceDigests:
         self._kernels: KernelTable | None = profile.kernels
         self._first_ids = profile.first_ids
         self._sums = np.zeros(len(profile.sequences), dtype=np.uint64)
-        self._longest = min(PIECE_LAUNCHES, max((each.launches for each in profile.sequences), default=0))
+        self._longest = min(
+            PIECE_LAUNCHES, max((sequence.launches for sequence in profile.sequences), default=0)
+        )
         self._hashes = signature_hashes(profile.kernels)
 
     def __getstate__(self) -> dict[str, object]:
@@ -190,13 +192,13 @@ class SequenceDigests:
         # An array of one number, as numpy warns where single numbers overflow.
         total = np.zeros(1, dtype=np.uint64)
         ordinal = part.first_id - self._first_ids[part.sequence]
-        done = 0
-        while done < len(signature):
-            piece, place = divmod(ordinal + done, PIECE_LAUNCHES)
-            run = hashes.take(signature[done : done + PIECE_LAUNCHES - place])
+        offset = 0
+        while offset < len(signature):
+            piece, place = divmod(ordinal + offset, PIECE_LAUNCHES)
+            run = hashes.take(signature[offset : offset + PIECE_LAUNCHES - place])
             added = np.dot(run, multipliers[place : place + len(run)])
             total += added * multipliers[piece : piece + 1] if piece else added
-            done += len(run)
+            offset += len(run)
         return total
 
     def add(self, part: Part, total: HashArray) -> None:

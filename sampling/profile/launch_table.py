@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, joined
 from sampling.errors import ProfileError
 from sampling.parallel import Lock, ordered_map
-from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, operators_of
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, find_range_operators
 from sampling.profile.profile import (
     Column,
     KernelTable,
@@ -29,7 +29,7 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
-from sampling.profile.times import NO_START, overlong_launches, starts_of
+from sampling.profile.times import NO_START, find_starts, overlong_launches
 
 PART_LAUNCHES = 1 << 20
 # Of a few rows that can be no launch the others are read; many say that the file is not what it seems.
@@ -86,7 +86,7 @@ def joined_columns(parts: Sequence[LaunchColumns]) -> LaunchColumns:
 
 def _stacked(values: Sequence[Any]) -> Any:
     """Return the same column of several parts, an array or three, as one; None where a part lacks it."""
-    if len(values) == 1 or any(each is None for each in values):
+    if len(values) == 1 or any(value is None for value in values):
         return values[0] if len(values) == 1 else None
     if isinstance(values[0], np.ndarray):
         return joined(values)
@@ -116,9 +116,9 @@ class RowsLeftOut:
         message, row, column = self._first
         share = self._rows / (self._rows + launches)
         if not launches or (self._rows > _MOST_LEFT_OUT and share > _MOST_LEFT_OUT_SHARE):
-            more = "" if self._rows == 1 else f", the first of {self._rows:,} rows that can be no launch"
+            remark = "" if self._rows == 1 else f", the first of {self._rows:,} rows that can be no launch"
             remedy = "record or export the profile again"
-            raise ProfileError(f"{message}{more}", path=self._path, row=row, column=column, remedy=remedy)
+            raise ProfileError(f"{message}{remark}", path=self._path, row=row, column=column, remedy=remedy)
         place = ", ".join(part for part in (row and f"row {row:,}", column and f"column {column}") if part)
         first = f"{place}: {message}" if place else message
         return replace(facts, rows_left_out=self._rows, first_left_out=first)
@@ -149,12 +149,12 @@ class LaunchTableBuilder:
                 row=self._rows + worst + 1,
                 remedy="record or export the profile again",
             )
-        kept = {name: getattr(part, name) for name in ("order", "process", "start_ns", *_NOT_STORED)}
+        columns = {name: getattr(part, name) for name in ("order", "process", "start_ns", *_NOT_STORED)}
         for name in ("device", "stream"):
             values = getattr(part, name)
-            kept[name] = None if values is None else joined([values.astype(np.int32)])
+            columns[name] = None if values is None else joined([values.astype(np.int32)])
         signature = self._kernels.intern(part.name, part.grid, part.block)
-        self._parts.append({"signature": signature, "duration_ns": duration_ns, **kept})
+        self._parts.append({"signature": signature, "duration_ns": duration_ns, **columns})
         self._rows += len(duration_ns)
 
     def finish(
@@ -184,7 +184,7 @@ class LaunchTableBuilder:
         self._parts.clear()
         by_time: Sequence[AnyIntArray | None] = [columns.pop("order"), None]
         if (start_ns := columns["start_ns"]) is not None:
-            starts = starts_of(start_ns, columns["duration_ns"], by_time[0])
+            starts = find_starts(start_ns, columns["duration_ns"], by_time[0])
             columns |= {"start_ns": starts.start_ns, "duration_ns": starts.duration_ns}
             by_time, facts = starts.keys, replace(facts, without_start=starts.missing)
         order, sequences = in_sequences(
@@ -194,37 +194,39 @@ class LaunchTableBuilder:
         def placed(values: NDArray[Any]) -> NDArray[Any]:
             return values if order is None else values[order]
 
-        step_ns, apart, begun = (
-            None if (each := columns.pop(name)) is None else placed(each) for name in _NOT_STORED
+        step_ns, apart, api_start_ns = (
+            None if (column := columns.pop(name)) is None else placed(column) for name in _NOT_STORED
         )
         is_apart = None if apart is None else apart.astype(np.bool_)
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
-        kept = {name: placed(each) for name in stored if (each := columns.pop(name)) is not None}
-        kept["duration_ns"], facts = self._cut(kept, sequences, step_ns, is_apart, facts)
-        known = {name: placed(values) for name, values in (metrics or {}).items()}
-        found = None if ranges is None else ranges(sequences, begun)
+        stored_columns = {
+            name: placed(column) for name in stored if (column := columns.pop(name)) is not None
+        }
+        stored_columns["duration_ns"], facts = self._cut(stored_columns, sequences, step_ns, is_apart, facts)
+        metric = {name: placed(values) for name, values in (metrics or {}).items()}
+        named_ranges = None if ranges is None else ranges(sequences, api_start_ns)
         operator: OperatorColumn | None = None
         if operators is not None:
-            operator = OperatorColumn(self._kernels, kept["signature"], operators, order, sequences)
-        elif found is not None:
-            named = partial(operators_of, found, [each.launches for each in sequences])
-            find = named if captured is None else partial(_of_capture, captured, order, named)
-            operator = OperatorColumn(self._kernels, kept["signature"], find)
+            operator = OperatorColumn(self._kernels, stored_columns["signature"], operators, order, sequences)
+        elif named_ranges is not None:
+            named = partial(find_range_operators, named_ranges, [sequence.launches for sequence in sequences])
+            find = named if captured is None else partial(_capture_operators, captured, order, named)
+            operator = OperatorColumn(self._kernels, stored_columns["signature"], find)
         return Profile(
             format=format_name,
             files=(replace(file, launches=self._rows),),
             kernels=self._kernels,
             sequences=sequences,
-            parts=ColumnsInMemory(self._kernels, kept, known, operator).parts(sequences),
-            columns=frozenset({*kept, "name", *(() if operator is None else ("operator",))}),
+            parts=ColumnsInMemory(self._kernels, stored_columns, metric, operator).parts(sequences),
+            columns=frozenset({*stored_columns, "name", *(() if operator is None else ("operator",))}),
             facts=facts,
-            metric_names=tuple(known),
-            ranges=found,
+            metric_names=tuple(metric),
+            ranges=named_ranges,
         )
 
     def _cut(
         self,
-        kept: Table,
+        table: Table,
         sequences: Sequence[LaunchSequence],
         step_ns: AnyIntArray | None,
         apart: BoolArray | None,
@@ -234,17 +236,17 @@ class LaunchTableBuilder:
 
         Where these are kept they are as recorded.
         """
-        duration_ns = kept["duration_ns"]
-        if not kept.keys() >= {"start_ns", "stream"}:
+        duration_ns = table["duration_ns"]
+        if not table.keys() >= {"start_ns", "stream"}:
             return duration_ns, facts
-        columns = kept["start_ns"], duration_ns, kept["stream"]
+        columns = table["start_ns"], duration_ns, table["stream"]
         if facts.without_start:
             untimed = columns[0] == NO_START
             apart = untimed if apart is None else apart | untimed
 
         def overlong(sequence: LaunchSequence) -> tuple[IntArray, IntArray]:
             rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
-            start_ns, lasts_ns, stream = (each[rows] for each in columns)
+            start_ns, lasts_ns, stream = (column[rows] for column in columns)
             places, limits_ns = overlong_launches(
                 start_ns,
                 lasts_ns,
@@ -257,7 +259,7 @@ class LaunchTableBuilder:
         ids, limits_ns = map(np.concatenate, zip(*ordered_map(overlong, sequences), strict=True))
         if not len(ids):
             return duration_ns, facts
-        name = self._kernels.signature(int(kept["signature"][ids[0]])).name
+        name = self._kernels.signature(int(table["signature"][ids[0]])).name
         facts = with_overlong(
             facts, duration_ns[ids] - limits_ns, self._kernels.names.full(name), are_kept=self._keep_overlong
         )
@@ -280,13 +282,13 @@ def with_overlong(
     )
 
 
-def _of_capture(
+def _capture_operators(
     captured: Callable[[], FoundOperators], order: IntArray | None, named: Callable[[], FoundOperators]
 ) -> FoundOperators:
     """Return operators as captured where there is one, in the order of those that are named."""
-    (texts, text), (others, other) = captured(), named()
+    (texts, text), (named_texts, named_text) = captured(), named()
     text = text if order is None else text[order]
-    return [*texts, *others], np.where(text > 0, text, other + len(texts))
+    return [*texts, *named_texts], np.where(text > 0, text, named_text + len(texts))
 
 
 def in_sequences(
@@ -347,9 +349,9 @@ class OperatorColumn:
             if self._codes is None:
                 texts, text = self.find()
                 placed = text if self.order is None else text[self.order]
-                for each in self.begun_late:
-                    own = slice(each.first_id, each.first_id + each.launches)
-                    placed[own] = self._as_repeated(placed[own], self.signature[own])
+                for sequence in self.begun_late:
+                    rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
+                    placed[rows] = self._as_repeated(placed[rows], self.signature[rows])
                 self._codes = self.kernels.intern_operators(texts, placed, self.signature)
             return self._codes
 
@@ -363,19 +365,19 @@ class OperatorColumn:
         if first < _FEWEST_REPEATED:
             return text
         name = self.kernels.signature_names()[signature]
-        later, wanted = name[first:].tobytes(), name[:first].tobytes()
-        told: AnyIntArray | None = None
-        at = later.find(wanted)
-        while at >= 0:
+        later, pattern = name[first:].tobytes(), name[:first].tobytes()
+        best: AnyIntArray | None = None
+        byte = later.find(pattern)
+        while byte >= 0:
             # Bytes that are alike but begin within a number are no place.
-            place, within = divmod(at, name.itemsize)
-            if not within:
-                found = text[first + place : 2 * first + place]
-                told = found if told is None else told
-                if (found != told).any():
+            place, remainder = divmod(byte, name.itemsize)
+            if not remainder:
+                candidate = text[first + place : 2 * first + place]
+                best = candidate if best is None else best
+                if (candidate != best).any():
                     return text
-            at = later.find(wanted, at + (1 if within else len(wanted)))
-        return text if told is None else np.concatenate([told, text[first:]])
+            byte = later.find(pattern, byte + (1 if remainder else len(pattern)))
+        return text if best is None else np.concatenate([best, text[first:]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -389,14 +391,14 @@ class ColumnsInMemory:
 
     def load(self, rows: slice, columns: Sequence[Column]) -> Table:
         """Return views of the columns, or the name codes looked up from the signatures."""
-        found: dict[Column, AnyIntArray]
+        table: dict[Column, AnyIntArray]
         stored = [column for column in columns if column not in {"name", "operator"}]
-        found = {column: self.columns[column][rows] for column in stored}
+        table = {column: self.columns[column][rows] for column in stored}
         if "operator" in columns and self.operator is not None:
-            found["operator"] = self.operator.codes()[rows]
+            table["operator"] = self.operator.codes()[rows]
         if "name" in columns:
-            found["name"] = self.kernels.signature_names()[self.columns["signature"][rows]]
-        return found
+            table["name"] = self.kernels.signature_names()[self.columns["signature"][rows]]
+        return table
 
     def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return views of the metrics, NaN for one that is not there."""
@@ -406,9 +408,14 @@ class ColumnsInMemory:
     def parts(self, sequences: Sequence[LaunchSequence]) -> tuple[Part, ...]:
         """Return the parts of sequences that follow each other."""
         return tuple(
-            Part(index, first, self, slice(first, min(first + PART_LAUNCHES, each.first_id + each.launches)))
-            for index, each in enumerate(sequences)
-            for first in range(each.first_id, each.first_id + each.launches, PART_LAUNCHES)
+            Part(
+                index,
+                first,
+                self,
+                slice(first, min(first + PART_LAUNCHES, sequence.first_id + sequence.launches)),
+            )
+            for index, sequence in enumerate(sequences)
+            for first in range(sequence.first_id, sequence.first_id + sequence.launches, PART_LAUNCHES)
         )
 
 
@@ -427,12 +434,12 @@ def with_kernels(profile: Profile, kernels: KernelTable) -> Profile:
         )
     moved = ColumnsInMemory(kernels, columns, source.metric, operator)
     parts = tuple(replace(part, source=moved) for part in profile.parts)
-    made = replace(profile, kernels=kernels, parts=parts)
-    made.found = profile.found if is_same else {}
-    return made
+    moved_profile = replace(profile, kernels=kernels, parts=parts)
+    moved_profile.reduced = profile.reduced if is_same else None
+    return moved_profile
 
 
-def runs_of(
+def find_range_runs(
     texts: Sequence[str],
     events: IntArray,
     sequences: Sequence[LaunchSequence],
@@ -450,21 +457,21 @@ def runs_of(
     runs = [np.zeros((4, 0), dtype=np.int64)]
     for index, sequence in enumerate(sequences):
         starts = api_start_ns[sequence.first_id : sequence.first_id + sequence.launches]
-        known = np.flatnonzero(starts != NO_CALL)
+        issued = np.flatnonzero(starts != NO_CALL)
         # In order but for sequences ordered by the correlation numbers of several threads; sorted, every
         # range keeps the number of its launches.
-        times = np.sort(starts[known], kind="stable")
-        own = np.flatnonzero(process == sequence.process)
-        low, high = np.searchsorted(times, (begin_ns[own], end_ns[own]))
+        times = np.sort(starts[issued], kind="stable")
+        rows = np.flatnonzero(process == sequence.process)
+        low, high = np.searchsorted(times, (begin_ns[rows], end_ns[rows]))
         filled = high > low
-        own, low, high = own[filled], low[filled], high[filled]
+        rows, low, high = rows[filled], low[filled], high[filled]
         # Launches without a call after the last one inside lie outside, unless the range never closed.
-        stop = np.where(end_ns[own] == STILL_OPEN, len(starts), known[high - 1] + 1)
-        runs.append(np.stack([own, np.full(len(own), index), known[low], stop]))
+        stop = np.where(end_ns[rows] == STILL_OPEN, len(starts), issued[high - 1] + 1)
+        runs.append(np.stack([rows, np.full(len(rows), index), issued[low], stop]))
     joined = np.concatenate(runs, axis=1)
     opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
     return RangeRuns(texts, text[opened], sequence_of, first, stop, opened)
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (_of_capture,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (_capture_operators,)

@@ -55,14 +55,14 @@ class RangeRuns:
 
     def holding(self, text: str) -> RangeRuns:
         """Return the ranges whose name contains a text."""
-        return self._of([code for code, name in enumerate(self.texts) if text in name])
+        return self._select([code for code, name in enumerate(self.texts) if text in name])
 
     def named(self, text: str) -> RangeRuns:
         """Return the ranges of exactly this name, else those whose name contains it."""
         exact = [code for code, name in enumerate(self.texts) if name == text]
-        return self._of(exact) if exact else self.holding(text)
+        return self._select(exact) if exact else self.holding(text)
 
-    def _of(self, codes: list[int]) -> RangeRuns:
+    def _select(self, codes: list[int]) -> RangeRuns:
         rows = np.flatnonzero(np.isin(self.text, codes))
         columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal, self.opened)
         return RangeRuns(self.texts, *(column[rows] for column in columns))
@@ -113,7 +113,7 @@ class JoinedRanges:
         return RangeRuns(tuple(codes), *map(np.concatenate, zip(*columns, strict=True)))
 
 
-def operators_of(source: RangeSource, launches: Sequence[int]) -> tuple[Sequence[str], IntArray]:
+def find_range_operators(source: RangeSource, launches: Sequence[int]) -> tuple[Sequence[str], IntArray]:
     """Return the texts of operators, the first one "", and (n,) the index of every launch's, 0 for none.
 
     It is the outermost range of an operator of ATen (PyTorch's ``emit_nvtx`` makes some), else the innermost
@@ -160,13 +160,13 @@ class Paths:
 
     def matching(self, text: str) -> list[int]:
         """Return the paths that are written so; where there is none, those that end so."""
-        written: list[str] = []
+        texts: list[str] = []
         for code, parent in zip(self.text.tolist(), self.parent.tolist(), strict=True):
-            above = "" if parent == _NONE else written[parent] + PATH_SEPARATOR
-            written.append(above + self.texts[code])
-        exact = [path for path, each in enumerate(written) if each == text]
+            above = "" if parent == _NONE else texts[parent] + PATH_SEPARATOR
+            texts.append(above + self.texts[code])
+        exact = [path for path, path_text in enumerate(texts) if path_text == text]
         ending = PATH_SEPARATOR + text
-        return exact or [path for path, each in enumerate(written) if each.endswith(ending)]
+        return exact or [path for path, path_text in enumerate(texts) if path_text.endswith(ending)]
 
 
 def enclosing(reach: IntArray) -> IntArray:
@@ -210,8 +210,8 @@ def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
     return Paths(runs.texts, *map(np.concatenate, zip(*columns, strict=True))), path[:-1]
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (
     RangeRuns,
-    operators_of,
+    find_range_operators,
 )

@@ -71,15 +71,15 @@ class NameTable:
                 code = self._codes.setdefault(name, len(self._full))
                 if code == len(self._full):
                     self._full.append(name)
-                for known, given in ((self._short, short), (self._mangled, mangled)):
-                    if given is not None and (form := given[row]):
-                        known.setdefault(code, form)
+                for spellings, new in ((self._short, short), (self._mangled, mangled)):
+                    if new is not None and (form := new[row]):
+                        spellings.setdefault(code, form)
                 codes[row] = code
         return codes
 
-    def add(self, other: NameTable) -> NDArray[np.int32]:
+    def add(self, table: NameTable) -> NDArray[np.int32]:
         """Return the code here of each name of another table, new ones added."""
-        return self.intern(*other.recorded())
+        return self.intern(*table.recorded())
 
     def recorded(self) -> tuple[list[str], list[str | None], list[str | None]]:
         """Return the full, short and mangled form of every name so far; None where it was not recorded."""
@@ -107,8 +107,8 @@ class NameTable:
 
     def matching(self, predicate: Callable[[str], bool]) -> BoolArray:
         """Return for every code so far whether ``predicate`` holds for its name, recorded or readable."""
-        found = [predicate(name) or predicate(readable_name(name)) for name in self._full[:]]
-        return np.array(found, dtype=np.bool_)
+        is_matching = [predicate(name) or predicate(readable_name(name)) for name in self._full[:]]
+        return np.array(is_matching, dtype=np.bool_)
 
 
 def readable_name(name: str) -> str:
@@ -144,14 +144,14 @@ def short_name(full: str) -> str:
     """
     text = readable_name(full)
     plain = _PLAIN.match(text)
-    return plain[1] if plain else name_parts(text).own
+    return plain[1] if plain else name_parts(text).function
 
 
 class NameParts(NamedTuple):
     """A demangled name taken apart; one that does not parse is its own name."""
 
     #: The function's own name, and what it stands in, without template arguments.
-    own: str
+    function: str
     scopes: tuple[str, ...]
     #: Its template arguments, without the brackets; those of its scope, where it has none itself.
     arguments: str
@@ -171,8 +171,8 @@ def name_parts(full: str) -> NameParts:
             template = bracket
         elif full[bracket.start] == "(":
             # A function that this one stands in, an unnamed namespace or a type; else its own parameters.
-            if inside := _SCOPE_FOLLOWS.match(full, begin):
-                begin = inside.start(1)
+            if scope_match := _SCOPE_FOLLOWS.match(full, begin):
+                begin = scope_match.start(1)
             elif not bare.rstrip().endswith("decltype"):
                 begin = end = bracket.start
                 break
@@ -180,10 +180,10 @@ def name_parts(full: str) -> NameParts:
     scopes = [scope for scope in words[-1].split("::") if scope] if words else []
     if not scopes:
         return NameParts(full, (), "", "", "")
-    has_own = not full[template.stop : end].strip()
+    ends_with_them = not full[template.stop : end].strip()
     arguments = full[template][1:].removesuffix(">")
-    own, of_scope = (arguments, "") if has_own else ("", arguments)
-    return NameParts(scopes[-1], tuple(scopes[:-1]), own, of_scope, full[end:])
+    of_function, of_scope = (arguments, "") if ends_with_them else ("", arguments)
+    return NameParts(scopes[-1], tuple(scopes[:-1]), of_function, of_scope, full[end:])
 
 
 def _outermost_brackets(text: str) -> Iterator[slice]:
@@ -192,17 +192,17 @@ def _outermost_brackets(text: str) -> Iterator[slice]:
     A ``>`` within other brackets closes nothing (``f<(a > b)>``), and these close a ``<`` that is none.
     """
     opened, start = "", 0
-    for found in _BRACKET.finditer(text):
-        mark = found[0]
+    for bracket in _BRACKET.finditer(text):
+        mark = bracket[0]
         if mark in _CLOSING:
-            start = start if opened else found.start()
+            start = start if opened else bracket.start()
             opened += mark
         elif mark in _OPENING:
             place = opened.rfind(_OPENING[mark])
             if place >= 0 and (mark != ">" or place + 1 == len(opened)):
                 opened = opened[:place]
                 if not opened:
-                    yield slice(start, found.end())
+                    yield slice(start, bracket.end())
     if opened:
         yield slice(start, len(text))
 
@@ -227,7 +227,7 @@ _ROCM = re.compile(
 )
 
 
-def is_of_rocm(full: str) -> bool:
+def is_rocm_name(full: str) -> bool:
     """Return whether a kernel's name says that it runs on a GPU of AMD; most say nothing of whose it is."""
     return _ROCM.search(full) is not None
 
@@ -278,8 +278,8 @@ elementwise    hfp8|fp8_?rowwise|glu(?![a-z])|_and_mul|_quant(?![a-z])|dequant|\
 def _whole_words(*words: str) -> re.Pattern[str]:
     """Return a pattern of words that stand alone or begin with a capital: add_bias, addBias, no unbiased."""
     lower, upper, capital = ("|".join(map(form, words)) for form in (str.lower, str.upper, str.capitalize))
-    alone = rf"(?<![a-zA-Z])(?:(?:{lower})(?![a-z])|(?:{upper})(?![a-zA-Z]))"
-    return re.compile(rf"{alone}|(?:{capital}|ReLU)(?![a-z])")
+    pattern = rf"(?<![a-zA-Z])(?:(?:{lower})(?![a-z])|(?:{upper})(?![a-zA-Z]))"
+    return re.compile(rf"{pattern}|(?:{capital}|ReLU)(?![a-z])")
 
 
 _OF_PATTERN = [(kind, re.compile(pattern)) for kind, pattern in map(str.split, _KINDS.strip().splitlines())]
@@ -291,24 +291,24 @@ KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _OF_PATTERN if kind
 
 
 @lru_cache(maxsize=8192)
-def kind_of(name: str) -> str:
+def classify_kernel(name: str) -> str:
     """Return the kind of a kernel by its full name, mangled or not; `OTHER` where the name does not say."""
     if is_communication(name):
         return KINDS[0]
     readable = readable_name(name)
     lower = readable.lower()
-    told = chain(
+    kinds = chain(
         (kind for kind, pattern in _OF_PATTERN if pattern.search(lower)),
         (kind for kind, pattern in _OF_WORDS if pattern.search(readable)),
     )
-    return next(told, OTHER)
+    return next(kinds, OTHER)
 
 
 def shares_by_kind(names: Sequence[str], duration_ns: Sequence[int]) -> dict[str, float]:
     """Return each kind's share of the time of kernel groups, of these names and times, the largest first."""
     time_ns = dict.fromkeys(KINDS, 0.0)
     for name, group_ns in zip(names, duration_ns, strict=True):
-        time_ns[kind_of(name)] += group_ns
+        time_ns[classify_kernel(name)] += group_ns
     total_ns = sum(time_ns.values()) or 1.0
-    shares = {kind: each / total_ns for kind, each in time_ns.items() if each}
+    shares = {kind: duration / total_ns for kind, duration in time_ns.items() if duration}
     return dict(sorted(shares.items(), key=lambda share: -share[1]))

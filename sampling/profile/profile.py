@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -20,8 +19,8 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
-from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
-from sampling.profile.names import NameTable, is_of_rocm
+from sampling.profile.named_ranges import NamedRange, RangeSource
+from sampling.profile.names import NameTable, is_rocm_name
 from sampling.profile.times import NO_START
 
 if TYPE_CHECKING:
@@ -185,23 +184,23 @@ class KernelTable:
 
         Grid and block are x, y, z each; all zero in a row whose dimensions are unknown.
         """
-        known = {0: name, **dict(enumerate(grid or (), 1)), **dict(enumerate(block or (), 4))}
-        codes, first_rows = dense_codes(list(known.values()))
+        columns = {0: name, **dict(enumerate(grid or (), 1)), **dict(enumerate(block or (), 4))}
+        codes, first_rows = dense_codes(list(columns.values()))
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
-        for place, column in known.items():
+        for place, column in columns.items():
             distinct[:, place] = column[first_rows]
         return self.add_rows(distinct).take(codes)
 
     def add_rows(self, rows: IntArray) -> NDArray[np.int32]:
         """Return (k,) the codes of (k, 7) name, grid and block, new ones in the order in which they come."""
         with self._lock:
-            found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
-        return np.array(found, dtype=np.int32)
+            codes = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, rows.tolist())]
+        return np.array(codes, dtype=np.int32)
 
-    def add(self, other: KernelTable) -> NDArray[np.int32]:
+    def add(self, table: KernelTable) -> NDArray[np.int32]:
         """Return (signatures,) the code here of every signature of another table, adding new ones."""
-        rows = other.signature_rows().copy()
-        rows[:, 0] = self.names.add(other.names)[rows[:, 0]]
+        rows = table.signature_rows().copy()
+        rows[:, 0] = self.names.add(table.names)[rows[:, 0]]
         return self.add_rows(rows)
 
     def signature(self, code: int) -> Signature:
@@ -224,10 +223,11 @@ class KernelTable:
         codes, first_rows = dense_codes([text, signature])
         pairs = zip(text[first_rows].tolist(), signature[first_rows].tolist(), strict=True)
         with self._lock:
-            found = [
-                self._operators.setdefault((texts[at], code), len(self._operators)) for at, code in pairs
+            codes_of_pairs = [
+                self._operators.setdefault((texts[index], code), len(self._operators))
+                for index, code in pairs
             ]
-        return np.array(found, dtype=np.int32).take(codes)
+        return np.array(codes_of_pairs, dtype=np.int32).take(codes)
 
     def operators(self) -> tuple[list[str], IntArray]:
         """Return (operators,) the text of every operator's code so far, and the code of its signature.
@@ -273,12 +273,12 @@ class Part:
     source: Source = field(repr=False)
     rows: slice
     #: (rows,) which of these launches are meant, the first and the last among them; None: all.
-    wanted: BoolArray | None = field(default=None, repr=False)
+    mask: BoolArray | None = field(default=None, repr=False)
 
     @property
     def launches(self) -> int:
         """How many launches are meant."""
-        return self.stop_id - self.first_id if self.wanted is None else int(np.count_nonzero(self.wanted))
+        return self.stop_id - self.first_id if self.mask is None else int(np.count_nonzero(self.mask))
 
     @property
     def stop_id(self) -> int:
@@ -288,31 +288,31 @@ class Part:
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns."""
         table = self.source.load(self.rows, columns)
-        return table if self.wanted is None else {name: each[self.wanted] for name, each in table.items()}
+        return table if self.mask is None else {name: values[self.mask] for name, values in table.items()}
 
     def metrics(self, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return (launches,) some of ``Profile.metric_names``, NaN where a launch has none."""
         table = self.source.metrics(self.rows, names)
-        return table if self.wanted is None else {name: each[self.wanted] for name, each in table.items()}
+        return table if self.mask is None else {name: values[self.mask] for name, values in table.items()}
 
     def ids(self, places: IntArray) -> IntArray:
         """Return the ids of launches, counted among those that are meant from 0."""
-        return self.first_id + (places if self.wanted is None else np.flatnonzero(self.wanted)[places])
+        return self.first_id + (places if self.mask is None else np.flatnonzero(self.mask)[places])
 
-    def narrowed(self, inside: BoolArray) -> Part | None:
+    def narrowed(self, mask: BoolArray) -> Part | None:
         """Return the part of it that is still wanted (launches,), None if there is none."""
-        if inside.all():
+        if mask.all():
             return self
-        rows = np.flatnonzero(inside) if self.wanted is None else np.flatnonzero(self.wanted)[inside]
+        rows = np.flatnonzero(mask) if self.mask is None else np.flatnonzero(self.mask)[mask]
         if not len(rows):
             return None
         first, stop = int(rows[0]), int(rows[-1]) + 1
         cut = self.between(self.first_id + first, self.first_id + stop)
         if cut is None or len(rows) == stop - first:
             return cut
-        wanted = np.zeros(stop - first, dtype=np.bool_)
-        wanted[rows - first] = True
-        return replace(cut, wanted=wanted)
+        mask_left = np.zeros(stop - first, dtype=np.bool_)
+        mask_left[rows - first] = True
+        return replace(cut, mask=mask_left)
 
     def between(self, low_id: int, high_id: int) -> Part | None:
         """Return all launches with ids from ``low_id`` to, not with, ``high_id``."""
@@ -320,6 +320,55 @@ class Part:
         begin: int = self.rows.start
         rows = slice(begin + first, begin + stop)
         return Part(self.sequence, self.first_id + first, self.source, rows) if first < stop else None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTime:
+    """The time one process keeps one device busy."""
+
+    sequence: LaunchSequence
+    #: Sum of all durations, and time during which at least one kernel runs.
+    kernel_ns: int
+    busy_ns: int
+    #: Where the recording of this sequence begins and ends.
+    first_start_ns: int
+    last_end_ns: int
+    #: (ns, id of the launch that ended before, id of the one that starts after) of the longest stretches in
+    #: which none runs, the longest first; and the id of the launch that ends last.
+    gaps: tuple[tuple[int, int, int], ...] = ()
+    last_id: int = -1
+
+    @property
+    def span_ns(self) -> int:
+        """From the first launch to the last."""
+        return self.last_end_ns - self.first_start_ns
+
+    @property
+    def busy_share(self) -> float:
+        """The share of that span in which at least one kernel runs; 1 of a span of 0."""
+        return self.busy_ns / self.span_ns if self.span_ns else 1.0
+
+    @property
+    def overlap_share(self) -> float:
+        """The share of kernel time that is hidden behind other kernels."""
+        return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
+
+
+class Reduction(NamedTuple):
+    """The distinct (code, duration) of launches, ascending, and how many have each; (p,) int64 each."""
+
+    code: IntArray
+    duration_ns: IntArray
+    launches: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduced:
+    """What all launches of a profile come to, with which all questions about it begin."""
+
+    #: By the codes of `sampling.reduction.duration_counts.reduce_parts`, of signatures.
+    reduction: Reduction
+    device_times: tuple[DeviceTime, ...]
 
 
 @dataclass(eq=False)
@@ -356,8 +405,8 @@ class Profile:
     notes: tuple[str, ...] = ()
     #: What works where the launches are: None, threads of this process.
     mapper: Mapper | None = field(default=None, repr=False)
-    #: What was found of all launches when they were kept; another profile made of this one has none of it.
-    found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    #: Where it was read through the cache; another profile made of this one has none.
+    reduced: Reduced | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.clocks = self.clocks or (0,) * len(self.sequences)
@@ -367,20 +416,20 @@ class Profile:
         """The number of launches."""
         return sum(sequence.launches for sequence in self.sequences)
 
-    def known(self, what: str, parts: Sequence[Part]) -> Any:
-        """Return what was found of all launches; None where it was not, or the parts are not all."""
-        is_whole = what in self.found and sum(part.launches for part in parts) == self.launches
-        return self.found[what] if is_whole else None
+    def find_reduced(self, parts: Sequence[Part]) -> Reduced | None:
+        """Return what these parts come to, where they are all launches and that is known."""
+        is_whole = self.reduced is not None and sum(part.launches for part in parts) == self.launches
+        return self.reduced if is_whole else None
 
     @property
-    def is_of_amd(self) -> bool:
+    def is_amd(self) -> bool:
         """Whether a GPU of AMD ran it, as far as the recording or the first names tell."""
         devices = " ".join(device.name for device in self.facts.devices)
-        said = f"{self.format} {self.facts.product} {devices}"
-        if found := _VENDOR.search(said):
-            return found["nvidia"] is None
+        text = f"{self.format} {self.facts.product} {devices}"
+        if match := _VENDOR.search(text):
+            return match["nvidia"] is None
         names = self.kernels.names
-        return any(is_of_rocm(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
+        return any(is_rocm_name(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
 
     @property
     def first_ids(self) -> tuple[int, ...]:
@@ -405,12 +454,12 @@ class Profile:
             return None
         return tuple(self.ranges.holding(text).named(text).rows())
 
-    def range_names(self, most: int) -> tuple[str, ...]:
+    def range_names(self, limit: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""
         if self.ranges is None:
             return ()
         runs = self.ranges.holding("")
-        return tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:most]
+        return tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:limit]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the launches as a table, a row each, whose index is their id.
@@ -424,7 +473,7 @@ class Profile:
         plain: list[Column] = ["duration_ns", *(name for name in optional if name in self.columns)]
         loaded = self.load(("signature", *plain))
         rows = self.kernels.signature_rows()[loaded["signature"]]
-        dimensions = [f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
+        dimensions = [f"{size}_{axis}" for size in ("grid", "block") for axis in "xyz"]
         table = pd.DataFrame(rows[:, 1:], columns=dimensions)
         names = [self.kernels.names.full(code) for code in range(len(self.kernels.names))]
         distinct, place = np.unique(np.array(names, dtype=object), return_inverse=True)
@@ -438,133 +487,12 @@ class Profile:
                 table[column] = table[column].astype("Int64").mask(loaded[column] == NO_START)
         launches = [sequence.launches for sequence in self.sequences]
         for number in ("process", "device"):
-            table[number] = np.repeat([getattr(each, number) for each in self.sequences], launches)
+            table[number] = np.repeat([getattr(sequence, number) for sequence in self.sequences], launches)
         metrics = [part.metrics(self.metric_names) for part in self.parts]
         for name in self.metric_names:
-            table[name] = np.concatenate([each[name] for each in metrics])
+            table[name] = np.concatenate([table_of_part[name] for table_of_part in metrics])
         table.index.name = "id"
         return table
-
-
-def joined_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | None] = ()) -> Profile:
-    """Return profiles that were read with one kernel table as one; their launches follow each other.
-
-    ``owners`` are the processes that each profile is of: a rank of a distributed run, or a name; None where
-    that is not known. Recordings of one owner after another are one run of it. Processes are numbered by rank
-    where every profile has one process and a known rank. Else their numbers stay as recorded where they
-    differ from file to file; where two files record the same one (or none), processes are numbered 0, 1, 2...
-    in the order of the files. Each file's GPUs are told for each of its processes: one number may mean
-    another GPU in another file.
-    """
-    profiles, owners, continues = _in_turn(profiles, owners or [None] * len(profiles))
-    begun = [at for at, goes_on in enumerate(continues) if not goes_on]
-    recorded = dict.fromkeys((at, each.process) for at in begun for each in profiles[at].sequences)
-    are_distinct = len({process for _, process in recorded}) == len(recorded)
-    numbers = {place: place[1] if are_distinct else number for number, place in enumerate(recorded)}
-    ranks = [rank for at in begun if isinstance(rank := owners[at], int)]
-    if are_ranks := len(recorded) == len(begun) == len({*ranks}):
-        numbers = dict(zip(recorded, ranks, strict=True))
-    sequences: list[LaunchSequence] = []
-    parts: list[Part] = []
-    clocks: list[int] = []
-    devices: list[Device] = []
-    ranges: list[tuple[RangeSource | None, int, int]] = []
-    first_id = 0
-    for index, profile in enumerate(profiles):
-        before = len(sequences) - continues[index]
-        # Its launches are counted from here in the sequence that it goes on with.
-        ranges.append((profile.ranges, before, sequences[-1].launches if continues[index] else 0))
-        for part in profile.parts:
-            place, first = before + part.sequence, first_id + part.first_id
-            parts.append(replace(part, sequence=place, first_id=first))
-        if continues[index]:
-            longer = sequences[-1].launches + profile.launches
-            sequences[-1] = replace(sequences[-1], launches=longer)
-        for own in () if continues[index] else profile.sequences:
-            process, first = numbers[index, own.process], first_id + own.first_id
-            is_rank = are_ranks or (are_distinct and own.is_rank)
-            sequences.append(replace(own, process=process, first_id=first, is_rank=is_rank))
-            clocks.append(index)
-            devices += [
-                replace(device, process=process)
-                for device in profile.facts.devices
-                if device.device == own.device and device.process in {None, own.process}
-            ]
-        first_id += profile.launches
-    have_ranges = [profile.ranges is not None for profile in profiles]
-    return Profile(
-        format="+".join(dict.fromkeys(profile.format for profile in profiles)),
-        files=tuple(file for profile in profiles for file in profile.files),
-        kernels=profiles[0].kernels,
-        sequences=tuple(sequences),
-        parts=tuple(parts),
-        columns=frozenset.intersection(*(profile.columns for profile in profiles)),
-        facts=_joined_facts(profiles, tuple(devices)),
-        metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
-        ranges=JoinedRanges(tuple(ranges)) if any(have_ranges) else None,
-        lacks_ranges=not all(have_ranges),
-        clocks=tuple(clocks),
-    )
-
-
-def _joined_facts(profiles: Sequence[Profile], devices: tuple[Device, ...]) -> RecordingFacts:
-    """Return the facts of several recordings as those of one, with these devices."""
-    weakest_first = ("file", "gpu-start", "correlation", "api-start")
-    facts = [profile.facts for profile in profiles]
-    rows = (
-        f"{profile.files[0].path}, {profile.facts.first_left_out}"
-        for profile in profiles
-        if profile.facts.first_left_out
-    )
-    return RecordingFacts(
-        devices=devices,
-        launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
-        api_rows_missing=sum(each.api_rows_missing for each in facts),
-        hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
-        merged_ranks=sum(each.merged_ranks for each in facts),
-        replays=sum(each.replays for each in facts),
-        launch_calls=sum(each.launch_calls for each in facts),
-        calls_without_kernel=sum(each.calls_without_kernel for each in facts),
-        rows_left_out=sum(each.rows_left_out for each in facts),
-        first_left_out=next(rows, None),
-        without_start=sum(each.without_start for each in facts),
-        overlong=sum(each.overlong for each in facts),
-        overlong_ns=sum(each.overlong_ns for each in facts),
-        first_overlong=next((each.first_overlong for each in facts if each.first_overlong), None),
-        keeps_overlong=any(each.keeps_overlong for each in facts),
-        product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
-        world_size=max((each.world_size or 0 for each in facts), default=0) or None,
-    )
-
-
-def _in_turn(
-    profiles: Sequence[Profile], owners: Sequence[int | str | None]
-) -> tuple[Sequence[Profile], Sequence[int | str | None], list[bool]]:
-    """Return profiles with those of one owner after each other, and which go on where the last one ended.
-
-    Two recordings are one run where they are of one process on one device, and the first one's launches
-    started before the second one's. Profiles of several processes, or without start times, stay as given.
-    """
-    alone = [False] * len(profiles)
-    told = all(len(each.sequences) == 1 and "start_ns" in each.columns for each in profiles)
-    if None in owners or len({*owners}) == len(owners) or not told:
-        return profiles, owners, alone
-    starts_ns = [_first_and_last_start(profile) for profile in profiles]
-    place = {owner: at for at, owner in reversed([*enumerate(owners)])}
-    order = sorted(range(len(profiles)), key=lambda at: (place[owners[at]], starts_ns[at]))
-    continues = [False]
-    for before, after in pairwise(order):
-        continues.append(owners[before] == owners[after])
-        devices = {profiles[at].sequences[0].device for at in (before, after)}
-        if continues[-1] and (len(devices) > 1 or starts_ns[before][1] > starts_ns[after][0]):
-            return profiles, owners, alone
-    return [profiles[at] for at in order], [owners[at] for at in order], continues
-
-
-def _first_and_last_start(profile: Profile) -> tuple[int, int]:
-    """Return when the first and the last launch start, nanoseconds."""
-    first, last = zip(*profile.map(first_and_last_start, profile.parts), strict=True)
-    return min(first), max(last)
 
 
 def first_and_last_start(part: Part) -> tuple[int, int]:
@@ -578,5 +506,5 @@ def first_and_last_start(part: Part) -> tuple[int, int]:
     return int(start_ns.min(initial=np.iinfo(np.int64).max)), int(start_ns.max(initial=NO_START))
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (LaunchSequence,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (LaunchSequence,)

@@ -37,7 +37,7 @@ class Starts(NamedTuple):
     missing: int
 
 
-def starts_of(start_ns: AnyIntArray, duration_ns: AnyIntArray, order: AnyIntArray | None) -> Starts:
+def find_starts(start_ns: AnyIntArray, duration_ns: AnyIntArray, order: AnyIntArray | None) -> Starts:
     """Return the starts of the launches of one clock (n,), in file order, n > 0.
 
     What has no start stands behind the launch before it in the file, unless ``order`` has a place for it.
@@ -48,12 +48,12 @@ def starts_of(start_ns: AnyIntArray, duration_ns: AnyIntArray, order: AnyIntArra
     number = int(np.count_nonzero(missing))
     if number == len(missing):
         return Starts(None, duration_ns, (None if order is start_ns else order, None), number)
-    known = np.flatnonzero(~missing)
+    rows = np.flatnonzero(~missing)
     # The last known one before each, for the first ones the first; then what it has.
-    before = known[np.maximum(np.searchsorted(known, np.arange(len(missing)), side="right") - 1, 0)]
+    before = rows[np.maximum(np.searchsorted(rows, np.arange(len(missing)), side="right") - 1, 0)]
     if order is not None:
         order = np.where(missing & (order == start_ns), order[before], order)
-    is_end = missing & (start_ns != NO_START) & (duration_ns >= start_ns[known].min())
+    is_end = missing & (start_ns != NO_START) & (duration_ns >= start_ns[rows].min())
     duration_ns = np.where(is_end, 0, duration_ns)
     marked = np.where(missing, NO_START, start_ns)
     return Starts(marked, duration_ns, (order, start_ns[before]), number)
@@ -63,10 +63,13 @@ def _without_start(start_ns: AnyIntArray, duration_ns: AnyIntArray) -> BoolArray
     """Return (n,) which launches have no start: `NO_START`, or 0 or less, far before all others; or None."""
     if start_ns.min() > 0:
         return None
-    missing, others = start_ns == NO_START, start_ns > 0
-    is_low = ~(missing | others)
-    if is_low.any() and others.any():
-        first_ns, end_ns = int(start_ns[others].min()), int((start_ns[others] + duration_ns[others]).max())
+    missing, is_recorded = start_ns == NO_START, start_ns > 0
+    is_low = ~(missing | is_recorded)
+    if is_low.any() and is_recorded.any():
+        first_ns, end_ns = (
+            int(start_ns[is_recorded].min()),
+            int((start_ns[is_recorded] + duration_ns[is_recorded]).max()),
+        )
         missing[is_low] = low_is_no_start(duration_ns[is_low], first_ns, end_ns)
     return missing if missing.any() else None
 
@@ -98,8 +101,8 @@ def overlong_launches(
     clock had it. ``apart`` are launches that count for nothing. It takes O(n), and sorts streams whose
     launches do not start one after another.
     """
-    found: list[tuple[IntArray, IntArray]] = []
-    for rows in _rows_of_streams(stream, apart):
+    cut: list[tuple[IntArray, IntArray]] = []
+    for rows in _stream_rows(stream, apart):
         start = start_ns[rows]
         end = start + duration_ns[rows]
         order = rows
@@ -118,16 +121,16 @@ def overlong_launches(
         is_overlong = _second_least(least_end)[later] <= end[places]
         places, later = places[is_overlong], later[is_overlong]
         limit_ns = start[later] - start[places]
-        found.append((places if isinstance(order, slice) else order[places], limit_ns))
-    if not found:
+        cut.append((places if isinstance(order, slice) else order[places], limit_ns))
+    if not cut:
         none = np.zeros(0, dtype=np.int64)
         return none, none
-    launches, limits_ns = map(np.concatenate, zip(*found, strict=True))
+    launches, limits_ns = map(np.concatenate, zip(*cut, strict=True))
     ascending = np.argsort(launches)
     return launches[ascending], limits_ns[ascending]
 
 
-def _rows_of_streams(stream: AnyIntArray, apart: BoolArray | None) -> Iterator[slice | IntArray]:
+def _stream_rows(stream: AnyIntArray, apart: BoolArray | None) -> Iterator[slice | IntArray]:
     """Yield the rows of each stream, ascending, without those apart."""
     if not len(stream):
         return
@@ -150,15 +153,15 @@ def _rows_of_streams(stream: AnyIntArray, apart: BoolArray | None) -> Iterator[s
 
 def _second_least(values: IntArray) -> IntArray:
     """Return (n + 1,) the second least of (n,) values from each place on; the largest number where one is."""
-    most = np.int64(np.iinfo(np.int64).max)
-    backwards = np.concatenate([[most], values[::-1]])
-    least = np.minimum.accumulate(backwards)
+    latest = np.int64(np.iinfo(np.int64).max)
+    backwards = np.concatenate([[latest], values[::-1]])
+    earliest = np.minimum.accumulate(backwards)
     # The larger one of each value and the least of those after it is the second least at most.
-    second = np.concatenate([[most], np.maximum(least[:-1], backwards[1:])])
+    second = np.concatenate([[latest], np.maximum(earliest[:-1], backwards[1:])])
     return np.asarray(np.minimum.accumulate(second)[::-1])
 
 
-class OverlongInTurn:
+class OverlongScan:
     """`overlong_launches` of columns that come piece by piece.
 
     Of earlier pieces it holds what may contain launches to come: few, where launches do not overlap.
@@ -174,9 +177,9 @@ class OverlongInTurn:
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Return the rows, durations and limits of launches that the next piece (n,) shows to be overlong."""
         pieces = zip(self._held, (row, start_ns, duration_ns, stream), strict=True)
-        row, start_ns, duration_ns, stream = (np.concatenate(each) for each in pieces)
+        row, start_ns, duration_ns, stream = (np.concatenate(columns) for columns in pieces)
         places, limits_ns = overlong_launches(start_ns, duration_ns, stream)
-        found = row[places], duration_ns[places].astype(np.int64), limits_ns
+        result = row[places], duration_ns[places].astype(np.int64), limits_ns
         streams, code = np.unique(stream, return_inverse=True)
         last_ns, first_open_ns = np.full((2, len(streams)), NO_START)
         np.maximum.at(last_ns, code, start_ns)
@@ -184,7 +187,7 @@ class OverlongInTurn:
         is_open[places] = False
         first_open_ns[:] = np.iinfo(np.int64).max
         np.minimum.at(first_open_ns, code[is_open], start_ns[is_open])
-        kept = start_ns >= first_open_ns[code]
-        kept[places] = False
-        self._held = tuple(each[kept] for each in (row, start_ns, duration_ns, stream))
-        return found
+        may_contain = start_ns >= first_open_ns[code]
+        may_contain[places] = False
+        self._held = tuple(column[may_contain] for column in (row, start_ns, duration_ns, stream))
+        return result

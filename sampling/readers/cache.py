@@ -1,6 +1,6 @@
 """What was read of a large file, and its reduction, kept in the user's cache folder for the next time.
 
-A kept profile is one file: a sign, a checksum of all that follows, and what `kept_profile` makes of the
+A kept profile is one file: a sign, a checksum of all that follows, and what `cached_profile` makes of the
 profile, whose columns are mapped into memory, not copied. It is found by the path, the state and the ends of
 what was read, and by the state of the readers' own files. It is written under a temporary name and renamed
 once it is whole, whoever else does so at the same time; what is damaged, another user's, or cannot be written
@@ -30,18 +30,11 @@ from sampling.errors import ProfileError, SamplingError
 from sampling.parallel import Progress, Workers, ordered_map, processes_for
 from sampling.profile.identity import disk_state, hash_beside, sha256_as_read
 from sampling.profile.launch_table import with_kernels
-from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile
+from sampling.profile.profile import DiskState, KernelTable, Profile, ProfileFile, Reduced
+from sampling.readers.cached_profile import NotDataError, padded, profile_from, profile_sections
 from sampling.readers.input_file import InputFile, ReadOptions, open_input
-from sampling.readers.kept_profile import (
-    DEVICE_TIMES,
-    REDUCTION,
-    NotDataError,
-    padded,
-    profile_from,
-    profile_sections,
-)
 from sampling.readers.table import PARQUET
-from sampling.reduction.duration_counts import reduced_parts
+from sampling.reduction.duration_counts import reduce_parts
 from sampling.reduction.timeline import device_times
 
 #: What is smaller is read as fast as it is found; of what is compressed eight bytes come from one.
@@ -61,7 +54,7 @@ _END_BYTES = 1 << 16
 # A sign, a checksum of what follows it, and how long the header of the profile is.
 _SIGN, _CHECKSUM_BYTES = b"kernelpoint launches", 16
 _HEAD = struct.Struct(f"<{len(_SIGN)}s{_CHECKSUM_BYTES}sQ")
-# What reading raises of what `_keep` did not write.
+# What reading raises of what `_store` did not write.
 _NOT_WRITTEN_HERE = (ValueError, TypeError, LookupError, RecursionError, struct.error, MsgspecError)
 _CHECKED_FROM, _BLOCK_BYTES = len(_SIGN) + _CHECKSUM_BYTES, 4 << 20
 
@@ -73,9 +66,9 @@ def user_cache() -> Path:
     return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "kernelpoint"
 
 
-def least_kept(
+def least_cached_bytes(
     paths: Sequence[str],
-    read: Callable[..., Profile],
+    reader: Callable[..., Profile],
     options: ReadOptions,
     progress: Progress | None,
 ) -> int:
@@ -88,72 +81,70 @@ def least_kept(
     if len(paths) == 1 or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
         return LEAST_BYTES
     # Most folders of profiles are so small that none of them need be opened to know it.
-    on_disk = sum(each.size_bytes for path in paths for each in disk_state(Path(path)))
+    on_disk = sum(state.size_bytes for path in paths for state in disk_state(Path(path)))
     if on_disk * _INFLATED < TOGETHER_BYTES:
         return LEAST_BYTES
     together, waiting = 0, {}
     for path in paths:
         with open_input(path, options) as file:
             state = disk_state(file.location)
-            together += (size := _bytes_kept(file, state))
-            if size and not _is_kept(_name(file, state)):
+            together += (size := _cacheable_bytes(file, state))
+            if size and not _is_cached(_name(file, state)):
                 waiting[path] = size
     if together < TOGETHER_BYTES:
         return LEAST_BYTES
     processes = processes_for(_MEMORY_OF_A_BYTE * max(waiting.values(), default=0))
     if processes > 1 and sum(waiting.values()) >= TOGETHER_BYTES:
-        are_kept = Workers(processes=processes).map(partial(_keep_one, read, options), [*waiting])
+        are_kept = Workers(processes=processes).map(partial(_cache_file, reader, options), [*waiting])
         with suppress(BrokenExecutor, SamplingError):
-            for done, kept in enumerate(are_kept, 1):
-                if not kept:
+            for count, is_cached in enumerate(are_kept, 1):
+                if not is_cached:
                     break
                 if progress is not None:
-                    progress(done, len(waiting), f"reading {len(waiting)} files")
+                    progress(count, len(waiting), f"reading {len(waiting)} files")
     return 0
 
 
-def _keep_one(read: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
+def _cache_file(reader: Callable[..., Profile], options: ReadOptions, path: str) -> bool:
     """Read a file into the cache; return whether it is there then."""
-    read(path, KernelTable(), options, None, kept_from=0)
+    reader(path, KernelTable(), options, None, cache_from_bytes=0)
     with open_input(path, options) as file:
-        return _is_kept(_name(file, disk_state(file.location)))
+        return _is_cached(_name(file, disk_state(file.location)))
 
 
 def through_cache(
     file: InputFile,
     kernels: KernelTable,
-    read: Callable[[InputFile, KernelTable], Profile],
+    reader: Callable[[InputFile, KernelTable], Profile],
     least_bytes: int,
 ) -> Profile:
     """Return the profile of a file as it was kept; else read it, and keep it if it is large."""
     state = disk_state(file.location)
-    if (size := _bytes_kept(file, state)) < least_bytes or not size:
-        return read(file, kernels)
+    if (size := _cacheable_bytes(file, state)) < least_bytes or not size:
+        return reader(file, kernels)
     name = _name(file, state)
-    if (kept := _kept(name)) is not None:
-        return with_kernels(kept, kernels)
-    known = ProfileFile(file.path, file.location, 0, state=state)
+    if (profile_cached := _load(name)) is not None:
+        return with_kernels(profile_cached, kernels)
+    recorded = ProfileFile(file.path, file.location, 0, state=state)
     # Begun beside reading: a plan names its file by it.
-    hash_beside([known])
+    hash_beside([recorded])
     # What is read later, when it is asked for, is found from any folder.
-    profile = read(replace(file, location=file.location.absolute()), KernelTable())
+    profile = reader(replace(file, location=file.location.absolute()), KernelTable())
     with suppress(OSError, ProfileError, NotDataError):
-        profile.files = (replace(profile.files[0], sha256=sha256_as_read(known)),)
+        profile.files = (replace(profile.files[0], sha256=sha256_as_read(recorded)),)
         # All questions begin with these.
-        profile.found = {
-            REDUCTION: reduced_parts(profile, "signature", profile.parts),
-            DEVICE_TIMES: device_times(profile, profile.parts),
-        }
-        _keep(profile, name)
+        reduction = reduce_parts(profile, "signature", profile.parts)
+        profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
+        _store(profile, name)
     return with_kernels(profile, kernels)
 
 
-def _bytes_kept(file: InputFile, state: DiskState) -> int:
+def _cacheable_bytes(file: InputFile, state: DiskState) -> int:
     """Return how many bytes are read of a file, compressed ones inflated; 0 where none of it is ever kept."""
     # Parquet is read piece by piece, and nothing of it held.
     if not file.lasting or file.head.startswith(PARQUET) or not may_be_used():
         return 0
-    return sum(each.size_bytes for each in state) * (_INFLATED if file.compressed else 1)
+    return sum(part.size_bytes for part in state) * (_INFLATED if file.compressed else 1)
 
 
 def _name(file: InputFile, state: DiskState) -> str:
@@ -218,7 +209,7 @@ def _entry(name: str) -> Iterator[int]:
         os.close(entry)
 
 
-def _is_kept(name: str) -> bool:
+def _is_cached(name: str) -> bool:
     try:
         with _entry(name):
             return True
@@ -226,7 +217,7 @@ def _is_kept(name: str) -> bool:
         return False
 
 
-def _kept(name: str) -> Profile | None:
+def _load(name: str) -> Profile | None:
     """Return what is kept, None where nothing is or it is damaged."""
     try:
         with _entry(name) as entry:
@@ -244,7 +235,7 @@ def _kept(name: str) -> Profile | None:
     return profile
 
 
-def _keep(profile: Profile, name: str) -> None:
+def _store(profile: Profile, name: str) -> None:
     """Write a profile; OSError where that cannot be."""
     header, arrays = profile_sections(profile)
     sections: list[bytes | memoryview] = [header, *arrays]
@@ -276,18 +267,22 @@ def _checksum(content: memoryview) -> bytes:
     """
     begins = range(_CHECKED_FROM, len(content), _BLOCK_BYTES)
     sums = ordered_map(zlib.crc32, [content[begin : begin + _BLOCK_BYTES] for begin in begins])
-    return hashlib.blake2b(b"".join(each.to_bytes(4) for each in sums), digest_size=_CHECKSUM_BYTES).digest()
+    return hashlib.blake2b(
+        b"".join(checksum.to_bytes(4) for checksum in sums), digest_size=_CHECKSUM_BYTES
+    ).digest()
 
 
 def _make_room(folder: int) -> None:
     """Delete what was not used for longest until the rest is within the limit."""
     with os.scandir(folder) as entries:
         files = [
-            each for each in entries if each.name.startswith(_OURS) and each.is_file(follow_symlinks=False)
+            entry
+            for entry in entries
+            if entry.name.startswith(_OURS) and entry.is_file(follow_symlinks=False)
         ]
-        found = [(each.stat(follow_symlinks=False), each.name) for each in files]
+        files_by_time = [(entry.stat(follow_symlinks=False), entry.name) for entry in files]
     room = MOST_BYTES
-    for status, name in sorted(found, key=lambda each: -each[0].st_mtime_ns):
+    for status, name in sorted(files_by_time, key=lambda pair: -pair[0].st_mtime_ns):
         room -= status.st_size
         if room < 0:
             with suppress(FileNotFoundError):

@@ -26,7 +26,7 @@ _PATTERN = {None: rf"^[+-]?({_PLAIN})$", "C": _ENGLISH, "en_US": _ENGLISH, "de_D
 _SIZE = re.compile(r"\s*[(\[{<]?\s*[0-9]{1,10}(?:(?:\s*[xX*,;]\s*|\s+)[0-9]{1,10}){0,2}\s*[)\]}>]?\s*")
 
 
-def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
+def parse_numbers(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
     """Return (k,) the numbers of an Arrow array of texts, and which of these are text and no number.
 
     A number is NaN where a cell has none, infinite where it says so or is beyond float64. The locale is None
@@ -67,7 +67,11 @@ def whole_numbers(rows: Sequence[Sequence[object]]) -> IntArray:
     """
     values = np.array(rows)
     if values.dtype != np.int64:
-        cells = [_whole(cell, row, column) for row, of in enumerate(rows) for column, cell in enumerate(of)]
+        cells = [
+            _whole(cell, row, column)
+            for row, row_cells in enumerate(rows)
+            for column, cell in enumerate(row_cells)
+        ]
         values = np.array(cells, dtype=np.int64).reshape(len(rows), -1)
     return np.ascontiguousarray(values.T)
 
@@ -103,11 +107,11 @@ def masked(values: NDArray[Any], is_null: BoolArray) -> Any:
 
 
 def is_size(cell: str) -> bool:
-    """Return whether `sizes_of` reads a cell."""
+    """Return whether `parse_sizes` reads a cell."""
     return cell.strip() in NULLS or _SIZE.fullmatch(cell) is not None
 
 
-def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
+def parse_sizes(cells: Sequence[str]) -> tuple[IntArray, int]:
     """Return (n, 3) x, y and z of some cells, and the index of the first cell that is none, -1 if all are.
 
     Axes that a cell leaves out are 1. An empty cell is a size that is not known: zeros.

@@ -87,7 +87,7 @@ def column_map(text: str) -> ColumnMap:
     def wrong(message: str, remedy: str) -> OptionError:
         return OptionError(Wording("`columns={}`: {}", text, message), remedy=remedy)
 
-    found: dict[str, NamedColumn] = {}
+    columns: dict[str, NamedColumn] = {}
     start = 0
     while start <= len(text):
         entry = _ENTRY.match(text, start)
@@ -97,8 +97,8 @@ def column_map(text: str) -> ColumnMap:
         if ours not in LAUNCH_COLUMNS:
             raise wrong(f"a launch has no {ours!r}", nearest(ours, LAUNCH_COLUMNS))
         if any(
-            ours in {other, *DIMENSIONS.get(other, ())} or other in DIMENSIONS.get(ours, ())
-            for other in found
+            ours in {column, *DIMENSIONS.get(column, ())} or column in DIMENSIONS.get(ours, ())
+            for column in columns
         ):
             raise wrong(f"{ours} is given twice", "give each once, a grid as one column or by its axes")
         if theirs is None:
@@ -107,14 +107,14 @@ def column_map(text: str) -> ColumnMap:
             # What is no time has no unit: the end of the column's own name looks like one.
             theirs += entry["suffix"] or ""
         unit_ns = UNITS_NS[re.sub("[µμ]", "u", unit or "ns")] if ours in TIMES else 1
-        found[ours] = NamedColumn(ours, theirs, unit_ns)
+        columns[ours] = NamedColumn(ours, theirs, unit_ns)
         # A comma at the end promises another entry, so that the loop goes once more and finds none.
         start = entry.end() if entry[0].endswith(",") else len(text) + 1
-    return ColumnMap(tuple(found.values()))
+    return ColumnMap(tuple(columns.values()))
 
 
 def matched_columns(
-    given: ColumnMap | None, present: Sequence[str], path: str, *, cells: bool = True
+    columns: ColumnMap | None, present: Sequence[str], path: str, *, cells: bool = True
 ) -> dict[str, NamedColumn]:
     """Return which column of a table holds what, by what it is of a launch.
 
@@ -123,43 +123,45 @@ def matched_columns(
     Raises ProfileError: a column is not there or there twice; a launch has no name or no duration; a grid
     or block of the user's lacks an axis.
     """
-    named = () if given is None else given.columns
-    if given is not None and given.where_present:
+    named = () if columns is None else columns.columns
+    if columns is not None and columns.where_present:
         named = tuple(column for column in named if column.theirs in present)
-    found = {column.ours: column for column in named} | _own_columns(named, present, cells=cells)
-    for column in found.values():
+    matched = {column.ours: column for column in named} | _own_columns(named, present, cells=cells)
+    for column in matched.values():
         if (count := present.count(column.theirs)) == 0:
             raise _missing(column, present, path)
         if count > 1:
             message = f"there are {count} columns of this name"
             remedy = "write the table again with one of them"
             raise ProfileError(message, path=path, column=column.theirs, remedy=remedy)
-    if unknown := [ours for ours in REQUIRED if ours not in found]:
+    if unknown := [ours for ours in REQUIRED if ours not in matched]:
         message = f"a table without a column {unknown[0]}, with {shown_columns(present) or 'none'}"
         raise ProfileError(message, path=path, remedy=columns_remedy(present))
-    for of, axes in DIMENSIONS.items():
-        missing = [axis for axis in axes if axis not in found]
+    for dimension, axes in DIMENSIONS.items():
+        missing = [axis for axis in axes if axis not in matched]
         if missing and any(column.ours in axes for column in named):
-            what = Wording("`columns` gives an axis of the {}, and there is no {}", of, missing[0])
-            remedy = f"give all of {', '.join(axes)}, or {of}=COLUMN for cells such as 8x1x1 or 8"
-            raise ProfileError(what, path=path, remedy=remedy)
-    return found
+            subject = Wording("`columns` gives an axis of the {}, and there is no {}", dimension, missing[0])
+            remedy = f"give all of {', '.join(axes)}, or {dimension}=COLUMN for cells such as 8x1x1 or 8"
+            raise ProfileError(subject, path=path, remedy=remedy)
+    return matched
 
 
 def _own_columns(
     named: Sequence[NamedColumn], present: Sequence[str], *, cells: bool
 ) -> dict[str, NamedColumn]:
     """Return the columns under our names that the user named none for; one grid, or one block, is enough."""
-    given = {column.ours for column in named}
-    own = {ours: NamedColumn(ours, ours) for ours in LAUNCH_COLUMNS if ours in present and ours not in given}
-    for of, axes in DIMENSIONS.items():
-        are_axes = given.union(own).issuperset(axes)
+    named_ours = {column.ours for column in named}
+    unnamed = {
+        ours: NamedColumn(ours, ours) for ours in LAUNCH_COLUMNS if ours in present and ours not in named_ours
+    }
+    for dimension, axes in DIMENSIONS.items():
+        are_axes = named_ours.union(unnamed).issuperset(axes)
         if are_axes or not cells:
-            own.pop(of, None)
+            unnamed.pop(dimension, None)
         # An axis without the others, as where grid_x stands alone, says too little.
-        if of in given or of in own or not are_axes:
-            own = {ours: column for ours, column in own.items() if ours not in axes}
-    return own
+        if dimension in named_ours or dimension in unnamed or not are_axes:
+            unnamed = {ours: column for ours, column in unnamed.items() if ours not in axes}
+    return unnamed
 
 
 def _missing(column: NamedColumn, present: Sequence[str], path: str) -> ProfileError:
@@ -178,8 +180,8 @@ def columns_remedy(present: Sequence[str]) -> str:
     """Return what to type for a table of these columns, guessed from what they are called."""
 
     name = next(filter(_NAME_LIKE.search, present), "KERNEL")
-    others = [each for each in present if each != name and not _NO_DURATION.search(each)]
-    duration = next(filter(_DURATION_LIKE.search, others), "DURATION")
+    candidates = [title for title in present if title != name and not _NO_DURATION.search(title)]
+    duration = next(filter(_DURATION_LIKE.search, candidates), "DURATION")
     unit = _UNIT.search(duration)
     unit_ns = 1 if unit is None else UNITS_NS[unit[1].lower()]
     guessed = ColumnMap((NamedColumn("name", name), NamedColumn("duration_ns", duration, unit_ns)))

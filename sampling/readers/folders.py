@@ -29,18 +29,20 @@ def files_in(folder: str | Path, is_whole: Callable[[Path], bool]) -> list[Path]
     be listed.
     """
     files: list[Path] = []
-    seen = 0
+    entries_seen = 0
 
     def look_into(place: str | Path, depth: int) -> None:
-        nonlocal seen
+        nonlocal entries_seen
         with os.scandir(place) as listing:
-            shown = (entry for entry in listing if not entry.name.startswith("."))
-            entries = list(islice(shown, MOST_ENTRIES + 1 - seen))
-        seen += len(entries)
-        if seen > MOST_ENTRIES or depth > DEEPEST:
-            what = f"{MOST_ENTRIES:,} files" if seen > MOST_ENTRIES else f"{DEEPEST} levels of folders"
+            visible = (entry for entry in listing if not entry.name.startswith("."))
+            entries = list(islice(visible, MOST_ENTRIES + 1 - entries_seen))
+        entries_seen += len(entries)
+        if entries_seen > MOST_ENTRIES or depth > DEEPEST:
+            amount = (
+                f"{MOST_ENTRIES:,} files" if entries_seen > MOST_ENTRIES else f"{DEEPEST} levels of folders"
+            )
             remedy = "name the profiles in it, or a folder further down"
-            raise ProfileError(f"holds more than {what}, too many to search", path=folder, remedy=remedy)
+            raise ProfileError(f"holds more than {amount}, too many to search", path=folder, remedy=remedy)
         for entry in sorted(entries, key=lambda entry: natural_order(entry.name)):
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False) and not is_whole(path):
@@ -61,7 +63,7 @@ def matching(pattern: str) -> list[str]:
     if _ANY_FOLDERS not in parts:
         return sorted(glob.glob(pattern), key=natural_order)  # noqa: PTH207 - it may be absolute
     start = parts.index(_ANY_FOLDERS)
-    found: list[str] = []
+    paths: list[str] = []
     for base in matching(str(Path(*parts[:start]))) if start else [""]:
         place = Path(base)
 
@@ -69,11 +71,11 @@ def matching(pattern: str) -> list[str]:
             return _matches(path.relative_to(place).parts, parts[start:])
 
         try:
-            found += map(str, filter(is_meant, files_in(place, is_meant))) if place.is_dir() else ()
+            paths += map(str, filter(is_meant, files_in(place, is_meant))) if place.is_dir() else ()
         except OSError as error:
-            what = f"cannot be searched ({error})"
-            raise ProfileError(what, path=place, remedy="name the profiles in it") from error
-    return found
+            message = f"cannot be searched ({error})"
+            raise ProfileError(message, path=place, remedy="name the profiles in it") from error
+    return paths
 
 
 def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:

@@ -143,13 +143,13 @@ class PrintedRun:
 
 
 def printed_lines(
-    pieces: Iterable[bytes], others: Sequence[bytes] = ()
+    pieces: Iterable[bytes], more_keys: Sequence[bytes] = ()
 ) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`.
 
     Others have their colon at the end, or are followed by one or by an equals sign.
     """
-    keys = {key: rb"" if key.endswith(b":") else rb"[ \t]*[:=]" for key in others} | _FOLLOWS
+    keys = {key: rb"" if key.endswith(b":") else rb"[ \t]*[:=]" for key in more_keys} | _FOLLOWS
     first = re.escape(b"".join(sorted({key[:1] for key in keys})))
     lines = (rb"%s(?=%s)" % (re.escape(key), follows) for key, follows in keys.items())
     # The end of the line before is found much faster than a line's start, and most lines differ in a sign.
@@ -159,11 +159,11 @@ def printed_lines(
     row = 1
     for piece in pieces:
         text = b"\n" + piece
-        found = [(match.start(), match[1], match[2]) for match in line.finditer(text)]
+        matches = [(match.start(), match[1], match[2]) for match in line.finditer(text)]
         if _PUSHED in piece:
-            found = sorted(found + [(match.start(), match[1], match[2]) for match in push.finditer(text)])
+            matches = sorted(matches + [(match.start(), match[1], match[2]) for match in push.finditer(text)])
         counted_to = 1
-        for start, key, value in found:
+        for start, key, value in matches:
             row += text.count(b"\n", counted_to, start + 1)
             counted_to = start + 1
             yield row, key, value
@@ -207,8 +207,8 @@ _Lines = dict[bytes, list[tuple[int, bytes]]]
 
 def _number(block: _Lines, key: bytes) -> int | None:
     """Return the number in the last line of a key; None where it cannot be read."""
-    found = _WHOLE_NUMBER.match(block[key][-1][1]) if key in block else None
-    return int(found[1]) if found else None
+    match = _WHOLE_NUMBER.match(block[key][-1][1]) if key in block else None
+    return int(match[1]) if match else None
 
 
 def printed_run(
@@ -230,7 +230,9 @@ def printed_run(
         else:
             block.setdefault(key, []).append((row, text))
     run = reading.end(block, announcing)
-    for kernel, *added in zip(run.kernels, *(_added(path, run, each) for each in counters), strict=True):
+    for kernel, *added in zip(
+        run.kernels, *(_added(path, run, counter) for counter in counters), strict=True
+    ):
         kernel.added = tuple(added)
     return run
 
@@ -252,16 +254,16 @@ class _Reading:
     def take(self, block: _Lines, announcing: Sequence[tuple[bytes, bytes]]) -> None:
         """Take a block: its kernel, what it says of the run, and the launches announced behind it."""
         self.are_uids_printed |= _UID in block
-        kernel = None if _number(block, INSTRUCTIONS) is None else self.kernel_of(block)
+        kernel = None if _number(block, INSTRUCTIONS) is None else self.find_kernel(block)
         for key in _OPTIONS & block.keys():
             self.options[key] = _number(block, key) or 0
         if _number(block, _CONCURRENT) == 1:
             raise self.refused(block[_CONCURRENT][-1][0], "-gpgpu_concurrent_kernel_sm 1")
         self.follow_on(kernel, block)
         for limit, key in _TOTAL_OF_LIMIT.items():
-            total, most = _number(block, key), self.options.get(limit, 0)
-            if total is not None and 0 < most <= total:
-                self.cut(f"{limit.decode()} {most} ended it", block[key][-1][0])
+            total, limit_count = _number(block, key), self.options.get(limit, 0)
+            if total is not None and 0 < limit_count <= total:
+                self.cut(f"{limit.decode()} {limit_count} ended it", block[key][-1][0])
         if _BREAK in block and not (self.run.kernels and self.run.kernels[-1].why_cut):
             self.cut(_BROKEN_OFF, block[_BREAK][0][0])
         for key, text in announcing:
@@ -272,8 +274,8 @@ class _Reading:
         if key == _COPY:
             self.has_copy |= _LOW_COPY.match(text) is not None
         elif key == _TRACE_FILE:
-            found = _NUMBERED_FILE.match(text.rpartition(b"/")[2])
-            self.trace_file = int(found[1]) if found else self.trace_file
+            match = _NUMBERED_FILE.match(text.rpartition(b"/")[2])
+            self.trace_file = int(match[1]) if match else self.trace_file
         elif key == _TRACED:
             launch = PrintedLaunch(_text(text), trace_id=self.trace_file, by="trace")
             launch.is_filled = self.has_copy
@@ -287,7 +289,9 @@ class _Reading:
             self.are_numbered = True
             name = _text(launched[1])
             # The last one: the line with the number of an earlier one may be missing.
-            for launch in [each for each in self.run.waiting if each.uid is None and each.name == name][-1:]:
+            for launch in [
+                launch for launch in self.run.waiting if launch.uid is None and launch.name == name
+            ][-1:]:
                 launch.uid = int(launched[2])
         elif self.run.waiting and key in {_GRID, _BLOCK}:
             setattr(self.run.waiting[-1], "grid" if key == _GRID else "block", _dimensions(text))
@@ -309,7 +313,7 @@ class _Reading:
                 return launch
         return PrintedLaunch(name, uid=uid)
 
-    def kernel_of(self, block: _Lines) -> PrintedKernel:
+    def find_kernel(self, block: _Lines) -> PrintedKernel:
         """Add the kernel, or the kernels, of a block."""
         row = block[INSTRUCTIONS][-1][0]
         self.stream = block[_STREAM][-1][1].strip() if _STREAM in block else self.stream
@@ -324,9 +328,9 @@ class _Reading:
         if name and not uids and self.are_uids_printed:
             launches = [PrintedLaunch(name)]
         else:
-            own = uids if len(uids) == len(names) else (None,) * len(names)
-            launches = [self.ended(*each) for each in zip(names, own, strict=True)]
-        if not launches[0].by and {each.name for each in self.run.waiting} & set(name.split()):
+            launch_uids = uids if len(uids) == len(names) else (None,) * len(names)
+            launches = [self.ended(*arguments) for arguments in zip(names, launch_uids, strict=True)]
+        if not launches[0].by and {launch.name for launch in self.run.waiting} & set(name.split()):
             raise self.refused(row, "a block has the names of several")
         kernel = self.add(launches, row, uids)
         kernel.cycles, kernel.instructions = _number(block, CYCLES), _number(block, INSTRUCTIONS)
@@ -334,8 +338,8 @@ class _Reading:
         for counter in self.counters:
             if counter in block:
                 # Another thread's text may stand in a line.
-                found = [_WHOLE_NUMBER.match(text) for _, text in block[counter]]
-                kernel.counts[counter] = [int(each[1]) for each in found if each] if all(found) else []
+                matches = [_WHOLE_NUMBER.match(text) for _, text in block[counter]]
+                kernel.counts[counter] = [int(match[1]) for match in matches if match] if all(matches) else []
         return kernel
 
     def add(self, launches: list[PrintedLaunch], row: int, uids: tuple[int, ...] = ()) -> PrintedKernel:
@@ -365,20 +369,20 @@ class _Reading:
                 self.cut(_LACKS_LINES, kernel.row)
         self.total_cycles = self.total_cycles if total is None else total
 
-    def cut(self, why: str, row: int) -> None:
+    def cut(self, reason: str, row: int) -> None:
         """Mark the last kernel as not simulated to its end."""
         for last in self.run.kernels[-1:]:
-            last.why_cut, last.instructions, last.row = why, None, row
+            last.why_cut, last.instructions, last.row = reason, None, row
 
-    def refused(self, row: int, why: str) -> ProfileError:
+    def refused(self, row: int, reason: str) -> ProfileError:
         """Return the error for kernels that ran at once."""
-        message = f"kernels ran concurrently ({why}), so that no count is of one alone"
+        message = f"kernels ran concurrently ({reason}), so that no count is of one alone"
         return ProfileError(message, path=self.path, row=row, remedy=_ALONE)
 
     def end(self, block: _Lines, announcing: Sequence[tuple[bytes, bytes]]) -> PrintedRun:
         """Return the run; the first launch that is announced alone was running when the output ended."""
         self.take(block, announcing)
-        run, row = self.run, max((found[-1][0] for found in block.values()), default=0)
+        run, row = self.run, max((lines[-1][0] for lines in block.values()), default=0)
         if _number(block, INSTRUCTIONS) is not None:
             run.kernels[-1].is_whole = bool({_RATE, _EXIT} & block.keys())
             has_limit = any(map(self.options.get, _TOTAL_OF_LIMIT))
@@ -398,7 +402,7 @@ def _added(path: str, run: PrintedRun, counter: bytes) -> list[int | None]:
     if not printed and any(kernel.cycles for kernel in run.kernels):
         message = f"no counter {counter.decode()!r} is printed there"
         raise ProfileError(message, path=path, remedy=_TOTALS)
-    most = max(map(len, printed), default=0)
+    longest = max(map(len, printed), default=0)
     is_by_kind = _BY_KIND in counter
     added: list[int | None] = []
     before: dict[bytes, int | None] = {}
@@ -410,15 +414,15 @@ def _added(path: str, run: PrintedRun, counter: bytes) -> list[int | None]:
         stream = kernel.stream if is_by_kind else b""
         counts, total = kernel.counts.get(counter), None
         if kernel.is_whole and counts is not None:
-            total = sum(counts) if len(counts) == most else None
+            total = sum(counts) if len(counts) == longest else None
         elif kernel.is_whole and is_by_kind and stream not in before:
             total = 0
-        known = before.get(stream, start)
+        size = before.get(stream, start)
         before[stream] = total
-        if known is not None and total is not None and total < known:
-            message = f"{counter.decode()} falls there from {known} to {total}: it is no total of the run"
+        if size is not None and total is not None and total < size:
+            message = f"{counter.decode()} falls there from {size} to {total}: it is no total of the run"
             raise ProfileError(message, path=path, row=kernel.row, remedy=_TOTALS)
-        added.append(None if known is None or total is None else total - known)
+        added.append(None if size is None or total is None else total - size)
     return added
 
 
@@ -456,25 +460,27 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
     Raises ProfileError: there is none; kernels ran at once, a limit ended one, or one count is of several.
     """
     run = read_run(file.path, (text for _, text in pieces(file, progress)))
-    whole = [each for each in run.kernels if each.why_cut != STILL_RUNNING and each.cycles is not None]
-    for kernel in whole:
+    finished = [
+        kernel for kernel in run.kernels if kernel.why_cut != STILL_RUNNING and kernel.cycles is not None
+    ]
+    for kernel in finished:
         message = kernel.why_cut and f"not every launch is known whole: {kernel.why_cut}"
         if len(kernel.uids) > 1:
             message = message or f"launches {' and '.join(map(str, kernel.uids))} are printed as one"
         if message:
             raise ProfileError(message, path=file.path, row=kernel.row, remedy=_ALONE)
-    if not whole:
+    if not finished:
         raise ProfileError(_NOTHING[0], path=file.path, remedy=_NOTHING[1])
-    launches = [kernel.launches[0] for kernel in whole]
-    number = np.array([each.trace_id or each.uid or 0 for each in launches], dtype=np.int64)
-    sizes = [(*(each.grid or (0,) * 3), *(each.block or (0,) * 3)) for each in launches]
+    launches = [kernel.launches[0] for kernel in finished]
+    number = np.array([kernel.trace_id or kernel.uid or 0 for kernel in launches], dtype=np.int64)
+    sizes = [(*(kernel.grid or (0,) * 3), *(kernel.block or (0,) * 3)) for kernel in launches]
     return LoggedLaunches(
-        names=[each.name for each in launches],
+        names=[kernel.name for kernel in launches],
         number=number if number.all() and len(np.unique(number)) == len(number) else None,
         sizes=np.array(sizes, dtype=np.int64),
-        cycles=np.array([kernel.cycles for kernel in whole], dtype=np.int64),
-        instructions=np.array([kernel.instructions for kernel in whole], dtype=np.int64),
-        unfinished=len(run.waiting) + len(run.kernels) - len(whole) - bool(run.waiting),
+        cycles=np.array([kernel.cycles for kernel in finished], dtype=np.int64),
+        instructions=np.array([kernel.instructions for kernel in finished], dtype=np.int64),
+        unfinished=len(run.waiting) + len(run.kernels) - len(finished) - bool(run.waiting),
         options=run.options,
     )
 
@@ -484,23 +490,23 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Raises ProfileError: see `logged_launches`.
     """
-    found = logged_launches(file, progress)
+    logged = logged_launches(file, progress)
     launches = Launches(file, kernels)
-    mangled = [name if name.startswith("_Z") else None for name in found.names]
+    mangled = [name if name.startswith("_Z") else None for name in logged.names]
     launches.add(
         LaunchColumns(
-            name=kernels.names.intern(found.names, mangled=mangled),
-            duration_ns=found.cycles,
+            name=kernels.names.intern(logged.names, mangled=mangled),
+            duration_ns=logged.cycles,
             # A list of launches need not be in the order of the program; their numbers are.
-            order=found.number,
-            grid=list(found.sizes.T[:3]),
-            block=list(found.sizes.T[3:]),
+            order=logged.number,
+            grid=list(logged.sizes.T[:3]),
+            block=list(logged.sizes.T[3:]),
         )
     )
     facts = RecordingFacts(launch_order="file", product="GPGPU-Sim or Accel-Sim")
-    metrics = {"instructions": found.instructions.astype(np.float64)}
+    metrics = {"instructions": logged.instructions.astype(np.float64)}
     profile = launches.finish(FORMAT, facts, _NOTHING, metrics)
-    ended = counted(found.unfinished, "launch", "launches") + " had not ended"
+    message = counted(logged.unfinished, "launch", "launches") + " had not ended"
     note = f"{file.path}: a cycle of the simulator counts as a nanosecond"
-    profile.notes = (f"{note}; {ended}" if found.unfinished else note,)
+    profile.notes = (f"{note}; {message}" if logged.unfinished else note,)
     return profile

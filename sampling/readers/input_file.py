@@ -15,34 +15,38 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from select import select
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.readers.inflated import inflated
 from sampling.text import Wording
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from sampling.readers.columns import ColumnMap
 
 Compression = Literal["gzip", "xz"]
 
 HEAD_BYTES = 1 << 16
-SQLITE = b"SQLite format 3\0"
 # The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
 PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 # How compressed data begin
 _MAGICS: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "xz": b"\xfd7zXZ\x00"}
-# What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
-_STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
+# A file made for that inflates to more than any memory or disk holds: a kilobyte of gzip may stand for a
+# megabyte, of xz for seven. Real profiles, logs and traces inflate 20 to 70 times, traces up to 1,100 as xz.
+#: How many times their size each kind of data may inflate to, and what any may.
+MOST_TIMES: dict[Compression, int] = {"gzip": 200, "xz": 4_000}
+HARMLESS_BYTES = 256 << 20
+#: The damage of data that are whole as far as they go
+CUT_SHORT = "it ends before its data do"
+_GZIP_WINDOW = 31
+_PACKED_BYTES = 1 << 16
+# Of one step: what is reused from step to step stays in memory.
+_INFLATED_BYTES = 4 << 20
 # A program that is to write to a pipe has opened it by then.
 _WAITED_SECONDS = 10.0
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
@@ -105,8 +109,8 @@ class InputFile:
             if self.compression is None:
                 yield packed
             else:
-                is_whole = self.partial and self.compression == "gzip"
-                yield inflated(packed, self.path, self.compression, whole=is_whole)
+                tolerant = self.partial and self.compression == "gzip"
+                yield inflated(packed, self.path, self.compression, tolerant=tolerant)
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -132,10 +136,10 @@ class InputFile:
         try:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
-            what = f"the {self.compression or 'gzip'} data is cut short or damaged ({error})"
+            message = f"the {self.compression or 'gzip'} data is cut short or damaged ({error})"
             can_be_partial = self.is_profile and self.compression != "xz" and not is_binary(self)
             remedy = WHOLE if can_be_partial else COPY_AGAIN
-            raise ProfileError(what, path=self.path, remedy=remedy) from error
+            raise ProfileError(message, path=self.path, remedy=remedy) from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 
@@ -156,12 +160,112 @@ class _WatchedFile(io.FileIO):
         return super().readinto(buffer)
 
 
+def inflated(packed: IO[bytes], path: str | Path, kind: Compression, *, tolerant: bool = False) -> IO[bytes]:
+    """Return what gzip or xz data inflate to; closing it closes them too.
+
+    Reading it raises ProfileError where they inflate without end; EOFError, gzip.BadGzipFile or
+    lzma.LZMAError where they are cut short or damaged. With ``whole`` gzip data end there, and ``raw.damage``
+    of what is returned says then what is wrong with them.
+    """
+    if tolerant:
+        return io.BufferedReader(_InflatedWhole(packed, path), _PACKED_BYTES)
+    return io.BufferedReader(_Inflated(packed, path, kind))
+
+
+def _refuse_endless(inflated_bytes: int, packed: IO[bytes], path: str | Path, kind: Compression) -> None:
+    limit = MOST_TIMES[kind]
+    if inflated_bytes > max(HARMLESS_BYTES, limit * packed.tell()):
+        message = f"inflates without end: to more than {limit:,} times the size of its {kind} data"
+        remedy = "if that is right, unpack it and give the file itself"
+        raise ProfileError(message, path=path, remedy=remedy)
+
+
+class _Inflated(io.RawIOBase):
+    damage = None
+
+    def __init__(self, packed: IO[bytes], path: str | Path, kind: Compression) -> None:
+        super().__init__()
+        self._packed, self._path, self._kind, self._bytes = packed, path, kind, 0
+        self._stream = gzip.GzipFile(fileobj=packed) if kind == "gzip" else lzma.LZMAFile(packed)  # noqa: SIM115
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            # What comes before damage is given before it is told of.
+            size = self._stream.readinto1(memoryview(buffer)[: 1 << 17])
+        except zlib.error as error:
+            raise gzip.BadGzipFile(str(error)) from error
+        self._bytes += size
+        _refuse_endless(self._bytes, self._packed, self._path, self._kind)
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+            self._packed.close()
+        super().close()
+
+
+class _InflatedWhole(io.RawIOBase):
+    """The bytes of gzip data up to where it is cut short or damaged, which is no error here."""
+
+    def __init__(self, packed: IO[bytes], path: str | Path) -> None:
+        super().__init__()
+        self.damage: str | None = None  #: what is wrong with the data, once all before it is read
+        self._packed, self._path, self._bytes = packed, path, 0
+        self._inflater = zlib.decompressobj(_GZIP_WINDOW)
+        self._rest = b""
+        self._waiting = memoryview(b"")
+        self._has_ended = False
+
+    def readable(self) -> bool:
+        """Say so."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Put the next bytes into a buffer and return how many; 0 at the end."""
+        while not self._waiting and not self._has_ended:
+            self._waiting = memoryview(self._more())
+        count = min(len(buffer), len(self._waiting))
+        buffer[:count] = self._waiting[:count]
+        self._waiting = self._waiting[count:]
+        return count
+
+    def _more(self) -> bytes:
+        packed = self._rest or self._packed.read(_PACKED_BYTES)
+        if self._inflater.eof:
+            # Zeros may stand behind the data, or more data.
+            packed = packed.lstrip(b"\0")
+            self._inflater = zlib.decompressobj(_GZIP_WINDOW) if packed else self._inflater
+        before = self._inflater.copy()
+        try:
+            content = self._inflater.decompress(packed, _INFLATED_BYTES)
+        except zlib.error as error:
+            self.damage, self._has_ended = str(error), True
+            return b"".join(_before_the_damage(before, packed))
+        self._bytes += len(content)
+        _refuse_endless(self._bytes, self._packed, self._path, "gzip")
+        self._rest = self._inflater.unconsumed_tail or self._inflater.unused_data
+        if not packed:
+            self._has_ended = True
+            self.damage = None if self._inflater.eof else CUT_SHORT
+        return content
+
+
+def _before_the_damage(inflater: Any, packed: bytes) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        for index in range(len(packed)):
+            yield inflater.decompress(packed[index : index + 1])
+
+
 _PLAIN = ReadOptions()
 
 
-def note_of_damage(file: InputFile, what: str, number: int) -> str:
+def damage_note(file: InputFile, unit: str, number: int) -> str:
     """Return what to say of a file of which only what is whole was read, up to this one of what it holds."""
-    return f"{file.path}: cut short or damaged, read up to its {what} {number:,}"
+    return f"{file.path}: cut short or damaged, read up to its {unit} {number:,}"
 
 
 @contextmanager
@@ -207,10 +311,10 @@ def _is_endless(path: str) -> bool:
     """Return whether this is a device; what is empty ends, and so does standard input from a terminal."""
     # Standard input may be closed, or no file.
     with suppress(OSError, ValueError):
-        found = Path(path).stat() if path != "-" else os.fstat(sys.stdin.fileno())
+        status = Path(path).stat() if path != "-" else os.fstat(sys.stdin.fileno())
         is_ending = path == "-" and sys.stdin.isatty()
-        is_ending |= found.st_rdev == Path(os.devnull).stat().st_rdev
-        return stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not is_ending)
+        is_ending |= status.st_rdev == Path(os.devnull).stat().st_rdev
+        return stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not is_ending)
     return False
 
 
@@ -257,35 +361,45 @@ def _with_head(file: InputFile) -> InputFile:
     return replace(file, head=head, compression=compression)
 
 
-def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
-    """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
+def whole_lines(
+    stream: IO[bytes], path: str | Path, remedy: str, longest_line_bytes: int = _LONGEST_LINE_BYTES
+) -> Iterator[bytes]:
+    """Yield a stream in pieces of whole lines, of which only the last may lack its end.
 
-    Where ``partial``, a last line without its end is left out: it may be cut short.
+    The next piece is read, and inflated, by a thread while one is worked on.
+
+    Raises ProfileError: a line is longer than the longest, with this remedy; what reading the stream raises.
+    """
+
+    def next_piece() -> bytes:
+        start = stream.read(PIECE_BYTES)
+        rest = b"" if start.endswith(b"\n") else stream.readline(longest_line_bytes)
+        if len(rest) == longest_line_bytes:
+            message = f"holds a line of more than {longest_line_bytes >> 20} MiB"
+            raise ProfileError(message, path=path, remedy=remedy)
+        return start + rest
+
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next_piece)
+        while piece := coming.result():
+            coming = reader.submit(next_piece)
+            yield piece
+
+
+def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the file as (offset, whole lines); where ``partial``, without a last line that lacks its end.
 
     Raises ProfileError: a line has no end, or the file cannot be read.
     """
-    watched = file if progress is None else replace(file, progress=progress)
-    with watched.open() as stream, ThreadPoolExecutor(1) as ahead:
-        offset = 0
-        coming = ahead.submit(_next_piece, stream, file.path)
-        while piece := coming.result():
-            coming = ahead.submit(_next_piece, stream, file.path)
-            if file.partial:
-                piece = piece[: piece.rfind(b"\n") + 1]
-            yield offset, piece
-            offset += len(piece)
+    watched, offset = file if progress is None else replace(file, progress=progress), 0
+    with watched.open() as stream:
+        for piece in whole_lines(stream, file.path, "write the report again"):
+            lines = piece[: piece.rfind(b"\n") + 1] if file.partial else piece
+            yield offset, lines
+            offset += len(lines)
 
 
-def _next_piece(stream: IO[bytes], path: str) -> bytes:
-    start = stream.read(PIECE_BYTES)
-    rest = b"" if start.endswith(b"\n") else stream.readline(_LONGEST_LINE_BYTES)
-    if len(rest) == _LONGEST_LINE_BYTES:
-        message = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
-        raise ProfileError(message, path=path, remedy="write the report again")
-    return start + rest
-
-
-def damage_of_lines(file: InputFile) -> str | None:
+def find_line_damage(file: InputFile) -> str | None:
     """Return the note on a text, of which only what is whole was read, where that is not all; None: it is.
 
     It reads the file again, and JSON is not looked at: who decodes it says that.
@@ -297,7 +411,7 @@ def damage_of_lines(file: InputFile) -> str | None:
         while block := stream.read(PIECE_BYTES):
             lines, ends = lines + block.count(b"\n"), block.endswith(b"\n")
         damage = stream.raw.damage  # type: ignore[attr-defined]
-    return None if ends and damage is None else note_of_damage(file, "line", lines)
+    return None if ends and damage is None else damage_note(file, "line", lines)
 
 
 def is_binary(file: InputFile) -> bool:
@@ -323,109 +437,14 @@ def decoded(decode: Callable[[Any], Any], text: bytes | memoryview) -> Any:
 
 def _flattened(text: bytes | memoryview) -> bytes:
     """Return a JSON text with null in place of the lists and objects that lie too deep in it."""
-    kept, start, depth = [], 0, 0
+    parts, start, depth = [], 0, 0
     for token in _JSON_TOKEN.finditer(text):
         if token[0] in b"[{":
             depth += 1
             if depth == _DEEPEST_JSON + 1:
-                kept += [text[start : token.start()], b"null"]
+                parts += [text[start : token.start()], b"null"]
         elif token[0] in b"]}":
             if depth == _DEEPEST_JSON + 1:
                 start = token.end()
             depth -= 1
-    return b"".join([*kept, text[start:] if depth <= _DEEPEST_JSON else b""])
-
-
-class OpenDatabase(NamedTuple):
-    """A database that is open, its file on disk, decompressed, and the names of its tables."""
-
-    location: Path
-    connection: sqlite3.Connection
-    tables: tuple[str, ...]
-
-
-@contextmanager
-def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
-    """Open a database for reading only; its texts that are no UTF-8 are mended.
-
-    Raises ProfileError: it is damaged or cut short, with this remedy; its changes lie in a file beside it
-    that cannot be used; also from all that is done with it: its views have no end.
-    """
-    import sqlite3
-
-    with file.on_disk() as copy:
-        location = copy.resolve()
-        try:
-            with closing(sqlite3.connect(_uri(file, location), uri=True)) as connection:
-                connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
-                # What a stranger wrote into the schema runs nothing, and no cell reaches beyond its page.
-                connection.execute("PRAGMA trusted_schema = OFF")
-                connection.execute("PRAGMA cell_size_check = ON")
-                # The header has the size in pages; SQLite notices a missing one only when it reads it.
-                size, pages = int.from_bytes(file.head[16:18]), int.from_bytes(file.head[28:32])
-                expected, there = pages * (1 << 16 if size == 1 else size), location.stat().st_size
-                if file.head[24:28] == file.head[92:96] and there < expected:
-                    raise _not_whole(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
-                steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
-                most_steps = _FEWEST_STEPS + _STEPS_OF_A_BYTE * there
-                connection.set_progress_handler(lambda: next(steps) > most_steps, _STEPS_AT_ONCE)
-                query = "SELECT name FROM sqlite_master WHERE type = 'table'"
-                tables = tuple(name for (name,) in connection.execute(query))
-                yield OpenDatabase(location, connection, tables)
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-            if code == sqlite3.SQLITE_READONLY_ROLLBACK:
-                raise _half_written(file.path, location) from error
-            if code == sqlite3.SQLITE_INTERRUPT:
-                what = (
-                    f"reading the SQLite database takes more than {most_steps:,} steps, far more than its "
-                    f"{there:,} bytes can need: a view in it may have no end"
-                )
-                raise ProfileError(what, path=file.path, remedy=remedy) from error
-            # SQLite quotes the schema, line breaks and what is no text too.
-            reason = " ".join(str(error).split())
-            if code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}:
-                what = f"SQLite cannot read the database ({reason})"
-                raise ProfileError(what, path=file.path, remedy=remedy) from error
-            raise _not_whole(file.path, reason, remedy) from error
-
-
-def _uri(file: InputFile, location: Path) -> str:
-    """Return the address that opens a database for reading only, any character in its path.
-
-    In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as one that
-    nobody changes, and then leaves out what lies in the files beside it. Raises ProfileError: there is some.
-    """
-    address = f"{location.as_uri()}?mode=ro"
-    if os.access(location.parent, os.W_OK):
-        return address
-    log, journal = (location.with_name(location.name + end) for end in ("-wal", "-journal"))
-    if log.exists() and log.stat().st_size:
-        raise ProfileError(
-            f"a part of the database lies in {log.name}, which SQLite uses only where it may write",
-            path=file.path,
-            remedy="copy both files into a folder of yours and give the copy",
-        )
-    if _is_hot(journal):
-        raise _half_written(file.path, location)
-    return f"{address}&immutable=1"
-
-
-def _is_hot(journal: Path) -> bool:
-    """Return whether a rollback journal has what a program that was stopped had not changed yet."""
-    if not journal.exists():
-        return False
-    with journal.open("rb") as stream:
-        return stream.read(1) not in {b"", b"\0"}
-
-
-def _half_written(path: str, location: Path) -> ProfileError:
-    return ProfileError(
-        f"what wrote the database was stopped in the middle: {location.name}-journal takes its changes back",
-        path=path,
-        remedy="copy both files into a folder of yours and run `sqlite3 COPY .tables`, which does it",
-    )
-
-
-def _not_whole(path: str, reason: str, remedy: str) -> ProfileError:
-    return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
+    return b"".join([*parts, text[start:] if depth <= _DEEPEST_JSON else b""])

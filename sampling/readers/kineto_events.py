@@ -6,13 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import DecodeError, Meta, Raw, Struct, json
 from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.profile.launch_table import NO_CALL, NO_NAME, RowsLeftOut
 from sampling.profile.times import NO_START
 from sampling.readers.trace_text import Unread
@@ -24,6 +24,7 @@ _LAST_NUMBER = re.compile(r"([0-9]{1,9})\s*\Z")
 _KERNEL = re.compile(rb'"cat"\s*:\s*"kernel"', re.IGNORECASE)
 
 NO_SIZE = Raw(b"null")
+_Columns = TypeVar("_Columns", bound=tuple[NDArray[Any], ...])
 _Count = Annotated[int, Meta(ge=0, lt=1 << 32)]
 
 
@@ -48,33 +49,85 @@ class Event(Struct, gc=False):
     args: _Arguments | None = None
 
 
+class Kernels(NamedTuple):
+    """Kernels, (n,) each, in the order of the file; name, grid, block and process are codes."""
+
+    name: AnyIntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    device: AnyIntArray
+    stream: AnyIntArray
+    correlation: IntArray  #: -1 of what has none
+    grid: AnyIntArray
+    block: AnyIntArray
+    process: AnyIntArray
+
+
+class Calls(NamedTuple):
+    """API calls that have a correlation number and a start, (n,) each; codes as of kernels."""
+
+    correlation: IntArray
+    start_ns: IntArray
+    name: AnyIntArray
+    grid: AnyIntArray
+    block: AnyIntArray
+    process: AnyIntArray
+
+    def take(self, rows: AnyIntArray | BoolArray) -> Calls:
+        """Return some of them."""
+        return Calls._make(column[rows] for column in self)
+
+
+class Annotations(NamedTuple):
+    """What the program named, (n,) each; text and process are codes."""
+
+    text: AnyIntArray
+    start_ns: IntArray
+    end_ns: IntArray
+    process: AnyIntArray
+
+
+class LostKernels(NamedTuple):
+    """The kernels that are left out, (n,) each; the process is a code."""
+
+    correlation: IntArray
+    process: AnyIntArray
+
+
+class _CallArguments(NamedTuple):
+    """What kernels and calls have in common, (n,) each; grid and block are codes."""
+
+    correlation: IntArray
+    grid: AnyIntArray
+    block: AnyIntArray
+
+
+def join_pieces(kind: Callable[..., _Columns], pieces: Sequence[_Columns]) -> _Columns:
+    """Return the columns of pieces as those of one."""
+    return kind(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+#: Stands for the call of a kernel that has none
+_NO_CALL = Calls(np.array([-1]), np.array([NO_CALL]), *np.zeros((4, 1), dtype=np.int64))
 _SIZE_DECODER = json.Decoder(tuple[_Count, _Count, _Count])
 _NO_ARGUMENTS = _Arguments()
 
 
 class EventColumns:
-    """What has been read of a trace so far: a tuple of columns (k,) for each piece that has any.
-
-    Names, texts of annotations, grids, blocks and processes are codes. -1 is the correlation number of what
-    has none.
-    """
+    """What has been read of a trace so far, piece by piece; and what the codes in its columns stand for."""
 
     def __init__(self, left_out: RowsLeftOut) -> None:
-        self.events = 0
-        #: Name, start and duration in ns, device, stream, correlation number, grid, block, process
-        self.launches: list[tuple[NDArray[Any], ...]] = []
-        #: Correlation number, start in ns, name, grid, block, process of those that have the first two,
-        #: and of none
-        self.calls: list[tuple[NDArray[Any], ...]] = [tuple(np.array([[-1], [NO_CALL], [0], [0], [0], [0]]))]
-        #: Text, start and end in ns, process
-        self.annotations: list[tuple[NDArray[Any], ...]] = [tuple(np.zeros((4, 0), dtype=np.int64))]
+        self.count = 0
+        self.kernels: list[Kernels] = []
+        self.calls = [_NO_CALL]
+        self.annotations = [Annotations(_NONE, _NONE, _NONE, _NONE)]
+        self.lost_kernels = [LostKernels(_NONE, _NONE)]
         self.names: dict[Any, int] = {}
         self.call_names: dict[Any, int] = {"": 0}
         self.texts: dict[Any, int] = {}
         self.sizes: dict[Any, int] = {bytes(NO_SIZE): 0}
         self.processes: dict[Any, int] = {None: 0}
-        #: Correlation number and process of the kernels that are left out, an array (2, k) a piece
-        self.kernels_left_out: list[IntArray] = [np.zeros((2, 0), dtype=np.int64)]
         #: Events that cannot be read and are of no kernel, and the first of them
         self.unread = 0
         self.first_unread = ""
@@ -88,24 +141,29 @@ class EventColumns:
                 of_category[event.cat].append(event)
 
         def chosen(is_wanted: Callable[[str], bool]) -> list[Event]:
-            return [event for name, each in of_category.items() if name and is_wanted(name) for event in each]
+            return [
+                event
+                for name, events_of_name in of_category.items()
+                if name and is_wanted(name)
+                for event in events_of_name
+            ]
 
-        self._add_launches(chosen(lambda category: category.lower() == "kernel"), events)
+        self._add_kernels(chosen(lambda category: category.lower() == "kernel"), events)
         self._add_calls(chosen(lambda category: category.lower().endswith(("runtime", "driver"))))
         # PyTorch 1.8 lists annotations among the operators; those that it names itself have a #.
         is_old = "Operator" in of_category
         annotations = chosen(("Operator" if is_old else "user_annotation").__eq__)
-        self._add_annotations([each for each in annotations if not is_old or "#" in (each.name or "")])
-        for each in unread:
-            row = self.events + each.place + 1
-            if _KERNEL.search(each.text):
-                self._left_out.add(1, f"a kernel event cannot be read: {each.reason}", row=row)
+        self._add_annotations([event for event in annotations if not is_old or "#" in (event.name or "")])
+        for flawed in unread:
+            row = self.count + flawed.place + 1
+            if _KERNEL.search(flawed.text):
+                self._left_out.add(1, f"a kernel event cannot be read: {flawed.reason}", row=row)
             else:
                 self.unread += 1
-                self.first_unread = self.first_unread or f"event {row:,}: {each.reason}"
-        self.events += len(events)
+                self.first_unread = self.first_unread or f"event {row:,}: {flawed.reason}"
+        self.count += len(events)
 
-    def _add_launches(self, kernels: Sequence[Event], events: Sequence[Event]) -> None:
+    def _add_kernels(self, kernels: Sequence[Event], events: Sequence[Event]) -> None:
         """Add kernels, of all events of a piece; those that can be no launch are left out."""
         if not kernels:
             return
@@ -113,41 +171,41 @@ class EventColumns:
         good = is_time(duration_us) & (duration_us >= 0)
         if not good.all():
             wrong = kernels[int(np.argmin(good))]
-            row = self.events + 1 + next(at for at, event in enumerate(events) if event is wrong)
+            row = self.count + 1 + next(index for index, event in enumerate(events) if event is wrong)
             message = "a kernel event has no usable 'dur'"
             self._left_out.add(int(np.count_nonzero(~good)), message, row=row, column="dur")
             bad = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if not is_good]
-            number = self._numbered([event.args or _NO_ARGUMENTS for event in bad])[0]
+            number = self._call_arguments([event.args or _NO_ARGUMENTS for event in bad]).correlation
             process = codes([event.pid for event in bad], self.processes)
-            self.kernels_left_out.append(np.stack([number, process]))
+            self.lost_kernels.append(LostKernels(number, process))
             kernels = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if is_good]
             start_us, duration_us = start_us[good], duration_us[good]
         if kernels:
             arguments = [event.args or _NO_ARGUMENTS for event in kernels]
             has_start = is_time(start_us)
-            self.launches.append(
-                (
+            self.kernels.append(
+                Kernels(
                     codes([event.name or NO_NAME for event in kernels], self.names),
                     np.where(has_start, nanoseconds(np.where(has_start, start_us, 0)), NO_START),
                     nanoseconds(duration_us),
                     _labels(arguments, "device", kernels, "pid"),
                     _labels(arguments, "stream", kernels, "tid"),
-                    *self._numbered(arguments),
-                    codes([event.pid for event in kernels], self.processes),
+                    *self._call_arguments(arguments),
+                    process=codes([event.pid for event in kernels], self.processes),
                 )
             )
 
     def _add_calls(self, calls: Sequence[Event]) -> None:
         if not calls:
             return
-        correlation, *sizes = self._numbered([event.args or _NO_ARGUMENTS for event in calls])
+        correlation, grid, block = self._call_arguments([event.args or _NO_ARGUMENTS for event in calls])
         start_us = numbers(calls, "ts")
         usable = (correlation >= 0) & is_time(start_us)
         name = codes([event.name or "" for event in calls], self.call_names)
         process = codes([event.pid for event in calls], self.processes)
         start_ns = nanoseconds(np.where(usable, start_us, 0))
-        columns = (correlation, start_ns, name, *sizes, process)
-        self.calls.append(tuple(column[usable] for column in columns))
+        columns = Calls(correlation, start_ns, name, grid, block, process)
+        self.calls.append(columns.take(usable))
 
     def _add_annotations(self, annotations: Sequence[Event]) -> None:
         named = [event for event in annotations if event.name]
@@ -158,39 +216,37 @@ class EventColumns:
         start_ns, duration_ns = nanoseconds(start_us[usable]), nanoseconds(duration_us[usable])
         text = codes([event.name for event in named], self.texts)[usable]
         process = codes([event.pid for event in named], self.processes)[usable]
-        self.annotations.append((text, start_ns, start_ns + duration_ns, process))
+        self.annotations.append(Annotations(text, start_ns, start_ns + duration_ns, process))
 
-    def _numbered(self, arguments: Sequence[_Arguments]) -> list[NDArray[Any]]:
-        """Return correlation numbers and the codes of grids and blocks."""
+    def _call_arguments(self, arguments: Sequence[_Arguments]) -> _CallArguments:
         number = numbers(arguments, "correlation")
-        columns: list[NDArray[Any]] = [np.where(is_time(number), number, -1).astype(np.int64)]
-        for size in ("grid", "block"):
-            written = list(map(attrgetter(size), arguments))
-            # Most calls have none, which is seen fastest so.
-            has_any = written[0] is not NO_SIZE or written.count(NO_SIZE) < len(written)
-            columns.append(
-                codes(list(map(bytes, written)), self.sizes)
-                if has_any
-                else np.zeros(len(written), dtype=np.int32)
-            )
-        return columns
+        correlation = np.where(is_time(number), number, -1).astype(np.int64)
+        return _CallArguments(correlation, self._sizes(arguments, "grid"), self._sizes(arguments, "block"))
+
+    def _sizes(self, arguments: Sequence[_Arguments], field: str) -> AnyIntArray:
+        """Return (n,) the codes of grids or blocks."""
+        sizes = list(map(attrgetter(field), arguments))
+        # Most calls have none, which is seen fastest so.
+        if sizes[0] is NO_SIZE and sizes.count(NO_SIZE) == len(sizes):
+            return np.zeros(len(sizes), dtype=np.int32)
+        return codes(list(map(bytes, sizes)), self.sizes)
 
     def note(self, path: str) -> str | None:
         """Return what to say of the events that cannot be read, None where there is none."""
         if not self.unread:
             return None
-        what = counted(self.unread, "event that is no launch is", "events that are no launches are")
-        return f"{path}: {what} left out, damaged; the first is {self.first_unread}"
+        message = counted(self.unread, "event that is no launch is", "events that are no launches are")
+        return f"{path}: {message} left out, damaged; the first is {self.first_unread}"
 
 
-def codes(values: Sequence[object], known: dict[Any, int]) -> NDArray[np.int32]:
+def codes(values: Sequence[object], table: dict[Any, int]) -> NDArray[np.int32]:
     """Return (n,) the code of every value; new ones are added."""
     distinct = dict.fromkeys(values)
     for value in distinct:
-        known.setdefault(value, len(known))
+        table.setdefault(value, len(table))
     if len(distinct) == 1:
-        return np.full(len(values), known[values[0]], dtype=np.int32)
-    return np.fromiter(map(known.__getitem__, values), dtype=np.int32, count=len(values))
+        return np.full(len(values), table[values[0]], dtype=np.int32)
+    return np.fromiter(map(table.__getitem__, values), dtype=np.int32, count=len(values))
 
 
 def numbers(owners: Sequence[Any], field: str) -> FloatArray:
@@ -219,8 +275,8 @@ def is_time(microseconds: FloatArray) -> BoolArray:
 
 def nanoseconds(microseconds: FloatArray) -> IntArray:
     """Return whole nanoseconds; the whole microseconds are scaled as integers, so a date costs no digits."""
-    whole = np.floor(microseconds)
-    return whole.astype(np.int64) * 1000 + np.rint((microseconds - whole) * 1000.0).astype(np.int64)
+    integers = np.floor(microseconds)
+    return integers.astype(np.int64) * 1000 + np.rint((microseconds - integers) * 1000.0).astype(np.int64)
 
 
 def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event], otherwise: str) -> Any:
@@ -231,15 +287,15 @@ def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event]
     values = numbers(arguments, field)
     unknown = ~np.isfinite(values)
     if unknown.any():
-        others = numbers(events, otherwise)
-        for row in np.flatnonzero(unknown & ~np.isfinite(others)).tolist():
-            found = _LAST_NUMBER.search(str(getattr(events[row], otherwise)))
-            others[row] = int(found[1]) if found else 0
-        values[unknown] = others[unknown]
+        substitutes = numbers(events, otherwise)
+        for row in np.flatnonzero(unknown & ~np.isfinite(substitutes)).tolist():
+            match = _LAST_NUMBER.search(str(getattr(events[row], otherwise)))
+            substitutes[row] = int(match[1]) if match else 0
+        values[unknown] = substitutes[unknown]
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
-def size_of(text: bytes) -> tuple[int, int, int]:
+def decode_size(text: bytes) -> tuple[int, int, int]:
     """Return a grid or block from its JSON; zeros for what is none, as other events use the names too."""
     try:
         return _SIZE_DECODER.decode(text)
@@ -247,11 +303,11 @@ def size_of(text: bytes) -> tuple[int, int, int]:
         return 0, 0, 0
 
 
-def places_of(wanted: IntArray, known: IntArray) -> IntArray:
+def find_places(targets: IntArray, values: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
-    if not len(known):
-        return np.full(len(wanted), -1)
-    order = np.argsort(known, kind="stable")
-    position = np.searchsorted(known, wanted, sorter=order)
-    place = order[np.minimum(position, len(known) - 1)]
-    return np.where((known[place] == wanted) & (wanted >= 0), place, -1)
+    if not len(values):
+        return np.full(len(targets), -1)
+    order = np.argsort(values, kind="stable")
+    position = np.searchsorted(values, targets, sorter=order)
+    place = order[np.minimum(position, len(values) - 1)]
+    return np.where((values[place] == targets) & (targets >= 0), place, -1)

@@ -12,7 +12,7 @@ from sampling.arrays import IntArray
 from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
 from sampling.readers.input_file import InputFile
-from sampling.readers.kineto_events import NO_SIZE, codes, is_time, nanoseconds, numbers, places_of
+from sampling.readers.kineto_events import NO_SIZE, codes, find_places, is_time, nanoseconds, numbers
 from sampling.readers.kineto_ranks import Ranks
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 
@@ -56,17 +56,19 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
     with file.damage_reported():
         for piece in trace_pieces(TraceBlocks(file)):
             events = [event for event in _DECODER.decode(piece).events if event.ph == "X"]
-            known = [event for event in events if event.cat in {"cpu_op", "Operator"} and event.name]
+            on_host = [event for event in events if event.cat in {"cpu_op", "Operator"} and event.name]
             # What PyTorch 1.8 lists among the operators with a # is an annotation.
-            known = [event for event in known if event.cat == "cpu_op" or "#" not in str(event.name)]
-            arguments = [event.args or _NO_HOST_ARGUMENTS for event in known]
-            places = _host_places(known, threads)
-            end_ns = places[1] + nanoseconds(np.nan_to_num(numbers(known, "dur")))
-            written = [
-                (event.name, bytes(each.dims), bytes(each.old_dims), bytes(each.types))
-                for event, each in zip(known, arguments, strict=True)
+            on_host = [event for event in on_host if event.cat == "cpu_op" or "#" not in str(event.name)]
+            arguments = [event.args or _NO_HOST_ARGUMENTS for event in on_host]
+            places = _host_places(on_host, threads)
+            end_ns = places[1] + nanoseconds(np.nan_to_num(numbers(on_host, "dur")))
+            signatures = [
+                (event.name, bytes(argument.dims), bytes(argument.old_dims), bytes(argument.types))
+                for event, argument in zip(on_host, arguments, strict=True)
             ]
-            operators.append(np.stack([*places, end_ns, codes(written, texts)]) if known else operators[0])
+            operators.append(
+                np.stack([*places, end_ns, codes(signatures, texts)]) if on_host else operators[0]
+            )
             issuing = [event for event in events if (event.cat or "").lower().endswith(("runtime", "driver"))]
             number = numbers([event.args or _NO_HOST_ARGUMENTS for event in issuing], "correlation")
             number = np.where(is_time(number), number, -1)
@@ -82,20 +84,20 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
     names = [name for name, *_ in texts]
     is_aten = np.array([name.startswith(ATEN) for name in names], dtype=np.bool_)
     operator_of_call = np.zeros(len(call), dtype=np.int64)
-    for each in range(len(threads)):
-        own, begun = np.flatnonzero(thread == each), np.flatnonzero(call_thread == each)
-        own = own[np.lexsort((-end_ns[own], start_ns[own]))]
-        aten = own[is_aten[text[own]]]
+    for thread_number in range(len(threads)):
+        spans, issued = np.flatnonzero(thread == thread_number), np.flatnonzero(call_thread == thread_number)
+        spans = spans[np.lexsort((-end_ns[spans], start_ns[spans]))]
+        aten = spans[is_aten[text[spans]]]
         # An operator that no other of ATen holds begins when all of them before it have ended.
         before = np.maximum.accumulate(end_ns[aten])
         aten = aten[np.append(True, start_ns[aten][1:] >= before[:-1])] if len(aten) else aten
-        for rows in (own, aten):
-            inside = _innermost(start_ns[rows], end_ns[rows], call_ns[begun])
-            held = inside >= 0
-            operator_of_call[begun[held]] = text[rows[inside[held]]] + 1
-    place = places_of(correlation, call)
-    found = np.where(place >= 0, np.append(operator_of_call, 0)[place], 0)
-    return ("", *(_operator_text(*written) for written in texts)), found
+        for rows in (spans, aten):
+            holder = _innermost(start_ns[rows], end_ns[rows], call_ns[issued])
+            has_holder = holder >= 0
+            operator_of_call[issued[has_holder]] = text[rows[holder[has_holder]]] + 1
+    place = find_places(correlation, call)
+    codes_found = np.where(place >= 0, np.append(operator_of_call, 0)[place], 0)
+    return ("", *(_operator_text(*signature) for signature in texts)), codes_found
 
 
 def _host_places(events: Sequence[_HostEvent], threads: dict[Any, int]) -> tuple[IntArray, IntArray]:
@@ -123,17 +125,17 @@ def _operator_text(name: str, dims: bytes, old_dims: bytes, types: bytes) -> str
 
     Scalars have no shape, and are left out with their types.
     """
-    known, kinds = (json.decode(text) for text in (old_dims if dims == bytes(NO_SIZE) else dims, types))
-    if not isinstance(known, list):
+    shapes, kinds = (json.decode(text) for text in (old_dims if dims == bytes(NO_SIZE) else dims, types))
+    if not isinstance(shapes, list):
         return name
-    kinds = kinds if isinstance(kinds, list) and len(kinds) == len(known) else [""] * len(known)
+    kinds = kinds if isinstance(kinds, list) and len(kinds) == len(shapes) else [""] * len(shapes)
     kinds = [str(kind).removeprefix("c10::") for kind in kinds]
-    tensors = [(shape, kind) for shape, kind in zip(known, kinds, strict=True) if shape]
+    tensors = [(shape, kind) for shape, kind in zip(shapes, kinds, strict=True) if shape]
     if not tensors:
         return name
     distinct = dict.fromkeys(kind for _, kind in tensors if kind not in {"", "TensorList", "GenericList"})
     return " ".join([name, str([shape for shape, _ in tensors]), *distinct])
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (find_operators,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (find_operators,)

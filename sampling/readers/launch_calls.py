@@ -23,7 +23,7 @@ _LAUNCH = re.compile(
 _CAPTURE = re.compile(r"(?:cuda|cu|hip)Stream(?:(Begin)|End)Capture")
 
 
-def kind_of_call(name: str) -> int:
+def classify_call(name: str) -> int:
     """Return what a call of CUDA's or HIP's does by its name, such as ``cudaLaunchKernel_v7000``."""
     if _LAUNCH.match(name):
         return LAUNCHES
@@ -46,8 +46,8 @@ class LaunchCalls:
         kind = np.broadcast_to(kind, len(has_kernel))
         launches = kind == LAUNCHES
         self._launches += int(np.count_nonzero(launches))
-        alone = np.flatnonzero(launches & ~has_kernel)
-        self._alone.append(np.stack([process[alone], start_ns[alone]]))
+        without_kernel = np.flatnonzero(launches & ~has_kernel)
+        self._alone.append(np.stack([process[without_kernel], start_ns[without_kernel]]))
         captures = np.flatnonzero(kind > LAUNCHES)
         step = np.where(kind[captures] == BEGINS_CAPTURE, 1, -1)
         self._captures.append(np.stack([process[captures], start_ns[captures], step]))
@@ -79,11 +79,11 @@ class LaunchCalls:
         """
         captured = np.zeros(len(process), dtype=np.bool_)
         capturing, at_ns, step = np.concatenate(self._captures, axis=1)
-        for each in np.unique(capturing):
-            own, marks = np.flatnonzero(process == each), np.flatnonzero(capturing == each)
+        for owner in np.unique(capturing):
+            rows, marks = np.flatnonzero(process == owner), np.flatnonzero(capturing == owner)
             marks = marks[np.argsort(at_ns[marks], kind="stable")]
             depth = np.cumsum([0, *step[marks]])
             # What was being captured when the recording began has an end alone.
-            open_before = np.searchsorted(at_ns[marks], start_ns[own])
-            captured[own] = depth[open_before] > depth.min()
+            open_before = np.searchsorted(at_ns[marks], start_ns[rows])
+            captured[rows] = depth[open_before] > depth.min()
         return captured

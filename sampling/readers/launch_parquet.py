@@ -58,18 +58,18 @@ def write_launch_parquet(
     facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
     schema = pa.schema(fields, metadata={METADATA_KEY: json.dumps(asdict(facts)).encode()})
     counts = count_durations(profile, Grouping(GroupBy.NAME), region)
-    chosen = counted_parts(profile, counts)
+    parts = counted_parts(profile, counts)
     sink = arrow_file(path, writing=True)
     with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=True) as writer:
-        for number, columns in enumerate(_written_columns(profile, chosen, optional)):
+        for number, columns in enumerate(_written_columns(profile, parts, optional)):
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
             if progress is not None:
-                progress(number + 1, len(chosen), "writing")
+                progress(number + 1, len(parts), "writing")
     return counts
 
 
 def _written_columns(
-    profile: Profile, chosen: Sequence[Part], optional: Sequence[Column]
+    profile: Profile, parts: Sequence[Part], optional: Sequence[Column]
 ) -> Iterator[list[Any]]:
     """Yield the columns of each part, in the order of the file."""
     import pyarrow as pa
@@ -78,7 +78,7 @@ def _written_columns(
     places = [(sequence.process, sequence.device) for sequence in profile.sequences]
     numbers = {process: index for index, process in enumerate(dict.fromkeys(place[0] for place in places))}
     in_order = places == sorted(places)
-    for part in chosen:
+    for part in parts:
         table = part.load(("signature", "duration_ns", *optional))
         metrics = part.metrics(profile.metric_names)
         process, device = places[part.sequence]
@@ -89,12 +89,12 @@ def _written_columns(
         code = np.zeros(len(kernels.names), dtype=np.int32)
         code[used] = np.arange(len(used))
         texts = to_arrow_texts([kernels.names.full(index) for index in used.tolist()])
-        whole = [table["duration_ns"], *(shape[:, axis][table["signature"]] for axis in range(1, 7))]
-        whole += [table[column] for column in optional]
-        whole += [np.full(part.launches, each) for each in (process, device)]
+        columns = [table["duration_ns"], *(shape[:, axis][table["signature"]] for axis in range(1, 7))]
+        columns += [table[column] for column in optional]
+        columns += [np.full(part.launches, number) for number in (process, device)]
         yield [
             pa.DictionaryArray.from_arrays(to_arrow(code[name]), texts),
-            *(_arrow_integers(column) for column in whole),
+            *(_arrow_integers(column) for column in columns),
             *(to_arrow(metrics[column]) for column in profile.metric_names),
         ]
 
@@ -103,5 +103,5 @@ def _arrow_integers(values: AnyIntArray) -> pa.Array:
     """Return (n,) integers, a start that was not recorded as null."""
     import pyarrow as pa
 
-    whole = values.astype(np.int64, copy=False)
-    return to_arrow(whole) if whole.min() > NO_START else pa.array(whole, mask=whole == NO_START)
+    integers = values.astype(np.int64, copy=False)
+    return to_arrow(integers) if integers.min() > NO_START else pa.array(integers, mask=integers == NO_START)

@@ -65,7 +65,7 @@ from sampling.readers.table import (
     stored_row_group,
 )
 from sampling.readers.table_launches import Launches
-from sampling.text import text_of_cell
+from sampling.text import cell_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +102,7 @@ def has_columns(file: InputFile) -> bool:
     """
     if not file.head.startswith(PARQUET):
         header, _ = _header(file)
-        return not _is_of_a_plan(file, header) and _matches(file, header)
+        return not _is_plan_list(file, header) and _matches(file, header)
     with file.on_disk() as location:
         _, schema = parquet_footer(file.path, location)
     try:
@@ -120,7 +120,7 @@ def _matches(file: InputFile, header: Sequence[str]) -> bool:
     return True
 
 
-def _is_of_a_plan(file: InputFile, header: Sequence[str]) -> bool:
+def _is_plan_list(file: InputFile, header: Sequence[str]) -> bool:
     return file.columns is None and set(header) >= _OF_A_PLAN
 
 
@@ -145,7 +145,7 @@ def _launch_layout(
         # Whole nanoseconds are read exactly; in larger units times have fractions.
         number: Kind = "number" if ours in TIMES and column.unit_ns > 1 else "integer"
         place, kind = header.index(column.theirs), "text" if ours in texts else number
-        if any(kind != other for at, other in columns.values() if at == place):
+        if any(kind != column_kind for column, column_kind in columns.values() if column == place):
             message, remedy = (
                 f"is given for {ours} and for another kind",
                 "give another column for one of them",
@@ -179,13 +179,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     if file.head.startswith(PARQUET):
         return _read_parquet(file, kernels, progress)
     header, separator = _header(file)
-    if _is_of_a_plan(file, header):
+    if _is_plan_list(file, header):
         message = "a list of the launches that a plan draws, not of all that a program made"
         raise ProfileError(message, path=file.path, remedy="give the profile that the plan was made from")
     matched = matched_columns(file.columns, header, file.path)
     layout = _launch_layout(header, matched, file.path, separator)
-    taken = {place for place, _ in layout.columns.values()}
-    metrics = [name for name in header if name and name not in NO_METRIC and header.index(name) not in taken]
+    used = {place for place, _ in layout.columns.values()}
+    metrics = [name for name in header if name and name not in NO_METRIC and header.index(name) not in used]
     return _table_in_memory(file, kernels, layout, matched, metrics, (FORMAT, RecordingFacts()), progress)
 
 
@@ -206,12 +206,12 @@ def _table_in_memory(
     values: dict[str, list[FloatArray]] = {name: [] for name in metrics}
     layout.columns.update({name: (layout.header.index(name), "any") for name in metrics})
     launches = Launches(file, kernels)
-    for read in read_rows(file, layout, progress, launches.left_out):
-        rows = launches.sized(read, *(what for what in DIMENSIONS if what in matched))
+    for rows_read in read_rows(file, layout, progress, launches.left_out):
+        rows = launches.sized(rows_read, *(dimension for dimension in DIMENSIONS if dimension in matched))
         rows, duration_ns = launches.lasting(rows, "duration_ns", matched["duration_ns"].unit_ns)
         for name in [*values]:
-            found, is_text = floats(rows, name, None)
-            values[name].append(np.where(np.isinf(found), np.nan, found))
+            column_values, is_text = floats(rows, name, None)
+            values[name].append(np.where(np.isinf(column_values), np.nan, column_values))
             if is_text.any():
                 del values[name], layout.columns[name]
         numbers = {ours: _launch_integers(rows, ours, matched[ours].unit_ns) for ours in numeric}
@@ -219,23 +219,25 @@ def _table_in_memory(
         for ours in {"stream", "device"} & numbers.keys():
             rows.refuse(np.abs(numbers[ours]) >= 1 << 31, ours, "is too large a number")
         grid, block = (
-            rows.sizes(what) if what in matched else [numbers[axis] for axis in axes if axis in numbers]
-            for what, axes in DIMENSIONS.items()
+            rows.sizes(dimension)
+            if dimension in matched
+            else [numbers[axis] for axis in axes if axis in numbers]
+            for dimension, axes in DIMENSIONS.items()
         )
         plain: dict[str, Any] = {ours: numbers[ours] for ours in _PLAIN & numbers.keys()}
         launches.add(
             LaunchColumns(
-                name=rows.names("name", kernels, text_of_cell),
+                name=rows.names("name", kernels, cell_text),
                 order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
                 grid=grid or None,
                 block=block or None,
                 **plain,
             )
         )
-    known = {name: np.concatenate(parts) for name, parts in values.items() if parts}
+    metric_columns = {name: np.concatenate(parts) for name, parts in values.items() if parts}
     nothing = "a table of launches without a single row", "write it with a row a launch"
-    known = {name: column for name, column in known.items() if not np.isnan(column).all()}
-    return launches.finish(*described, nothing, known)
+    metric_columns = {name: column for name, column in metric_columns.items() if not np.isnan(column).all()}
+    return launches.finish(*described, nothing, metric_columns)
 
 
 # --- Parquet ------------------------------------------------------------------------------------------------
@@ -275,8 +277,8 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
     if starts[-1] == 0:
         message, remedy = "a Parquet profile without a single launch", "write it again with a row a launch"
         raise ProfileError(message, path=file.path, remedy=remedy)
-    taken = {column.theirs for ours, column in columns.items() if column != NamedColumn(ours, ours)}
-    metrics = tuple(name for name in metric_columns(schema) if name not in taken)
+    used = {column.theirs for ours, column in columns.items() if column != NamedColumn(ours, ours)}
+    metrics = tuple(name for name in metric_columns(schema) if name not in used)
     places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
     source = _LaunchParquet(
         path=file.path,
@@ -292,7 +294,7 @@ def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | No
     )
     facts, are_looked_at = _facts(metadata, keep_overlong=file.keep_overlong)
     runs = source.runs()
-    if source.lacks_durations() or any(one[:2] >= other[:2] for one, other in pairwise(runs)):
+    if source.lacks_durations() or any(first[:2] >= second[:2] for first, second in pairwise(runs)):
         # Only in memory can interleaved processes or devices be put in order, and rows be left out.
         described = _PARQUET_FORMAT, facts
         return _table_in_memory(file, kernels, layout, columns, metrics, described, progress)
@@ -376,27 +378,27 @@ class _LaunchParquet:
 
     def load(self, rows: slice, columns: Sequence[Column]) -> Table:
         """Decode the columns of a row group and cut out the rows."""
-        row_group, inside = self._place(rows)
-        if inside == slice(0, self.starts[row_group + 1] - self.starts[row_group]):
+        row_group, offset = self._place(rows)
+        if offset == slice(0, self.starts[row_group + 1] - self.starts[row_group]):
             return self._decoded(row_group, columns)
         # A row group of several sequences is decoded once: each thread keeps its last.
         key = (row_group, tuple(columns))
         if getattr(self.local, "key", None) != key:
             self.local.key, self.local.decoded = key, self._decoded(row_group, columns)
-        return {column: values[inside] for column, values in self.local.decoded.items()}
+        return {column: values[offset] for column, values in self.local.decoded.items()}
 
     def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Decode the metrics of a row group and cut out the rows."""
-        row_group, inside = self._place(rows)
+        row_group, offset = self._place(rows)
         table = self._stored(row_group, [name for name in names if name in self.metric_names])
-        found = {name: float_values(table.column(name))[inside] for name in table.column_names}
-        found = {name: np.where(np.isinf(values), np.nan, values) for name, values in found.items()}
+        metrics = {name: float_values(table.column(name))[offset] for name in table.column_names}
+        metrics = {name: np.where(np.isinf(values), np.nan, values) for name, values in metrics.items()}
         lacking = np.full(rows.stop - rows.start, np.nan)
-        return {name: found.get(name, lacking) for name in names}
+        return {name: metrics.get(name, lacking) for name in names}
 
     def parts(self, sequences: Sequence[LaunchSequence]) -> tuple[Part, ...]:
         """Return the row groups, cut where sequences end."""
-        first_ids = [each.first_id for each in sequences]
+        first_ids = [sequence.first_id for sequence in sequences]
         edges = sorted({*self.starts, *first_ids})
         return tuple(
             Part(bisect_right(first_ids, first) - 1, first, self, slice(first, stop))
@@ -412,9 +414,9 @@ class _LaunchParquet:
             process, device = self._integers(row_group, ["process", "device"])
             changes = np.flatnonzero((process[1:] != process[:-1]) | (device[1:] != device[:-1])) + 1
             for start, stop in pairwise([0, *changes.tolist(), count]):
-                here = (int(process[start]), int(device[start]))
-                before = runs.pop()[2] if runs and runs[-1][:2] == here else 0
-                runs.append((*here, before + stop - start))
+                owner = (int(process[start]), int(device[start]))
+                before = runs.pop()[2] if runs and runs[-1][:2] == owner else 0
+                runs.append((*owner, before + stop - start))
         return runs
 
     def lacks_durations(self) -> bool:
@@ -423,27 +425,32 @@ class _LaunchParquet:
         if place is None:
             return False
         groups = map(self.metadata.row_group, range(self.metadata.num_row_groups))
-        told = [one for group in groups if (one := group.column(place).statistics) is not None]
+        statistics = [
+            statistic for group in groups if (statistic := group.column(place).statistics) is not None
+        ]
         return any(
-            bool(one.null_count) or (one.has_min_max and isinstance(one.min, int | float) and one.min < 0)
-            for one in told
+            bool(statistic.null_count)
+            or (statistic.has_min_max and isinstance(statistic.min, int | float) and statistic.min < 0)
+            for statistic in statistics
         )
 
     def starts_told(self) -> tuple[int | None, bool]:
         """Return how many launches have no start (None: statistics do not tell), and if all are above 0."""
         place = self.places.get(self.layout.header[self.layout.columns["start_ns"][0]])
         groups = range(self.metadata.num_row_groups if place is not None else 0)
-        told = [self.metadata.row_group(group).column(place).statistics for group in groups]
-        if not told or any(each is None or not each.has_null_count for each in told):
+        statistics = [self.metadata.row_group(group).column(place).statistics for group in groups]
+        if not statistics or any(
+            statistic is None or not statistic.has_null_count for statistic in statistics
+        ):
             return None, False
-        lowest = [each.min if each.has_min_max else None for each in told]
-        is_above = all(isinstance(each, int | float) and each > 0 for each in lowest)
-        return sum(each.null_count for each in told), is_above
+        lowest = [statistic.min if statistic.has_min_max else None for statistic in statistics]
+        is_above = all(isinstance(value, int | float) and value > 0 for value in lowest)
+        return sum(statistic.null_count for statistic in statistics), is_above
 
     def name(self, row: int) -> str:
         """Return the kernel name of a launch."""
-        kernels, (row_group, inside) = KernelTable(), self._place(slice(row, row + 1))
-        code = self._rows(row_group, ["name"]).names("name", kernels)[inside]
+        kernels, (row_group, offset) = KernelTable(), self._place(slice(row, row + 1))
+        code = self._rows(row_group, ["name"]).names("name", kernels)[offset]
         return kernels.names.full(int(code[0]))
 
     def _place(self, rows: slice) -> tuple[int, slice]:

@@ -10,7 +10,7 @@ from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
-from sampling.readers.other_traces import RECORD, TORCH_PROFILER, is_trace, sort_of_trace
+from sampling.readers.other_traces import RECORD, TORCH_PROFILER, describe_trace, is_trace
 from sampling.readers.table import header_cells, separated_header
 from sampling.text import joined_texts
 
@@ -111,20 +111,20 @@ def is_table(file: InputFile) -> bool:
     """Return whether this looks like CSV: its first lines have equally many cells, at least two."""
     lines = file.head.splitlines()[:200]
     # The head may end within the last one.
-    whole = lines if file.head.endswith(b"\n") or len(lines) == 1 else lines[:-1]
+    complete = lines if file.head.endswith(b"\n") or len(lines) == 1 else lines[:-1]
     separator = separated_header(file.head, ())[1]
-    counts = {len(header_cells(line, separator)) for line in whole[:5] if line.strip()}
+    counts = {len(header_cells(line, separator)) for line in complete[:5] if line.strip()}
     return len(counts) == 1 and counts.pop() >= 2 and not is_binary(file)
 
 
 def other_sort(file: InputFile) -> tuple[str, str] | None:
     """Return what a file that is neither a table nor text is, and what to do; None for those two."""
     if is_trace(file):
-        what, helps = sort_of_trace(file)
-        return what, helps or _READABLE
-    for head, what, remedy in _SORTS:
+        message, helps = describe_trace(file)
+        return message, helps or _READABLE
+    for head, message, remedy in _SORTS:
         if re.search(head, file.head, re.MULTILINE):
-            return what, remedy
+            return message, remedy
     if is_json(file):
         return "JSON, but no PyTorch trace nor anything else that is read here", _READABLE
     if not is_binary(file):
@@ -155,15 +155,17 @@ def file_error(file: InputFile) -> ProfileError:
     if file.compressed and len(file.head) < HEAD_BYTES:
         with replace(file, partial=False).open() as stream:
             stream.read()
-    found = other_sort(file)
-    if found is not None:
+    answer = other_sort(file)
+    if answer is not None:
         path = "REPORT" if file.path == "-" else shlex.quote(file.path)
-        return ProfileError(found[0], path=file.path, remedy=found[1].replace("{path}", path))
+        return ProfileError(answer[0], path=file.path, remedy=answer[1].replace("{path}", path))
     if not is_table(file):
         return ProfileError("text, not a profile", path=file.path, remedy=_READABLE)
     cells, separator = separated_header(file.head, ())
     # What is no title may be private.
     columns = [cell if _TITLE.fullmatch(cell) else "?" for cell in cells]
     sort = {"\t": "TSV", ";": "CSV (;)"}.get(separator, "CSV")
-    what = f"a {sort} with the columns {shown_columns(columns)}: no launches known here"
-    return ProfileError(what, path=file.path, remedy=joined_texts("; ", (_READABLE, columns_remedy(columns))))
+    message = f"a {sort} with the columns {shown_columns(columns)}: no launches known here"
+    return ProfileError(
+        message, path=file.path, remedy=joined_texts("; ", (_READABLE, columns_remedy(columns)))
+    )

@@ -113,9 +113,9 @@ class _Reports:
             return
         for start, block, are_rows in _blocks(offset, text):
             cells = len(header_cells(first_line(block)))
-            found = None if are_rows else _trace_header(block)
-            if found is not None:
-                self._begin(*found, start)
+            header = None if are_rows else _trace_header(block)
+            if header is not None:
+                self._begin(*header, start)
             elif self.open is not None and (are_rows or cells == self._width):
                 # What is none by its first cell, but has as many, is an odd row.
                 left_out = self.open.launches.left_out
@@ -174,7 +174,7 @@ class _Trace:
         self._kernels = kernels
         self._names_of: dict[int, str] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
-        titles = [_title_of(cell) for cell in cells]
+        titles = [_split_title(cell) for cell in cells]
         # Of two columns with one name the first counts.
         places = {name: place for place, (name, _) in reversed([*enumerate(titles)])}
         self._units: dict[str, int] = {}
@@ -188,7 +188,7 @@ class _Trace:
                 raise _error(file, offset, f"the unit {printed!r} of {column} is not known", remedy)
             self._units[column] = unit
             kinds[column] = "integer" if unit == 1 else "number"
-        columns = {name: (places[name], each) for name, each in kinds.items() if name in places}
+        columns = {name: (places[name], kind) for name, kind in kinds.items() if name in places}
         self.layout = Layout(cells, columns, remedy="write the report again, or record the profile again")
 
     def finish(self) -> Profile:
@@ -260,14 +260,14 @@ def _trace_header(line: bytes) -> tuple[TraceKind, tuple[str, ...]] | None:
     """Return kind and cells of a trace whose header a line is, maybe behind a progress bar."""
     if b"GrdX" in line or b"API Start" in line:
         cells = header_cells(line.rstrip(b"\r\n").rpartition(b"\r")[2])
-        names = {_title_of(cell)[0] for cell in cells}
+        names = {_split_title(cell)[0] for cell in cells}
         for kind, required in _REQUIRED.items():
             if required <= names:
                 return kind, cells
     return None
 
 
-def _title_of(cell: str) -> tuple[str, str]:
+def _split_title(cell: str) -> tuple[str, str]:
     """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
     match = _TITLE.fullmatch(cell)
     return (match[1], match[2] or "") if match else (cell, "")

@@ -29,10 +29,10 @@ from sampling.profile.launch_table import (
     LaunchColumns,
     LaunchTableBuilder,
     RowsLeftOut,
+    find_range_runs,
     in_sequences,
-    runs_of,
 )
-from sampling.profile.named_ranges import NO_RANGES, RangeRuns, operators_of
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, find_range_operators
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -44,7 +44,7 @@ from sampling.profile.profile import (
 )
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import InputFile
-from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, kind_of_call
+from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, classify_call
 from sampling.readers.nsys_tables import (
     BLOCK,
     CALL,
@@ -113,13 +113,13 @@ def read_export(
 
     Raises ProfileError: there are no launches in it (with the reason), or it is damaged.
     """
-    done, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(RUNTIME)
+    rows_read, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(RUNTIME)
 
     def advance(rows: int) -> None:
-        nonlocal done
-        done += rows
+        nonlocal rows_read
+        rows_read += rows
         if progress is not None:
-            progress(min(done, total), total, f"reading {Path(tables.path).name}")
+            progress(min(rows_read, total), total, f"reading {Path(tables.path).name}")
 
     has_ranges = tables.has(NVTX, "eventType", "globalTid", "start", "end")
     builder = LaunchTableBuilder(tables.path, kernels, keep_overlong=file.keep_overlong)
@@ -172,28 +172,28 @@ def _read_launches(
     columns = [column for column in (*TIMES, *NAMES, *PLACE, *GRID, *BLOCK, PARENT) if column in present]
     if lacking := [column for column in TIMES if column not in columns]:
         raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
-    texts, found, rows = dict[int, str](), _Launches([], {}, [], []), 0
+    texts, launches, rows = dict[int, str](), _Launches([], {}, [], []), 0
     for arrays in tables.integers(KERNEL, columns):
         column = dict(zip(columns, arrays, strict=True))
         is_wrong = _are_no_launches(column, builder.left_out, rows)
         if is_wrong is not None:
-            found.left_out.append(rows + np.flatnonzero(is_wrong))
-            found.keys_left_out.append(_who_and_which(column, found.processes)[1][is_wrong])
+            launches.left_out.append(rows + np.flatnonzero(is_wrong))
+            launches.keys_left_out.append(_who_and_which(column, launches.processes)[1][is_wrong])
             column = {name: values[~is_wrong] for name, values in column.items()}
         if len(column["start"]):
-            part = _part(column, found.processes)
+            part = _part(column, launches.processes)
             name = _name_codes(column, tables, kernels, texts)
             builder.append(_launches(part, column, name, has_ranges=has_ranges))
-            found.parts.append(part)
+            launches.parts.append(part)
         rows += len(arrays[0])
         advance(len(arrays[0]))
     if not rows:
         raise _without_kernels(tables)
-    if not found.parts:
+    if not launches.parts:
         builder.left_out.in_facts(RecordingFacts(), 0)
     if not any(map(str.strip, texts.values())):
         raise tables.error(f"the launches have no kernel name in the table {STRINGS}")
-    return found
+    return launches
 
 
 def _without_kernels(tables: NsysTables) -> ProfileError:
@@ -241,7 +241,7 @@ def _launches(
 ) -> LaunchColumns:
     # Dimensions that are NULL become 0, which is "unknown".
     grid, block = (
-        [each if each.min() >= 0 else np.maximum(each, 0) for each in map(column.__getitem__, axes)]
+        [axis if axis.min() >= 0 else np.maximum(axis, 0) for axis in map(column.__getitem__, axes)]
         if column.keys() >= {*axes}
         else None
         for axes in (GRID, BLOCK)
@@ -261,12 +261,14 @@ def _launches(
     )
 
 
-def _codes(values: IntArray, known: dict[int, int]) -> NDArray[np.int32]:
+def _codes(values: IntArray, table: dict[int, int]) -> NDArray[np.int32]:
     """Return (n,) the code of each value, of which there are few; new ones are added to the known."""
     if values.min() == values.max():
-        return np.full(len(values), known.setdefault(int(values[0]), len(known)), dtype=np.int32)
+        return np.full(len(values), table.setdefault(int(values[0]), len(table)), dtype=np.int32)
     distinct, place = np.unique(values, return_inverse=True)
-    return np.array([known.setdefault(each, len(known)) for each in distinct.tolist()], dtype=np.int32)[place]
+    return np.array([table.setdefault(value, len(table)) for value in distinct.tolist()], dtype=np.int32)[
+        place
+    ]
 
 
 def _keys(process: NDArray[np.int32], correlation: IntArray) -> IntArray:
@@ -282,19 +284,21 @@ def _name_codes(
 ) -> NDArray[np.int32]:
     """Return the name code of every launch; ``texts`` are those looked up so far, and more are added."""
     forms = {form: column[form] for form in NAMES if form in column}
-    name, *others = [*forms.values()] or [np.broadcast_to(np.int64(NULL), len(column["start"]))]
-    for form in others:
+    name, *mangled_forms = [*forms.values()] or [np.broadcast_to(np.int64(NULL), len(column["start"]))]
+    for form in mangled_forms:
         name = np.where(name == NULL, form, name) if name.min() == NULL else name
     codes, first_rows = dense_codes([name if name.min() >= 0 else np.maximum(name, -1) + 1])
     ids = {form: values[first_rows].tolist() for form, values in {"full": name, **forms}.items()}
-    wanted = set().union(*ids.values()) - texts.keys()
-    texts.update(tables.strings(sorted(wanted)) if wanted else {})
-    found = {form: [texts.get(each) for each in of_form] for form, of_form in ids.items()}
+    missing = set().union(*ids.values()) - texts.keys()
+    texts.update(tables.strings(sorted(missing)) if missing else {})
+    texts_of_forms = {form: [texts.get(number) for number in of_form] for form, of_form in ids.items()}
     full = [
-        next((text for text in one if text and text.strip()), NO_NAME)
-        for one in zip(*found.values(), strict=True)
+        next((text for text in row if text and text.strip()), NO_NAME)
+        for row in zip(*texts_of_forms.values(), strict=True)
     ]
-    return kernels.names.intern(full, found.get("shortName"), found.get("mangledName"))[codes]
+    return kernels.names.intern(full, texts_of_forms.get("shortName"), texts_of_forms.get("mangledName"))[
+        codes
+    ]
 
 
 # --- in which order the program issued its launches --------------------------------------------------------
@@ -312,17 +316,17 @@ def _find_calls(
     Return how many calls launch a kernel, and how many of these have none.
     """
     has_id = [part.key >= 0 for part in parts]
-    if not any(each.any() for each in has_id) or not tables.has(RUNTIME, *CALL):
+    if not any(mask.any() for mask in has_id) or not tables.has(RUNTIME, *CALL):
         return 0, 0
     with_id = zip(parts, has_id, strict=True)
-    keys = [part.key if known.all() else part.key[known] for part, known in with_id]
+    keys = [part.key if is_numbered.all() else part.key[is_numbered] for part, is_numbered in with_id]
     keys += [key[key >= 0] for key in keys_left_out]
-    place_of, places = _places(keys)
+    find_places, places = _place_finder(keys)
     first_start_ns, has_kernel = np.full(places, NO_CALL), np.zeros(places, dtype=np.bool_)
     for key in keys:
-        has_kernel[place_of(key)] = True
+        has_kernel[find_places(key)] = True
     # A launch that does not say whose it is may be any call's.
-    is_told = NULL not in processes and all(each.all() for each in has_id)
+    is_told = NULL not in processes and all(mask.all() for mask in has_id)
     named = [name for name in CALLED if is_told and tables.has(RUNTIME, name)]
     codes, calls, kinds = dict(processes), LaunchCalls(), _KindsOfCalls(tables)
     for start_ns, thread, correlation, *called in tables.integers(RUNTIME, (*CALL, *named)):
@@ -330,7 +334,7 @@ def _find_calls(
         key = _keys(process, correlation)
         if NULL in {thread.min(), start_ns.min()}:
             key[(thread == NULL) | (start_ns == NULL)] = -1
-        place = place_of(key)
+        place = find_places(key)
         if (place[1:] > place[:-1]).all():
             # Each once, as ids of one thread come: this takes a third of the time of the other way.
             first_start_ns[place] = np.minimum(first_start_ns[place], start_ns)
@@ -338,14 +342,14 @@ def _find_calls(
             np.minimum.at(first_start_ns, place, start_ns)
         if called:
             kind = kinds.of(called[0])
-            failed = np.any([(each != 0) & (each != NULL) for each in called[1:]], axis=0)
+            failed = np.any([(column != 0) & (column != NULL) for column in called[1:]], axis=0)
             is_none = (key < 0) | (failed & (kind != ENDS_CAPTURE))
             kind = np.where(is_none, 0, kind) if is_none.any() else kind
             calls.add(kind, has_kernel[place], process=process, start_ns=start_ns)
         advance(len(key))
-    for part, known in zip(parts, has_id, strict=True):
-        np.take(first_start_ns, place_of(part.key), out=part.api_start_ns, mode="clip")
-        part.api_start_ns[~known] = NO_CALL
+    for part, is_numbered in zip(parts, has_id, strict=True):
+        np.take(first_start_ns, find_places(part.key), out=part.api_start_ns, mode="clip")
+        part.api_start_ns[~is_numbered] = NO_CALL
     return calls.counted(_last_calls(parts) if calls.any_alone else ())
 
 
@@ -358,23 +362,23 @@ class _KindsOfCalls:
 
     def of(self, names: IntArray) -> AnyIntArray | int:
         """Return (n,) what each call does, one number where all have one name."""
-        least, most = int(names.min()), int(names.max())
-        if most - least <= _KEYS_APART * len(names):
+        lowest, highest = int(names.min()), int(names.max())
+        if highest - lowest <= _KEYS_APART * len(names):
             # Ids that lie close together, as they do, are looked up in a tenth of the time.
-            place = names - least
+            place = names - lowest
             distinct = np.flatnonzero(np.bincount(place))
-            kinds = np.zeros(most - least + 1, dtype=np.int8)
-            kinds[distinct] = self._looked_up((distinct + least).tolist())
+            kinds = np.zeros(highest - lowest + 1, dtype=np.int8)
+            kinds[distinct] = self._looked_up((distinct + lowest).tolist())
         else:
             distinct, place = np.unique(names, return_inverse=True)
             kinds = np.array(self._looked_up(distinct.tolist()), dtype=np.int8)
-        return int(kinds[0]) if least == most else kinds[place]
+        return int(kinds[0]) if lowest == highest else kinds[place]
 
     def _looked_up(self, ids: list[int]) -> list[int]:
-        if unknown := [each for each in ids if each not in self._kinds]:
+        if unknown := [number for number in ids if number not in self._kinds]:
             texts = self._tables.strings(unknown)
-            self._kinds.update({each: kind_of_call(texts.get(each, "")) for each in unknown})
-        return [self._kinds[each] for each in ids]
+            self._kinds.update({number: classify_call(texts.get(number, "")) for number in unknown})
+        return [self._kinds[number] for number in ids]
 
 
 def _last_calls(parts: Sequence[_Part]) -> list[tuple[int, int]]:
@@ -391,7 +395,7 @@ def _last_calls(parts: Sequence[_Part]) -> list[tuple[int, int]]:
     return [(process, last_ns[process]) for process in sorted(amid_work)]
 
 
-def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
+def _place_finder(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], int]:
     """Return what gives each of some keys >= 0 a place of its own, and how many places there are.
 
     All other keys have places that none of these has. Keys that lie close together, as those of one process
@@ -406,11 +410,11 @@ def _places(parts: Sequence[IntArray]) -> tuple[Callable[[IntArray], IntArray], 
     # Each once, and one beyond them, which nothing has.
     keys = np.append(keys[np.append(True, keys[1:] > keys[:-1])], NO_CALL)
 
-    def place_of(numbers: IntArray) -> IntArray:
+    def find_places(numbers: IntArray) -> IntArray:
         place = np.searchsorted(keys, numbers)
         return np.where(keys[place] == numbers, place, len(keys) - 1)
 
-    return place_of, len(keys)
+    return find_places, len(keys)
 
 
 def _process_numbers(processes: Mapping[int, int]) -> dict[int, int]:
@@ -457,8 +461,8 @@ class _NvtxRanges(NamedTuple):
         parts = [np.zeros((0, 4), dtype=np.int64)]
         with self.opened() as tables:
             rows = _range_rows(tables, text)
-            while some := list(islice(rows, _ROWS_AT_ONCE)):
-                numbers = [(codes.setdefault(name, len(codes)), *place) for name, *place in some]
+            while batch := list(islice(rows, _ROWS_AT_ONCE)):
+                numbers = [(codes.setdefault(name, len(codes)), *place) for name, *place in batch]
                 try:
                     parts.append(whole_numbers(numbers).T)
                 except NoWholeNumberError as error:
@@ -466,9 +470,9 @@ class _NvtxRanges(NamedTuple):
         code, thread, start_ns, end_ns = np.concatenate(parts).T
         recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
-        number = np.array([self.numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
+        number = np.array([self.numbers.get(number, -1) for number in recorded.tolist()], dtype=np.int64)
         events = np.stack([code, number[place], start_ns, end_ns])
-        return runs_of(tuple(codes), events, self.sequences, self.api_start_ns)
+        return find_range_runs(tuple(codes), events, self.sequences, self.api_start_ns)
 
 
 def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
@@ -477,8 +481,8 @@ def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
     A range carries its name itself or as the id of a registered string.
     """
     strings = {number: value for number, value in tables.rows(STRINGS, TEXT) if text in str(value)}
-    for kind, own, number, thread, start, end in tables.rows(NVTX, RANGE):
-        name = own or strings.get(number)
+    for kind, range_text, number, thread, start, end in tables.rows(NVTX, RANGE):
+        name = range_text or strings.get(number)
         if kind in _RANGE_TYPES and isinstance(name, str) and text in name and start is not None:
             yield name, NULL if thread is None else thread, start, STILL_OPEN if end is None else end
 
@@ -496,27 +500,27 @@ def _captured(
     What replays a graph does not say what its nodes compute; what captured or added them does. The nodes of
     executable graphs and of clones are copies, made later than what they are copies of.
     """
-    made: dict[tuple[int, int], tuple[int, int]] = {}
+    calls: dict[tuple[int, int], tuple[int, int]] = {}
     none = (("",), np.zeros(launches, dtype=np.int64))
     with opened() as tables:
         for table in NODES:
             arrays = tables.integers(table, NODE) if tables.has(table, *NODE) else ()
             for row in chain.from_iterable(
-                zip(*map(np.ndarray.tolist, each), strict=True) for each in arrays
+                zip(*map(np.ndarray.tolist, columns), strict=True) for columns in arrays
             ):
                 thread, node, start, copied = row
                 # A copy is told of twice: as a node, and as a copy.
-                first, original = made.get((thread & ~_THREAD_BITS, node), (start, 0))
-                made[thread & ~_THREAD_BITS, node] = min(first, start), max(copied, original)
-        if not made:
+                first, original = calls.get((thread & ~_THREAD_BITS, node), (start, 0))
+                calls[thread & ~_THREAD_BITS, node] = min(first, start), max(copied, original)
+        if not calls:
             return none
-        launched = [np.stack(each) for each in tables.integers(KERNEL, NODE_OF_LAUNCH)]
+        launched = [np.stack(columns) for columns in tables.integers(KERNEL, NODE_OF_LAUNCH)]
 
     def first_made_ns(process: int, node: int) -> int:
-        start, original = made.get((process, node), (NO_CALL, 0))
-        while 0 < original < node and (process, original) in made:
+        start, original = calls.get((process, node), (NO_CALL, 0))
+        while 0 < original < node and (process, original) in calls:
             node = original
-            start, original = made[process, node]
+            start, original = calls[process, node]
         return start
 
     rows = np.maximum(np.concatenate(launched, axis=1), 0)
@@ -525,15 +529,15 @@ def _captured(
     codes, first_rows = dense_codes([*rows])
     distinct = rows[:, first_rows].T.tolist()
     made_ns = np.array([first_made_ns(process, node) for process, node in distinct], dtype=np.int64)
-    known = np.flatnonzero(made_ns != NO_CALL)
-    if not len(known):
+    issued = np.flatnonzero(made_ns != NO_CALL)
+    if not len(issued):
         return none
-    process = np.array([numbers.get(distinct[place][0], -1) for place in known.tolist()])
-    order, sequences = in_sequences(len(known), process=process, device=None, by_time=[made_ns[known]])
-    known = known if order is None else known[order]
-    ranges = _NvtxRanges(opened, numbers, sequences, made_ns[known])
+    process = np.array([numbers.get(distinct[place][0], -1) for place in issued.tolist()])
+    order, sequences = in_sequences(len(issued), process=process, device=None, by_time=[made_ns[issued]])
+    issued = issued if order is None else issued[order]
+    ranges = _NvtxRanges(opened, numbers, sequences, made_ns[issued])
     text = np.zeros(len(made_ns), dtype=np.int64)
-    texts, text[known] = operators_of(ranges, [each.launches for each in sequences])
+    texts, text[issued] = find_range_operators(ranges, [sequence.launches for sequence in sequences])
     return texts, text[codes]
 
 
@@ -542,8 +546,8 @@ def _captured(
 
 def _product(tables: NsysTables) -> str | None:
     """Return the exporter's name and version, e.g. "NVIDIA Nsight Systems 2023.4.4.54"."""
-    known = dict(row for table in EXPORTERS for row in tables.settings(table))
-    parts = (known.get(f"EXPORT_PRODUCT_{part}") for part in ("NAME", "VERSION"))
+    settings = dict(row for table in EXPORTERS for row in tables.settings(table))
+    parts = (settings.get(f"EXPORT_PRODUCT_{part}") for part in ("NAME", "VERSION"))
     return " ".join(filter(None, parts)) or None
 
 
@@ -556,8 +560,8 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
     old = list(tables.rows(OLD_GPUS, OLD_GPU))
     gpus = list(tables.rows(GPUS, GPU))
     numbering = list(tables.rows(GPU_NUMBERS, GPU_NUMBER))
-    known: list[tuple[int, Device]] = []
-    for process, device in dict.fromkeys((each.process, each.device) for each in sequences):
+    described: list[tuple[int, Device]] = []
+    for process, device in dict.fromkeys((sequence.process, sequence.device) for sequence in sequences):
         numbers = [gpu for *place, gpu in numbering if place == [process, device]]
         surest_first = (
             *(gpu for gpu in old if gpu[:2] == (device, process)),
@@ -571,15 +575,15 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
             if isinstance(name, str):
                 # The table of 2020 counts in MiB.
                 memory_bytes = memory << 20 if memory and len(gpu) == len(OLD_GPU) else memory
-                known.append((process, Device(device, name, sm_count, memory_bytes)))
-    distinct = tuple(dict.fromkeys(device for _, device in known))
+                described.append((process, Device(device, name, sm_count, memory_bytes)))
+    distinct = tuple(dict.fromkeys(device for _, device in described))
     if len({device.device for device in distinct}) == len(distinct):
         return distinct
-    return tuple(replace(device, process=process) for process, device in known)
+    return tuple(replace(device, process=process) for process, device in described)
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (
     _NvtxRanges,
     _captured,
 )

@@ -150,11 +150,11 @@ class _FolderTables(NsysTables):
 
     def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
         """Return texts by id."""
-        wanted = set(ids)
+        targets = set(ids)
         return {
             number: text
             for number, text in self.rows(STRINGS, TEXT)
-            if isinstance(number, int) and number in wanted and isinstance(text, str)
+            if isinstance(number, int) and number in targets and isinstance(text, str)
         }
 
 
@@ -177,5 +177,5 @@ def _cells(array: pa.Array) -> list[object]:
     return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in cells]
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (_opened,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (_opened,)

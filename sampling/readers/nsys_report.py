@@ -45,7 +45,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: nsys fails; the cache cannot be written to; the report has no kernel launches.
     """
     is_lasting = file.lasting and not file.compressed
-    export = _kept_export(file.location)
+    export = _cached_export(file.location)
     if not is_lasting or not may_be_used(OTHERS_WRITE) or export.is_symlink() or not export.is_file():
         nsys = shutil.which("nsys")
         if nsys is None:
@@ -60,16 +60,16 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         exported = replace(file, location=export, head=stream.read(HEAD_BYTES))
     profile = nsys_sqlite.read(exported, kernels, progress)
     profile.format = FORMAT
-    profile.files = tuple(replace(each, location=file.location) for each in profile.files)
+    profile.files = tuple(replace(entry, location=file.location) for entry in profile.files)
     return profile
 
 
-def _kept_export(report: Path) -> Path:
+def _cached_export(report: Path) -> Path:
     """Return where the export of a report, as it is now, is kept: in $XDG_CACHE_HOME or ~/.cache."""
     report = report.resolve()
     place = os.fsencode(report)
-    now = hashlib.sha256(place + repr(disk_state(report)).encode("utf-8", "surrogateescape")).hexdigest()
-    return user_cache() / f"{hashlib.sha256(place).hexdigest()[:16]}-{now}.sqlite"
+    digest = hashlib.sha256(place + repr(disk_state(report)).encode("utf-8", "surrogateescape")).hexdigest()
+    return user_cache() / f"{hashlib.sha256(place).hexdigest()[:16]}-{digest}.sqlite"
 
 
 def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:
@@ -78,28 +78,28 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
     Raises ProfileError: the program ``nsys`` fails, takes too long or writes nothing; the cache cannot be
     written to.
     """
-    export = _kept_export(report)
+    export = _cached_export(report)
     folder = export.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not may_be_used(OTHERS_WRITE):
-            what = f"its export cannot be kept in {folder}: a link, or a folder that others can write to"
+            problem = f"its export cannot be kept in {folder}: a link, or a folder that others can write to"
             remedy = (
                 f"`chmod 700 {shlex.quote(str(folder))}` if it is yours, or set XDG_CACHE_HOME to another"
             )
-            raise ProfileError(what, path=path, remedy=remedy)
+            raise ProfileError(problem, path=path, remedy=remedy)
         # What is left unfinished for longer than an export takes is of a program that was killed.
         for left in folder.glob(f"{_UNFINISHED}*"):
             with suppress(FileNotFoundError):
                 if time.time() - left.stat().st_mtime > 2 * LONGEST_EXPORT_SECONDS:
                     shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder) as unfinished:
-            made = Path(unfinished) / "export.sqlite"
-            _run(nsys, path, report.resolve(), made, progress)
+            new_export = Path(unfinished) / "export.sqlite"
+            _run(nsys, path, report.resolve(), new_export, progress)
             for older in folder.glob(f"{export.name.partition('-')[0]}-*.sqlite"):
                 if older != export:
                     older.unlink(missing_ok=True)
-            made.replace(export)
+            new_export.replace(export)
     except OSError as error:
         message = f"its export cannot be made in {folder} ({error.strerror or error})"
         remedy = "set XDG_CACHE_HOME to a folder that can be written to, with room for the export"
@@ -107,14 +107,14 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
     return export
 
 
-def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | None) -> None:
+def _run(nsys: str, path: str, report: Path, export: Path, progress: Progress | None) -> None:
     """Have the program write an export; it is ended with all that it started where that fails."""
-    command = [nsys, "export", "--type", "sqlite", "--output", str(made), str(report)]
+    command = [nsys, "export", "--type", "sqlite", "--output", str(export), str(report)]
     until, code = time.monotonic() + LONGEST_EXPORT_SECONDS, None
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         # No shell, and the path is absolute.
         program = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
         try:
             while code is None and time.monotonic() < until:
@@ -128,16 +128,16 @@ def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | No
                 with suppress(ProcessLookupError):
                     os.killpg(program.pid, signal.SIGKILL)
                 program.wait()
-        if code == 0 and made.is_file() and made.stat().st_size:
+        if code == 0 and export.is_file() and export.stat().st_size:
             return
-        said.seek(0)
+        output.seek(0)
         # A progress bar is written over itself: what counts is the end of each line.
-        lines = said.read().decode("utf-8", "replace").split("\n")
+        lines = output.read().decode("utf-8", "replace").split("\n")
         words = " ".join(filter(None, (line.rpartition("\r")[2].strip() for line in lines)))[-_MOST_QUOTED:]
-    what = "has not ended in time" if code is None else f"fails with exit code {code}"
-    what = what if code != 0 else "wrote nothing"
+    message = "has not ended in time" if code is None else f"fails with exit code {code}"
+    message = message if code != 0 else "wrote nothing"
     raise ProfileError(
-        f"a report that could not be exported: `nsys export` {what}" + (f": {words}" if words else ""),
+        f"a report that could not be exported: `nsys export` {message}" + (f": {words}" if words else ""),
         path=path,
         remedy=f"try `nsys export --type sqlite {shlex.quote(str(report))}` with the nsys that recorded it, "
         "or a later one, and give the .sqlite file",

@@ -17,10 +17,10 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database
+from sampling.readers.input_file import InputFile
 from sampling.readers.nsys_export import read_export
 from sampling.readers.nsys_tables import STRINGS, TEXT, NsysTables, spelled
-from sampling.readers.sqlite_pages import NotPlainError, read_table
+from sampling.readers.sqlite_file import SQLITE, NotPlainError, OpenDatabase, open_database, read_table
 
 FORMAT = "nsys-sqlite"
 
@@ -103,8 +103,8 @@ class _SqliteTables(NsysTables):
             # A primary key may be the number of the row, and is then not in it.
             columns[spelled(name)] = None if key or hidden == _IN_NO_ROW else stored
             stored += hidden != _IN_NO_ROW
-        taken = {name.casefold() for name in columns}
-        number = next((name for name in _ROW_NUMBERS if name not in taken), None) if root else None
+        present = {name.casefold() for name in columns}
+        number = next((name for name in _ROW_NUMBERS if name not in present), None) if root else None
         if number is not None:
             try:
                 self._connection.execute(f'SELECT {number} FROM "{table}" LIMIT 0')  # noqa: S608
@@ -112,9 +112,9 @@ class _SqliteTables(NsysTables):
                 number = None
         return _Table(root, columns, stored, number)
 
-    def _select(self, what: str, table: str, rest: str = "") -> str:
+    def _select(self, columns: str, table: str, rest: str = "") -> str:
         # Tables and columns cannot be bound as parameters; these names are nsys' own.
-        return f'SELECT {what} FROM "{table}" {rest}'  # noqa: S608
+        return f'SELECT {columns} FROM "{table}" {rest}'  # noqa: S608
 
     def _in_order(self, table: str) -> str:
         """Return what has rows come as they stand in the file, where an index would give another order."""
@@ -130,34 +130,34 @@ class _SqliteTables(NsysTables):
         if table not in self.names:
             return 0
         number = self._table(table).row_number
-        most = "COUNT(*)" if number is None else f"IFNULL(MAX({number}), 0)"
-        return int(self._connection.execute(self._select(most, table)).fetchone()[0])
+        count = "COUNT(*)" if number is None else f"IFNULL(MAX({number}), 0)"
+        return int(self._connection.execute(self._select(count, table)).fetchone()[0])
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts, from the pages of the file or, where these are unusual, row by row."""
-        of = self._table(table)
-        places = [place for name in columns if (place := of.columns[name]) is not None]
-        done = 0
+        pages = self._table(table)
+        places = [place for name in columns if (place := pages.columns[name]) is not None]
+        rows = 0
         try:
-            if not of.root or len(places) < len(columns):
+            if not pages.root or len(places) < len(columns):
                 raise NotPlainError
-            for part in read_table(self._location, of.root, of.stored, places):
+            for part in read_table(self._location, pages.root, pages.stored, places):
                 yield part
-                done += len(part[0])
+                rows += len(part[0])
         except NotPlainError:
-            yield from self._row_by_row(table, columns, done)
+            yield from self._row_by_row(table, columns, rows)
 
-    def _row_by_row(self, table: str, columns: Sequence[str], done: int) -> Iterator[Sequence[IntArray]]:
+    def _row_by_row(self, table: str, columns: Sequence[str], first: int) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts, but for the first ones."""
-        what = ", ".join(f'IFNULL("{name}", {NULL})' for name in columns)
-        rest = f"{self._in_order(table)} LIMIT -1 OFFSET {done}"
-        cursor = self._connection.execute(self._select(what, table, rest))
+        selected = ", ".join(f'IFNULL("{name}", {NULL})' for name in columns)
+        rest = f"{self._in_order(table)} LIMIT -1 OFFSET {first}"
+        cursor = self._connection.execute(self._select(selected, table, rest))
         while rows := cursor.fetchmany(_ROWS_AT_ONCE):
             try:
                 yield list(whole_numbers(rows))
             except NoWholeNumberError as error:
-                raise self.not_integers(columns[error.column], error, done + error.row + 1) from None
-            done += len(rows)
+                raise self.not_integers(columns[error.column], error, first + error.row + 1) from None
+            first += len(rows)
 
     def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows one by one."""
@@ -169,11 +169,11 @@ class _SqliteTables(NsysTables):
         """Return texts by id."""
         texts: dict[int, object] = {}
         for first in range(0, len(ids) if self.has(STRINGS, *TEXT) else 0, _IDS_OF_ONE_QUERY):
-            wanted = ", ".join(str(int(each)) for each in ids[first : first + _IDS_OF_ONE_QUERY])
-            query = self._select("id, value", STRINGS, f"WHERE id IN ({wanted})")
+            listed = ", ".join(str(int(number)) for number in ids[first : first + _IDS_OF_ONE_QUERY])
+            query = self._select("id, value", STRINGS, f"WHERE id IN ({listed})")
             texts.update(self._connection.execute(query))
         return {number: text for number, text in texts.items() if isinstance(text, str)}
 
 
-#: What a profile that is kept refers to by name, see `sampling.readers.kept_profile`.
-KEPT_BY_NAME = (opened_tables,)
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (opened_tables,)

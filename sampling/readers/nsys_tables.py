@@ -82,8 +82,10 @@ class NsysTables(ABC):
 
     def not_integers(self, column: str, value: object = None, row: int | None = None) -> ProfileError:
         """Return the error for a column that nsys did not fill."""
-        what = "" if value is None else f": {value}"
-        return self.error(f"the column holds something else than integers{what}", row=row, column=column)
+        value_text = "" if value is None else f": {value}"
+        return self.error(
+            f"the column holds something else than integers{value_text}", row=row, column=column
+        )
 
     def has(self, table: str, *columns: str) -> bool:
         """Return whether the export has a table with all these columns."""

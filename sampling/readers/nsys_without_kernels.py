@@ -38,47 +38,47 @@ def without_kernels(tables: NsysTables) -> ProfileError:
     texts = tables.rows(STRINGS, TEXT) if mode == "Graph" else ()
     quotes = _quoted(tables)
     is_traced = ("COLLECT_CUDA_TRACE", "true") in capture or ("CAPTURE_EVENT_TYPE", "Cuda") in capture
-    what = "has no CUDA tables at all: CUDA was not traced, or the program used no GPU"
-    trace, besides = "--trace=cuda", ""
+    message = "has no CUDA tables at all: CUDA was not traced, or the program used no GPU"
+    trace, advice = "--trace=cuda", ""
     if any("GraphLaunch" in str(text) for _, text in texts) or tables.most_rows(GRAPH_TRACE):
-        what = "was recorded with graph-level tracing: it has replays but none of the kernels inside"
+        message = "was recorded with graph-level tracing: it has replays but none of the kernels inside"
         trace += " --cuda-graph-trace=node"
         quotes = []
     elif any(name.upper().startswith("CUPTI_ACTIVITY_KIND_") for name in tables.names):
-        what = "has CUDA activities but no kernel launches: kernels were not recorded"
-        besides = (
+        message = "has CUDA activities but no kernel launches: kernels were not recorded"
+        advice = (
             ", the profiled range around kernels; if none are there, set CuptiUseRawGpuTimestamps=false "
             "in the config.ini of nsys"
         )
     elif is_traced:
-        what = "has no CUDA tables at all, though CUDA was traced"
-        besides = ", from the start of the program to its end, and see that it runs kernels on this machine"
+        message = "has no CUDA tables at all, though CUDA was traced"
+        advice = ", from the start of the program to its end, and see that it runs kernels on this machine"
     elif ("COLLECT_CUDA_TRACE", "false") in capture:
-        what = "has no CUDA tables at all: CUDA was not traced"
+        message = "has no CUDA tables at all: CUDA was not traced"
     if quotes:
-        what = f"{what}; nsys says: {' '.join(quotes)}"
-    remedy = f"record again with `nsys profile {trace} ...`{besides}"
+        message = f"{message}; nsys says: {' '.join(quotes)}"
+    remedy = f"record again with `nsys profile {trace} ...`{advice}"
     if any(map(_OLD_NSYS.search, quotes)):
         remedy = (
             f"record again with a newer Nsight Systems, which knows this driver: `nsys profile {trace} ...`"
         )
-    return ProfileError(f"this nsys export {what}", path=tables.path, remedy=remedy)
+    return ProfileError(f"this nsys export {message}", path=tables.path, remedy=remedy)
 
 
 def _quoted(tables: NsysTables) -> list[str]:
     """Return what nsys itself warned of about CUDA, but for what tells who recorded what, and where."""
     rows = tables.rows(DIAGNOSTICS, DIAGNOSTIC)
     # Errors first
-    found = [(-severity, str(text)) for severity, text in rows if severity in _SEVERE]
-    texts = [text for _, text in sorted(found, key=itemgetter(0)) if _OF_CUDA.search(text)]
+    messages = [(-severity, str(text)) for severity, text in rows if severity in _SEVERE]
+    texts = [text for _, text in sorted(messages, key=itemgetter(0)) if _OF_CUDA.search(text)]
     if not texts:
         return []
-    told = [
+    sentences = [
         value
         for name, value in (*tables.settings(CAPTURE), *tables.settings(SYSTEM))
         if _PRIVATE.search(name)
     ]
-    private = sorted({value.strip() for value in told if len(value.strip()) > 1}, key=len, reverse=True)
+    private = sorted({value.strip() for value in sentences if len(value.strip()) > 1}, key=len, reverse=True)
     quotes = []
     for text in dict.fromkeys(texts):
         quote = " ".join(text.split())

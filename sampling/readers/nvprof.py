@@ -140,9 +140,9 @@ def _device(rows: Rows, numbers: dict[str, int], devices: dict[int, Device]) -> 
     texts, codes = rows.texts("Device")
     for text in texts:
         # Printed in columns a name may lack its number: each is a GPU then.
-        found = _DEVICE.fullmatch(text)
-        place = numbers.setdefault(text, int(found["number"]) if found else len(numbers))
-        devices[place] = Device(place, found["name"] if found else text.strip())
+        match = _DEVICE.fullmatch(text)
+        place = numbers.setdefault(text, int(match["number"]) if match else len(numbers))
+        devices[place] = Device(place, match["name"] if match else text.strip())
     return np.array([numbers[text] for text in texts], dtype=np.int32)[codes]
 
 
@@ -175,8 +175,8 @@ def _tables(
                 raise refused(offset + start, "the header of the GPU trace lacks a column or a unit of time")
             start += len(below)
         rows, has_ended = _until_end(text, start)
-        if has_ended and (again := _HEADER.search(text, start + len(rows))):
-            raise refused(offset + again.start(), "holds a second GPU trace of nvprof")
+        if has_ended and (second_header := _HEADER.search(text, start + len(rows))):
+            raise refused(offset + second_header.start(), "holds a second GPU trace of nvprof")
         if rows.strip():
             rows = rows if layout.separator == "," else _marked(rows)
             yield parse(file, layout, offset + start, rows, left_out=left_out)
@@ -195,7 +195,7 @@ def _layout(header: re.Match[bytes], refused: Callable[[str], ProfileError]) -> 
 
 def _until_end(text: bytes, start: int) -> tuple[bytes, bool]:
     """Return the rows from a place on, and whether the trace ends within the text."""
-    ends = [at + 1 for end in _ENDS if (at := text.find(b"\n" + end, max(start - 1, 0))) >= 0]
+    ends = [place + 1 for end in _ENDS if (place := text.find(b"\n" + end, max(start - 1, 0))) >= 0]
     ends += [start] * text.startswith(_ENDS, start)
     return text[start : min(ends, default=len(text))], bool(ends)
 
@@ -204,9 +204,9 @@ def _marked(text: bytes) -> bytes:
     """Return lines printed in columns with a mark in place of each two blanks or more."""
     characters = np.frombuffer(text, dtype=np.uint8)
     blank = characters == ord(" ")
-    again = blank & np.append(False, blank[:-1])
-    is_gap = blank & ~again & np.append(blank[1:], False)
-    marked = np.where(is_gap, np.uint8(ord(_BETWEEN_CELLS)), characters)[~again]
+    repeated = blank & np.append(False, blank[:-1])
+    is_gap = blank & ~repeated & np.append(blank[1:], False)
+    marked = np.where(is_gap, np.uint8(ord(_BETWEEN_CELLS)), characters)[~repeated]
     lines: bytes = b"\n" + marked.tobytes()
     return lines.replace(b"\n" + _BETWEEN_CELLS.encode(), b"\n").replace(b"\n ", b"\n")[1:]
 
@@ -254,5 +254,5 @@ def _numbered_names(rows: Rows, kernels: KernelTable) -> tuple[NDArray[np.int32]
         if compute.all(compute.greater(compute.binary_length(digits), 0)).as_py():
             number = to_numpy(digits.cast(pa.string()).cast(pa.int64()))[codes]
     encoded = name.dictionary_encode()
-    spelt = [each.decode("utf-8", "replace") for each in encoded.dictionary.to_pylist()]
+    spelt = [text.decode("utf-8", "replace") for text in encoded.dictionary.to_pylist()]
     return kernels.names.intern(spelt)[to_numpy(encoded.indices)][codes], number

@@ -90,30 +90,30 @@ def is_trace(file: InputFile) -> bool:
     return head.startswith(b"{") and (b'"traceEvents"' in head or (b'"schemaVersion"' in head and described))
 
 
-def is_of_another_tool(file: InputFile) -> bool:
+def is_foreign(file: InputFile) -> bool:
     """Return whether something in the head is written by a tool that is known and not PyTorch's profiler."""
-    return _tool_of(file) is not None
+    return _find_tool(file) is not None
 
 
-def _tool_of(file: InputFile) -> _Tool | None:
+def _find_tool(file: InputFile) -> _Tool | None:
     return next((tool for tool in _TOOLS if tool.sign.search(file.head)), None)
 
 
-def sort_of_trace(file: InputFile) -> tuple[str, str | None]:
+def describe_trace(file: InputFile) -> tuple[str, str | None]:
     """Return what a trace that no reader takes is, and what to do; None where that is not known.
 
     Its kernels are counted, for which it is read to its end.
     """
-    tool = _tool_of(file)
+    tool = _find_tool(file)
     if tool is None:
-        found = dict.fromkeys(category.decode() for category in _CATEGORY.findall(file.head))
-        shown = f"of the categories {listed([*found])}" if found else "without categories"
+        categories = dict.fromkeys(category.decode() for category in _CATEGORY.findall(file.head))
+        category_words = f"of the categories {listed([*categories])}" if categories else "without categories"
         writes = "with nothing that PyTorch's profiler or another known here writes"
-        return f"a trace of events {shown}, {writes}", None
+        return f"a trace of events {category_words}, {writes}", None
     kernels = 0
     if tool.kernel is not None:
         kernels = sum(len(tool.kernel.findall(piece)) for piece in trace_pieces(TraceBlocks(file)))
-    what = f"a trace of {tool.name}, and such traces are not read"
+    message = f"a trace of {tool.name}, and such traces are not read"
     if kernels:
-        what += f" yet: {counted(kernels, 'kernel is', 'kernels are')} in it"
-    return what, tool.remedy
+        message += f" yet: {counted(kernels, 'kernel is', 'kernels are')} in it"
+    return message, tool.remedy

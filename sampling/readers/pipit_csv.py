@@ -46,9 +46,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         progress,
         launches.left_out,
     ):
-        for column, wanted in (("type", "kernel"), ("Event Type", "Enter")):
+        for column, label in (("type", "kernel"), ("Event Type", "Enter")):
             texts, codes = rows.texts(column)
-            rows = rows.where(np.array([text == wanted for text in texts], dtype=np.bool_)[codes])  # noqa: PLW2901
+            rows = rows.where(np.array([text == label for text in texts], dtype=np.bool_)[codes])  # noqa: PLW2901
         if not len(rows):
             continue
         rows, start_ns, duration_ns = launches.between(rows, "Timestamp (ns)", "_matching_timestamp")  # noqa: PLW2901

@@ -1,4 +1,4 @@
-"""Readers of profiles: one module a format, in ``MODULES``. The content says which it is, never the suffix.
+"""Readers of profiles: one module a format, a line of ``MODULES``. The content says which, never the suffix.
 
 A module has FORMAT, a text; recognise(file), cheap, from the head or the folder's listing; and read(file,
 kernels, progress), which raises ProfileError for what is of its format but not a profile, and returns None
@@ -22,27 +22,34 @@ from types import ModuleType
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress, cluster
 from sampling.profile.identity import content_sha256, disk_state
-from sampling.profile.profile import KernelTable, Profile, joined_profiles
-from sampling.readers import cache as kept_files
+from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.workload import join_profiles
+from sampling.readers.cache import least_cached_bytes, through_cache
 from sampling.readers.folders import files_in, matching
-from sampling.readers.input_file import InputFile, ReadOptions, damage_of_lines, open_input
+from sampling.readers.input_file import InputFile, ReadOptions, find_line_damage, open_input
 from sampling.text import Wording, counted, listed
 
-#: The modules of the readers, in the order in which they are asked
-MODULES = (
-    "sampling.readers.rocprofv3",
-    "sampling.readers.rocprof_v1",
-    "sampling.readers.nsys_sqlite",
-    "sampling.readers.nsys_folder",
-    "sampling.readers.nsys_report",
-    "sampling.readers.kineto",
-    "sampling.readers.nsys_csv",
-    "sampling.readers.pipit_csv",
-    "sampling.readers.rocm_csv",
-    "sampling.readers.nvprof",
-    "sampling.readers.gpgpu_sim_output",
-    "sampling.readers.launch_tables",
-)
+_SQLITE, _TEXT = rb"\ASQLite format 3\0", rb""
+#: The modules of the readers in the order in which they are asked; and without what in a head, or in the
+#: empty one of a folder, one is neither imported nor asked.
+MODULES = {
+    f"sampling.readers.{name}": re.compile(sign)
+    for name, sign in {
+        # The prefix of rocpd's tables in any encoding of a database, and of rocprofiler.
+        "rocprofv3": rb"[rR]\0?[oO]\0?[cC]\0?[pP]",
+        "rocprof_v1": rb'KernelName|\A\s*\{\s*"traceEvents"\s*:\s*\[\s*\{\s*\}',
+        "nsys_sqlite": _SQLITE,
+        "nsys_folder": rb"\A\Z",
+        "nsys_report": rb"\ANVIDIA Tegra Profiler Report",
+        "kineto": rb"\A(?:\xef\xbb\xbf)?\s*[\[{]",
+        "nsys_csv": _TEXT,
+        "pipit_csv": _TEXT,
+        "rocm_csv": _TEXT,
+        "nvprof": _TEXT,
+        "gpgpu_sim_output": _TEXT,
+        "launch_tables": _TEXT,
+    }.items()
+}
 
 # What tools put behind the name of a recording, and which form of it is read: the first that is there.
 _FORMS = (
@@ -60,9 +67,10 @@ _RANK = re.compile(r"(?:rank|worker)[-_\[=]?([0-9]{1,9})(?![0-9])", re.IGNORECAS
 _WORKER = re.compile(r"(.+_[0-9]+)\.[0-9]+\.pt\.trace\.json(?:\.gz)?")
 
 
-def reader_of(file: InputFile) -> ModuleType | None:
+def find_reader(file: InputFile) -> ModuleType | None:
     """Return the first reader that recognises a file or folder, None where there is none."""
-    return next((reader for reader in map(import_module, MODULES) if reader.recognise(file)), None)
+    readers = (import_module(name) for name, sign in MODULES.items() if sign.search(file.head))
+    return next((reader for reader in readers if reader.recognise(file)), None)
 
 
 def read_profile(
@@ -90,39 +98,43 @@ def read_profile(
     kernels = KernelTable()
     files: list[str] = []
     notes: list[str] = []
-    for path in chain.from_iterable(map(_found, paths)):
+    for path in chain.from_iterable(map(_expand_pattern, paths)):
         several = [path]
         if Path(path).is_dir():
-            several, left_out = _profiles_of(path, options, progress)
+            several, left_out = _find_profiles(path, options, progress)
             notes += left_out
         files += several
     if scheduler is not None:
-        from sampling.readers.elsewhere import read_elsewhere
+        from sampling.readers.remote import read_remote
 
         mapper = cluster(scheduler).map
-        profiles = read_elsewhere(files, read_file, kernels, options, mapper, progress, cache=cache)
+        profiles = read_remote(files, read_file, kernels, options, mapper, progress, cache=cache)
     else:
-        least = kept_files.least_kept(files, read_file, options, progress) if cache else None
-        profiles = [read_file(each, kernels, options, progress, kept_from=least) for each in files]
-    notes += [note for each in profiles for note in each.notes]
+        least_bytes = least_cached_bytes(files, read_file, options, progress) if cache else None
+        profiles = [
+            read_file(path, kernels, options, progress, cache_from_bytes=least_bytes) for path in files
+        ]
+    notes += [note for recording in profiles for note in recording.notes]
     profile = profiles[0]
     if len(profiles) > 1:
-        owners = [_owner_of(each, pattern) for each in profiles]
-        profile = joined_profiles(profiles, owners)
-        notes += _missing_ranks({each for each in owners if isinstance(each, int)}, profiles)
-        if len(profile.clocks) < sum(len(each.sequences) for each in profiles):
-            what = counted(len(profile.sequences), "process goes", "processes go")
-            notes.append(f"{what} on from file to file: {len(profiles)} recordings, one after another")
+        owners = [_find_owner(recording, pattern) for recording in profiles]
+        profile = join_profiles(profiles, owners)
+        notes += _missing_ranks({owner for owner in owners if isinstance(owner, int)}, profiles)
+        if len(profile.clocks) < sum(len(recording.sequences) for recording in profiles):
+            message = counted(len(profile.sequences), "process goes", "processes go")
+            notes.append(f"{message} on from file to file: {len(profiles)} recordings, one after another")
     profile.notes, profile.mapper = tuple(notes), profiles[0].mapper
     profile.rank_regex = rank_regex if len(profiles) > 1 else None
-    profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
+    profile.named_columns = next(
+        (recording.named_columns for recording in profiles if recording.named_columns), None
+    )
     profile.partial, profile.keep_overlong = options.partial, options.keep_overlong
     if options.columns is not None and needs_table:
         refuse_unused_columns([profile])
     return profile
 
 
-def _found(path: str) -> list[str]:
+def _expand_pattern(path: str) -> list[str]:
     """Return what a pattern finds, as a person counts; a path itself, also one of a pattern of nothing."""
     is_pattern = glob.has_magic(path) and not Path(path).exists()
     return (is_pattern and matching(path)) or [path]
@@ -139,16 +151,16 @@ def _rank_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
-def _owner_of(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | None:
+def _find_owner(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | None:
     """Return which process of a distributed run a profile is: as it says itself, else as its path says.
 
     Where the user said how paths tell it, they do. Raises OptionError: one does not.
     """
     if pattern is not None:
         path = profile.files[0].path
-        if (found := pattern.search(path)) is None or found[1] is None:
+        if (match := pattern.search(path)) is None or match[1] is None:
             raise OptionError(Wording("`rank_regex={}` finds no rank in {}", pattern.pattern, path))
-        return int(found[1]) if found[1].isdecimal() else found[1]
+        return int(match[1]) if match[1].isdecimal() else match[1]
     if profile.facts.rank is not None:
         return profile.facts.rank
     if named := _RANK.findall(profile.files[0].path):
@@ -159,12 +171,12 @@ def _owner_of(profile: Profile, pattern: re.Pattern[str] | None) -> int | str | 
 
 def _missing_ranks(ranks: AbstractSet[int], profiles: Sequence[Profile]) -> list[str]:
     """Return a note on the ranks of the run of which no profile was given, if any."""
-    sizes = {each.facts.world_size for each in profiles}
+    sizes = {profile.facts.world_size for profile in profiles}
     size = sizes.pop() if len(sizes) == 1 else None
     if size is None or not ranks or len(ranks) >= size:
         return []
-    few = listed([str(rank) for rank in sorted(ranks)])
-    return [f"{counted(len(ranks), 'rank is', 'ranks are')} read of a run of {size:,}: {few}"]
+    names = listed([str(rank) for rank in sorted(ranks)])
+    return [f"{counted(len(ranks), 'rank is', 'ranks are')} read of a run of {size:,}: {names}"]
 
 
 def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
@@ -177,7 +189,7 @@ def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
         )
 
 
-def _profiles_of(path: str, options: ReadOptions, progress: Progress | None) -> tuple[list[str], list[str]]:
+def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -> tuple[list[str], list[str]]:
     """Return a folder itself if it is an export, else the profiles in it and a note on what is left out.
 
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
@@ -185,29 +197,31 @@ def _profiles_of(path: str, options: ReadOptions, progress: Progress | None) -> 
     profiles where they are exports, else what is in them counts too.
     """
     with open_input(path) as folder, folder.damage_reported():
-        if reader_of(folder) is not None:
+        if find_reader(folder) is not None:
             return [path], []
         # Its recording and the place of its form, by the name of a file; None where it is no profile
-        seen: dict[str, tuple[str, int] | None] = {}
+        entries: dict[str, tuple[str, int] | None] = {}
         for entry in files_in(folder.location, partial(_is_whole, options)):
             if progress is not None:
-                progress(len(seen), 0, f"looking into {path}")
+                progress(len(entries), 0, f"looking into {path}")
             name = str(entry.relative_to(folder.location))
             is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, options)
-            seen[name] = _recording_and_form(name) if is_profile else None
-        recognised = {name: form for name, form in seen.items() if form is not None}
+            entries[name] = _recording_and_form(name) if is_profile else None
+        recognised = {name: form for name, form in entries.items() if form is not None}
         if not recognised:
-            what = "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
+            message = (
+                "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
+            )
             remedy = "give a profile, or the folder that `nsys export --type parquetdir` writes"
-            raise ProfileError(what, path=path, remedy=remedy)
+            raise ProfileError(message, path=path, remedy=remedy)
     best: dict[str, str] = {}
-    for name, (recording, _) in sorted(recognised.items(), key=lambda each: each[1][1]):
+    for name, (recording, _) in sorted(recognised.items(), key=lambda entry: entry[1][1]):
         best.setdefault(recording, name)
-    kept = [name for name, (recording, _) in recognised.items() if best[recording] == name]
-    what = counted(len(kept), "profile is read", "profiles are read as one workload")
-    others = [name for name in seen if name not in {*kept}]
-    left_out = f"{path}: {what}; left out: {listed(others)} (no profiles, or other forms of these)"
-    return [str(Path(path) / name) for name in kept], [left_out] if others else []
+    names = [name for name, (recording, _) in recognised.items() if best[recording] == name]
+    message = counted(len(names), "profile is read", "profiles are read as one workload")
+    left_names = [name for name in entries if name not in {*names}]
+    left_out = f"{path}: {message}; left out: {listed(left_names)} (no profiles, or other forms of these)"
+    return [str(Path(path) / name) for name in names], [left_out] if left_names else []
 
 
 def _is_whole(options: ReadOptions, folder: Path) -> bool:
@@ -217,7 +231,7 @@ def _is_whole(options: ReadOptions, folder: Path) -> bool:
 
 def _is_profile(entry: Path, options: ReadOptions) -> bool:
     with open_input(str(entry), options) as file, file.damage_reported():
-        reader = reader_of(file)
+        reader = find_reader(file)
         # Any table may lie in the folder: one that is of launches has the columns for it.
         return reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
 
@@ -237,7 +251,7 @@ def read_file(
     options: ReadOptions,
     progress: Progress | None,
     *,
-    kept_from: int | None,
+    cache_from_bytes: int | None,
 ) -> Profile:
     """Return one file or folder as a profile of its own, its kernels added to others'.
 
@@ -245,14 +259,14 @@ def read_file(
     """
 
     def read(file: InputFile, kernels: KernelTable) -> Profile:
-        reader, file = reader_of(file), replace(file, is_profile=True)
+        reader, file = find_reader(file), replace(file, is_profile=True)
         profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
         if profile is None:
             # Many regular expressions, which no profile needs.
             from sampling.readers.not_a_profile import file_error
 
             raise file_error(file)
-        if options.partial and (note := damage_of_lines(file)) is not None:
+        if options.partial and (note := find_line_damage(file)) is not None:
             profile.notes = (*profile.notes, note)
         if options.columns is not None and hasattr(reader, "has_columns"):
             profile.named_columns = str(options.columns)
@@ -261,10 +275,10 @@ def read_file(
     with open_input(path, options) as file:
         # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
-        if kept_from is None:
+        if cache_from_bytes is None:
             profile = read(file, kernels)
         else:
-            profile = kept_files.through_cache(file, kernels, read, kept_from)
-        known = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
-        profile.files = (replace(profile.files[0], **known),)
+            profile = through_cache(file, kernels, read, cache_from_bytes)
+        identity = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
+        profile.files = (replace(profile.files[0], **identity),)
         return profile

@@ -45,7 +45,7 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
     **{f"items_{axis}": (f"grid_size_{axis}",) for axis in "xyz"},
     **{f"group_{axis}": (f"workgroup_size_{axis}",) for axis in "xyz"},
 }
-_SIZES = [[f"{what}_{axis}" for what in ("items", "group") for axis in "xyz"], ["items", "group"]]
+_SIZES = [[f"{unit}_{axis}" for unit in ("items", "group") for axis in "xyz"], ["items", "group"]]
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("name", "kind", "device", "database", "counter"), "text"),
     "value": "number",
@@ -94,9 +94,9 @@ def columns_called(titles: Sequence[str]) -> dict[str, tuple[int, Kind]]:
     """Return the place and the kind of what is read, by what it is here, among columns with these titles."""
     called = [title.strip().casefold().replace("-", "_") for title in titles]
     columns: dict[str, tuple[int, Kind]] = {}
-    for of, names in _CALLED.items():
+    for field, names in _CALLED.items():
         for name in [name for name in names if name in called][:1]:
-            columns[of] = called.index(name), _KINDS.get(of, "integer")
+            columns[field] = called.index(name), _KINDS.get(field, "integer")
     return columns
 
 
@@ -106,10 +106,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: a row is cut short, a value is missing or makes no sense; there is no dispatch.
     """
     launches = Launches(file, kernels)
-    return launches_of(read_rows(file, _layout(file), progress, launches.left_out), launches, kernels, FORMAT)
+    return build_profile(
+        read_rows(file, _layout(file), progress, launches.left_out), launches, kernels, FORMAT
+    )
 
 
-def launches_of(
+def build_profile(
     tables: Iterable[Rows], launches: Launches, kernels: KernelTable, format_name: str
 ) -> Profile:
     """Return the dispatches in some rows, whose columns are called as in `_CALLED`, as launches.
@@ -138,8 +140,8 @@ def launches_of(
         sizes = [rows.numbers(axis) for axis in axes]
         for axis, size in zip(axes, sizes, strict=True):
             rows.refuse(size < 0, axis, f"{int(size.min(initial=0))} is no size")
-        one = [np.ones(len(rows), dtype=np.int64)] * (3 - len(sizes) // 2)
-        items, block = [*sizes[: len(sizes) // 2], *one], [*sizes[len(sizes) // 2 :], *one]
+        ones = [np.ones(len(rows), dtype=np.int64)] * (3 - len(sizes) // 2)
+        items, block = [*sizes[: len(sizes) // 2], *ones], [*sizes[len(sizes) // 2 :], *ones]
         start_ns = rows.times("start")
         launches.add(
             LaunchColumns(

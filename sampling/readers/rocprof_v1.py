@@ -16,8 +16,9 @@ from msgspec import Struct, field, json
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import SQLITE, InputFile, note_of_damage, open_database
-from sampling.readers.rocm_csv import columns_called, launches_of
+from sampling.readers.input_file import InputFile, damage_note
+from sampling.readers.rocm_csv import build_profile, columns_called
+from sampling.readers.sqlite_file import SQLITE, open_database
 from sampling.readers.table import Layout, Rows
 from sampling.readers.table_launches import Launches
 from sampling.readers.trace_text import read_at_once
@@ -53,18 +54,18 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     damage = None
     if file.head.startswith(SQLITE):
         with open_database(file, _AGAIN) as database:
-            found = database.connection.execute(f"SELECT * FROM {_TABLE} ORDER BY rowid")  # noqa: S608
-            titles = [title for title, *_ in found.description]
-            columns: Mapping[str, Sequence[Any]] = dict(zip(titles, zip(*found, strict=True), strict=False))
+            cursor = database.connection.execute(f"SELECT * FROM {_TABLE} ORDER BY rowid")  # noqa: S608
+            titles = [title for title, *_ in cursor.description]
+            columns: Mapping[str, Sequence[Any]] = dict(zip(titles, zip(*cursor, strict=True), strict=False))
         if progress is not None:
             progress(1, 1, f"reading {file.path}")
     else:
         trace, damage = read_at_once(file, json.Decoder(_Trace).decode, "a trace of rocprof", progress)
         columns = _arguments(trace)
     launches = Launches(file, kernels)
-    profile = launches_of([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
+    profile = build_profile([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
     if damage is not None:
-        profile.notes = (note_of_damage(file, "kernel", len(next(iter(columns.values())))),)
+        profile.notes = (damage_note(file, "kernel", len(next(iter(columns.values())))),)
     return profile
 
 
@@ -91,17 +92,17 @@ def _rows(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
 
     layout = Layout(tuple(columns), columns_called([*columns]), remedy=_AGAIN)
     arrays = {}
-    for of, (place, kind) in layout.columns.items():
+    for role, (place, kind) in layout.columns.items():
         title = layout.header[place]
         values = columns[title]
         if kind == "text":
             # The database keeps the quotes of the list.
             texts = [b"" if value is None else str(value).strip('"').encode() for value in values]
-            arrays[of] = pa.array(texts, pa.binary()).dictionary_encode()
+            arrays[role] = pa.array(texts, pa.binary()).dictionary_encode()
             continue
         try:
             numbers = [_whole(value) for value in values]
-            arrays[of] = pa.array(numbers, pa.int64())
+            arrays[role] = pa.array(numbers, pa.int64())
         except (TypeError, ValueError, OverflowError) as error:
             message = f"holds what is no whole number ({error})"
             raise ProfileError(message, path=file.path, column=title, remedy=_AGAIN) from error

@@ -28,22 +28,15 @@ from sampling.profile.launch_table import (
     LaunchColumns,
     LaunchTableBuilder,
     RowsLeftOut,
-    runs_of,
+    find_range_runs,
 )
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
-from sampling.readers.input_file import (
-    COPY_AGAIN,
-    SQLITE,
-    InputFile,
-    OpenDatabase,
-    decoded,
-    note_of_damage,
-    open_database,
-)
-from sampling.readers.launch_calls import LaunchCalls, kind_of_call
+from sampling.readers.input_file import COPY_AGAIN, InputFile, damage_note, decoded
+from sampling.readers.launch_calls import LaunchCalls, classify_call
 from sampling.readers.rocm_csv import bare_name, work_groups
+from sampling.readers.sqlite_file import SQLITE, OpenDatabase, open_database
 from sampling.readers.trace_text import read_at_once
 
 FORMAT = "rocprofv3"
@@ -192,22 +185,22 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             message = "rocprofv3 JSON that is cut short or damaged before its first kernel dispatch"
             raise ProfileError(message, path=file.path, remedy=COPY_AGAIN)
         recordings = (_recording(process, file.path) for process in document.processes)
-        profile = _profile_of(recordings, file, kernels, "rocprofv3-json")
+        profile = _build_profile(recordings, file, kernels, "rocprofv3-json")
         if damage is not None:
             dispatches = profile.launches + profile.facts.rows_left_out
-            profile.notes = (note_of_damage(file, "kernel dispatch", dispatches),)
+            profile.notes = (damage_note(file, "kernel dispatch", dispatches),)
         return profile
     with open_database(file, _AGAIN) as database:
-        return _profile_of(_recordings(file.path, database, progress), file, kernels, "rocpd")
+        return _build_profile(_recordings(file.path, database, progress), file, kernels, "rocpd")
 
 
 def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
     # Where the tables are divided by recordings, there are views of all of them together.
     views = [name for (name,) in database.connection.execute(_VIEWS)]
-    found: list[str] = []
+    problems: list[str] = []
     for names in (database.tables, views):
-        found = found or [match[1] for name in names if (match := _DISPATCHES.fullmatch(name))]
-    for number, suffix in enumerate(found, start=1):
+        problems = problems or [match[1] for name in names if (match := _DISPATCHES.fullmatch(name))]
+    for number, suffix in enumerate(problems, start=1):
 
         def executed(query: str, suffix: str = suffix) -> sqlite3.Cursor:
             # The set's own tables cannot be bound as parameters.
@@ -215,7 +208,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
 
         calls = _integers(path, executed(_CALLS), 4)
         calls = calls[:, (calls[:2] != NULL).all(axis=0)]
-        kinds = {key: kind_of_call(str(name)) for key, name in executed(_CALL_NAMES)}
+        kinds = {key: classify_call(str(name)) for key, name in executed(_CALL_NAMES)}
         of_name, name_row = np.unique(calls[2], return_inverse=True)
         calls[2] = np.array([kinds.get(name, 0) for name in of_name.tolist()], dtype=np.int64)[name_row]
         symbols = executed("SELECT id, display_name, kernel_name FROM rocpd_info_kernel_symbol")
@@ -223,9 +216,9 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
         yield Recording(
             launches=dict(zip(_COLUMNS, _integers(path, executed(_LAUNCHES), len(_COLUMNS)), strict=True)),
             calls=calls,
-            symbols={key: (str(shown or ""), str(symbol or "")) for key, shown, symbol in symbols},
+            symbols={key: (str(title or ""), str(symbol or "")) for key, title, symbol in symbols},
             agents={
-                key: _device_of(index, name, _decoded(details))
+                key: _describe_device(index, name, _decoded(details))
                 for key, index, name, details in agents
                 if isinstance(index, int)
             },
@@ -236,31 +229,31 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
             ],
         )
         if progress is not None:
-            progress(number, len(found), f"reading {path}")
+            progress(number, len(problems), f"reading {path}")
 
 
 def _integers(path: str, cursor: sqlite3.Cursor, columns: int) -> IntArray:
     """Return (columns, n) the values of a query, ``NULL`` where there is none."""
-    parts, done = [np.zeros((columns, 0), dtype=np.int64)], 0
+    parts, rows_before = [np.zeros((columns, 0), dtype=np.int64)], 0
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         try:
             parts.append(whole_numbers(rows))
         except NoWholeNumberError as error:
-            what, row = f"a value is no whole number: {error}", done + error.row + 1
-            raise ProfileError(what, path=path, row=row, remedy=_AGAIN) from error
-        done += len(rows)
+            message, row = f"a value is no whole number: {error}", rows_before + error.row + 1
+            raise ProfileError(message, path=path, row=row, remedy=_AGAIN) from error
+        rows_before += len(rows)
     return np.concatenate(parts, axis=1)
 
 
 def _decoded(details: object) -> dict[str, Any]:
     try:
-        found = decoded(json.loads, details.encode()) if isinstance(details, str) else None
+        values = decoded(json.loads, details.encode()) if isinstance(details, str) else None
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return values if isinstance(values, dict) else {}
 
 
-def _device_of(number: int, name: object, properties: Mapping[str, Any]) -> Device:
+def _describe_device(number: int, name: object, properties: Mapping[str, Any]) -> Device:
     """Return a GPU from what rocprofv3 writes of an agent; what is of another form is ignored."""
     units, banks = properties.get("cu_count"), properties.get("mem_banks")
     banks = [bank for bank in banks if isinstance(bank, dict)] if isinstance(banks, list) else []
@@ -284,39 +277,41 @@ def _recording(process: Any, path: str) -> Recording:
             if value is not None:
                 column[:] = np.fromiter(map(value, piece), np.int64, len(piece))
     kinds = {
-        (kind, operation): kind_of_call(str(name))
-        for kind, of in enumerate(process.strings.buffer_records)
-        for operation, name in enumerate(of.operations)
+        (kind, operation): classify_call(str(name))
+        for kind, records in enumerate(process.strings.buffer_records)
+        for operation, name in enumerate(records.operations)
     }
     calls = [
         (*numbers, kinds.get(called, 0), pid)
         for raw in (lists.hip_api, lists.hsa_api)
         for piece in _records(raw, _Call, path)
-        for each in piece
-        for numbers in [(each.correlation_id.internal, each.start_timestamp)]
-        for called in [(each.kind, each.operation)]
+        for record in piece
+        for numbers in [(record.correlation_id.internal, record.start_timestamp)]
+        for called in [(record.kind, record.operation)]
     ]
-    texts = {each.key: each.value for each in process.strings.marker_api}
+    texts = {record.key: record.value for record in process.strings.marker_api}
     return Recording(
         launches=dict(zip(_COLUMNS, np.concatenate(columns, axis=1), strict=True)),
         calls=np.array(calls, dtype=np.int64).reshape(-1, 4).T,
         symbols={
-            each.kernel_id: (each.formatted_kernel_name, each.kernel_name) for each in process.kernel_symbols
+            symbol.kernel_id: (symbol.formatted_kernel_name, symbol.kernel_name)
+            for symbol in process.kernel_symbols
         },
         agents={
-            each.id.handle: _device_of(
-                each.logical_node_type_id,
-                each.product_name,
-                {"cu_count": each.cu_count, "mem_banks": each.mem_banks},
+            agent.id.handle: _describe_device(
+                agent.logical_node_type_id,
+                agent.product_name,
+                {"cu_count": agent.cu_count, "mem_banks": agent.mem_banks},
             )
-            for each in process.agents
-            if each.type == _GPU
+            for agent in process.agents
+            if agent.type == _GPU
         },
         markers=[
-            (pid, text, each.start_timestamp, each.end_timestamp)
+            (pid, text, record.start_timestamp, record.end_timestamp)
             for piece in _records(lists.marker_api, _Call, path)
-            for each in piece
-            if (text := texts.get(each.correlation_id.internal)) and each.end_timestamp > each.start_timestamp
+            for record in piece
+            if (text := texts.get(record.correlation_id.internal))
+            and record.end_timestamp > record.start_timestamp
         ],
     )
 
@@ -335,11 +330,11 @@ def _records(raw: Raw, kind: Any, path: str, *, instead: Any = None) -> Iterator
         message = f"holds no list where records stand ({error})"
         raise ProfileError(message, path=path, remedy=_AGAIN) from error
     for start in range(0, len(records), _RECORDS_AT_ONCE):
-        some = records[start : start + _RECORDS_AT_ONCE]
+        batch = records[start : start + _RECORDS_AT_ONCE]
         try:
-            yield decoded(several.decode, b"[" + b",".join(some) + b"]")
+            yield decoded(several.decode, b"[" + b",".join(batch) + b"]")
         except (DecodeError, UnicodeDecodeError):
-            usable = [_record(decoder, record, instead) for record in some]
+            usable = [_record(decoder, record, instead) for record in batch]
             yield [record for record in usable if record is not None]
 
 
@@ -350,7 +345,7 @@ def _record(decoder: Any, text: Raw, instead: Any) -> Any:
         return instead
 
 
-def _profile_of(
+def _build_profile(
     recordings: Iterable[Recording], file: InputFile, kernels: KernelTable, format_name: str
 ) -> Profile:
     """Return the launches of all recordings in a file.
@@ -371,7 +366,7 @@ def _profile_of(
         column = {name: values[is_first] for name, values in column.items()}
         recording = replace(recorded, launches=column)
         order, api_start_ns, missing = _call_order(recording)
-        calls, alone = _launch_calls(recorded)
+        calls, is_alone = _launch_calls(recorded)
         # The dispatch number is a correlation number that the profiler gives.
         is_by_number = len(order) > 0 and order is column["dispatch"]
         facts = replace(
@@ -380,7 +375,7 @@ def _profile_of(
             replays=facts.replays + int(np.count_nonzero(~is_first)),
             api_rows_missing=facts.api_rows_missing + missing,
             launch_calls=facts.launch_calls + calls,
-            calls_without_kernel=facts.calls_without_kernel + alone,
+            calls_without_kernel=facts.calls_without_kernel + is_alone,
         )
         if len(order):
             places |= _gpus(recording)
@@ -405,7 +400,7 @@ def _profile_of(
         codes: dict[str, int] = {}
         rows = [(codes.setdefault(text, len(codes)), process, *times) for process, text, *times in markers]
         events = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        return runs_of(tuple(codes), events, sequences, api_start_ns)
+        return find_range_runs(tuple(codes), events, sequences, api_start_ns)
 
     return builder.finish(
         format_name=format_name,
@@ -421,11 +416,11 @@ def _launches(
     column = recording.launches
     of_kernel, kernel_row = np.unique(column["kernel"], return_inverse=True)
     symbols = [recording.symbols.get(kernel, ("", "")) for kernel in of_kernel.tolist()]
-    names = [bare_name(shown or symbol) or NO_NAME for shown, symbol in symbols]
+    names = [bare_name(title or symbol) or NO_NAME for title, symbol in symbols]
     mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
     of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
     device = np.array([recording.agents[agent].device for agent in of_agent.tolist()], dtype=np.int64)
-    items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
+    items, block = ([column[f"{unit}_{axis}"] for axis in "xyz"] for unit in ("items", "group"))
     return LaunchColumns(
         name=kernels.names.intern(names, mangled=mangled)[kernel_row],
         duration_ns=column["end"] - column["start"],
@@ -450,9 +445,9 @@ def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: i
     """Return (n,) whether each dispatch can be no launch; such rows are counted."""
     column = recording.launches
     agents, agent_row = np.unique(column["agent"], return_inverse=True)
-    is_listed = np.array([recording.agents.get(each, _NO_GPU).device >= 0 for each in agents.tolist()])
+    is_listed = np.array([recording.agents.get(agent, _NO_GPU).device >= 0 for agent in agents.tolist()])
     needed = [values for name, values in column.items() if name not in {"agent", "kernel"}]
-    sizes = [column[f"{what}_{axis}"] for what in ("items", "group") for axis in "xyz"]
+    sizes = [column[f"{unit}_{axis}"] for unit in ("items", "group") for axis in "xyz"]
     reasons = {
         "a launch lacks a time or another number": np.minimum.reduce(needed) == NULL,
         "a launch ends before it starts": column["end"] < column["start"],
@@ -471,10 +466,12 @@ def _are_first(column: Mapping[str, IntArray]) -> BoolArray:
     is_first = np.ones(len(column["dispatch"]), dtype=np.bool_)
     if len(np.unique(column["dispatch"])) < len(is_first):
         # Numbers count from 1: 0 is none.
-        again = np.flatnonzero(column["dispatch"] > 0)
-        _, first = dense_codes([column[name][again] for name in ("process", "agent", "dispatch", "kernel")])
-        is_first[again] = False
-        is_first[again[first]] = True
+        repeated = np.flatnonzero(column["dispatch"] > 0)
+        _, first = dense_codes(
+            [column[name][repeated] for name in ("process", "agent", "dispatch", "kernel")]
+        )
+        is_first[repeated] = False
+        is_first[repeated[first]] = True
     return is_first
 
 
@@ -487,8 +484,8 @@ def _launch_calls(recording: Recording) -> tuple[int, int]:
     calls.add(kind, has_kernel, process=process, start_ns=start_ns)
     # Of a recording that has launches without a call, and calls without a kernel
     ends_ns = [
-        (each, int(start_ns[has_kernel & (process == each)].max(initial=NULL)))
-        for each in (np.unique(process).tolist() if not np.isin(launched, number).all() else ())
+        (process_number, int(start_ns[has_kernel & (process == process_number)].max(initial=NULL)))
+        for process_number in (np.unique(process).tolist() if not np.isin(launched, number).all() else ())
     ]
     return calls.counted(ends_ns)
 
@@ -504,8 +501,8 @@ def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
         return dispatch, None, 0
     numbers, first = np.unique(calls, return_index=True)
     place = np.minimum(np.searchsorted(numbers, call), len(numbers) - 1)
-    known = numbers[place] == call
-    api_start_ns = np.where(known, start_ns[first][place], NO_CALL)
-    if not known.all():
-        return dispatch, api_start_ns if known.any() else None, int(np.count_nonzero(~known))
+    is_numbered = numbers[place] == call
+    api_start_ns = np.where(is_numbered, start_ns[first][place], NO_CALL)
+    if not is_numbered.all():
+        return dispatch, api_start_ns if is_numbered.any() else None, int(np.count_nonzero(~is_numbered))
     return np.argsort(np.lexsort((dispatch, api_start_ns))), api_start_ns, 0

@@ -37,7 +37,7 @@ from sampling.profile.launch_table import (
 )
 from sampling.profile.profile import KernelTable
 from sampling.readers import NumberLocale
-from sampling.readers.cells import NULLS, WRITTEN, float_values, masked, numbers_of, sizes_of
+from sampling.readers.cells import NULLS, WRITTEN, float_values, masked, parse_numbers, parse_sizes
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import WHOLE, InputFile, pieces
 from sampling.readers.text_lines import lines_before, newlines, row_places
@@ -85,15 +85,15 @@ def first_line(text: bytes) -> bytes:
     return text if end < 0 else text[: end + 1]
 
 
-def separated_header(head: bytes, wanted: Collection[str]) -> tuple[tuple[str, ...], str]:
+def separated_header(head: bytes, titles: Collection[str]) -> tuple[tuple[str, ...], str]:
     """Return a table's header, by the separator that finds most of the wanted columns and most at all."""
     line = first_line(head)
     headers = [(tuple(cell.strip() for cell in header_cells(line, mark)), mark) for mark in (",", "\t", ";")]
     # Of equals, max takes the first: the comma.
-    return max(headers, key=lambda each: (len({*wanted} & set(each[0])), len(each[0])))
+    return max(headers, key=lambda header: (len({*titles} & set(header[0])), len(header[0])))
 
 
-def table_header(file: InputFile, wanted: Collection[str]) -> tuple[tuple[str, ...], str]:
+def table_header(file: InputFile, titles: Collection[str]) -> tuple[tuple[str, ...], str]:
     """Return the header and the separator of a table of either kind.
 
     A column of a Parquet file has an empty name if it is neither wanted, in small letters, nor of numbers.
@@ -101,11 +101,11 @@ def table_header(file: InputFile, wanted: Collection[str]) -> tuple[tuple[str, .
     Raises ProfileError: the file is damaged.
     """
     if not file.head.startswith(PARQUET):
-        return separated_header(file.head, wanted)
+        return separated_header(file.head, titles)
     with file.on_disk() as location:
         _, schema = parquet_footer(file.path, location)
-    kept = {*wanted, *metric_columns(schema)}
-    return tuple(name if {name, name.strip().casefold()} & kept else "" for name in schema.names), ""
+    names = {*titles, *metric_columns(schema)}
+    return tuple(name if {name, name.strip().casefold()} & names else "" for name in schema.names), ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,11 +129,11 @@ class Rows:
         """(n,) the 1-based line of each row in the file."""
         return self.find_lines()
 
-    def where(self, wanted: BoolArray) -> Rows:
+    def where(self, mask: BoolArray) -> Rows:
         """Return those of the rows that are wanted, (n,)."""
-        if wanted.all():
+        if mask.all():
             return self
-        places = np.flatnonzero(wanted)
+        places = np.flatnonzero(mask)
         table = self.table.take(to_arrow(places))
         return replace(self, table=table, find_lines=lambda: self.lines[places], is_chosen=True)
 
@@ -228,14 +228,16 @@ class Rows:
     def times(self, column: str, unit_ns: int = 1, *, empty: int | None = None) -> IntArray:
         """Return (n,) nanoseconds of a column in some unit, rounded; an empty cell as in `numbers`."""
         raw = self.numbers(column, empty=None if empty is None else 0)
-        most = MOST_NS // unit_ns
-        if len(raw) and not -most < raw.min() <= raw.max() < most:
-            self.refuse(~((raw > -most) & (raw < most)), column, lambda row: f"{raw[row]} is too long a time")
+        limit = MOST_NS // unit_ns
+        if len(raw) and not -limit < raw.min() <= raw.max() < limit:
+            self.refuse(
+                ~((raw > -limit) & (raw < limit)), column, lambda row: f"{raw[row]} is too long a time"
+            )
         if raw.dtype.kind == "f":
             time_ns = np.asarray(np.rint(raw * unit_ns).astype(np.int64))
         else:
-            whole = raw.astype(np.int64, copy=False)
-            time_ns = whole if unit_ns == 1 else whole * unit_ns
+            integers = raw.astype(np.int64, copy=False)
+            time_ns = integers if unit_ns == 1 else integers * unit_ns
         if empty is None or not self.table.column(column).null_count:
             return time_ns
         return np.where(self.has_value(column), time_ns, empty)
@@ -247,7 +249,7 @@ class Rows:
             self.refuse(length < 0, column, f"is not {WRITTEN}")
             return [length, np.minimum(length, 1), np.minimum(length, 1)]
         cells, codes = self.texts(column)
-        axes, bad = sizes_of(cells)
+        axes, bad = parse_sizes(cells)
         if bad >= 0:
             self.refuse(codes == bad, column, f"{cells[bad]!r} is not {WRITTEN}")
         return [axis[codes] for axis in np.ascontiguousarray(axes.T)]
@@ -332,7 +334,7 @@ def parse(
         raise ProfileError(message, path=file.path, row=line, remedy=layout.remedy)
     rows = replace(rows, layout=layout)
     for name, (position, kind) in list(layout.columns.items()):
-        if kind == "any" and numbers_of(rows.codes(name)[0], None)[1].any():
+        if kind == "any" and parse_numbers(rows.codes(name)[0], None)[1].any():
             # A column that is not of plain numbers is not tried as one again.
             layout.columns[name] = position, "text"
         elif kind in {"integer", "number"}:
@@ -345,7 +347,7 @@ def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
     import pyarrow.csv as arrow_csv
 
     types = {"integer": pa.int64(), "text": pa.dictionary(pa.int32(), pa.binary())}
-    wanted = {str(position): types.get(kind, pa.float64()) for position, kind in kinds.items()}
+    types_of_places = {str(position): types.get(kind, pa.float64()) for position, kind in kinds.items()}
     table = arrow_csv.read_csv(
         pa.BufferReader(text),
         read_options=arrow_csv.ReadOptions(
@@ -355,7 +357,10 @@ def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=layout.separator),
         convert_options=arrow_csv.ConvertOptions(
-            include_columns=list(wanted), column_types=wanted, null_values=list(NULLS), check_utf8=False
+            include_columns=list(types_of_places),
+            column_types=types_of_places,
+            null_values=list(NULLS),
+            check_utf8=False,
         ),
     )
     columns = [str(position) for position, _ in layout.columns.values()]
@@ -373,7 +378,7 @@ def _swallowed_a_line(text: bytes, table: Any) -> bool:
     is_open = text.count(b'"', text.rfind(b"\n", 0, end) + 1, end) % 2 == 1
     chunks = (chunk for column in table.columns for chunk in column.chunks)
     texts = (chunk.dictionary for chunk in chunks if pa.types.is_dictionary(chunk.type))
-    return is_open or any(compute.any(compute.match_substring(each, b"\n")).as_py() for each in texts)
+    return is_open or any(compute.any(compute.match_substring(text, b"\n")).as_py() for text in texts)
 
 
 def _nothing_follows(file: InputFile, offset: int) -> bool:
@@ -393,8 +398,8 @@ def _fitting_lines(
     last = max(place for place, bare in enumerate(lines) if bare.strip())
     for place, bare in enumerate(lines):
         try:
-            written = bare.removesuffix(b"\r").decode("utf-8", "replace")
-            cells = len(next(csv.reader([written], delimiter=layout.separator), ""))
+            cell = bare.removesuffix(b"\r").decode("utf-8", "replace")
+            cells = len(next(csv.reader([cell], delimiter=layout.separator), ""))
         except csv.Error:
             cells = -1
         is_open = bare.count(b'"') % 2
@@ -421,7 +426,7 @@ def _with_numbers(rows: Rows, column: str, kind: Kind, left_out: RowsLeftOut | N
     from decimal import Decimal
 
     distinct, codes = rows.codes(column)
-    numbers, is_text = numbers_of(distinct, rows.layout.locale)
+    numbers, is_text = parse_numbers(distinct, rows.layout.locale)
     wrong = is_text | np.isinf(numbers) | ((kind == "integer") & (np.abs(numbers) > _LARGEST_NUMBER))
 
     def message(row: int) -> str:
@@ -440,9 +445,9 @@ def _with_numbers(rows: Rows, column: str, kind: Kind, left_out: RowsLeftOut | N
         for place in np.flatnonzero(~wrong & (np.abs(numbers) >= _ROUNDED_FROM)).tolist():
             values[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
     place = rows.table.column_names.index(column)
-    written = rows.table.set_column(place, column, masked(values[codes], np.isnan(numbers)[codes]))
-    made = replace(rows, table=written)
-    return made if left_out is None else made.without(wrong[codes], column, message, left_out)
+    table = rows.table.set_column(place, column, masked(values[codes], np.isnan(numbers)[codes]))
+    replaced = replace(rows, table=table)
+    return replaced if left_out is None else replaced.without(wrong[codes], column, message, left_out)
 
 
 def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatArray, BoolArray]:
@@ -452,19 +457,19 @@ def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatA
     if not pa.types.is_dictionary(rows.table.column(column).type):
         return float_values(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
     distinct, codes = rows.codes(column)
-    numbers, is_text = numbers_of(distinct, locale)
+    numbers, is_text = parse_numbers(distinct, locale)
     return numbers[codes], is_text[codes]
 
 
 @contextmanager
-def _parquet_of(path: str, what: str) -> Iterator[None]:
+def _parquet_errors(path: str, action: str) -> Iterator[None]:
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        message, remedy = f"{what} is damaged or cut short ({reason})", "copy or write the file again"
+        message, remedy = f"{action} is damaged or cut short ({reason})", "copy or write the file again"
         raise ProfileError(message, path=path, remedy=remedy) from error
 
 
@@ -472,7 +477,7 @@ def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
     """Return an open Parquet file and its schema; ProfileError where it is damaged."""
     import pyarrow.parquet as pq
 
-    with _parquet_of(path, "a Parquet file that"):
+    with _parquet_errors(path, "a Parquet file that"):
         parquet = pq.ParquetFile(arrow_file(location))
         schema = parquet.schema_arrow
         _ = schema.names
@@ -481,7 +486,7 @@ def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
 
 def stored_row_group(parquet: Any, group: int, titles: Sequence[str], path: str) -> pa.Table:
     """Return columns of a row group as the file has them; ProfileError where it is damaged."""
-    with _parquet_of(path, f"row group {group}"):
+    with _parquet_errors(path, f"row group {group}"):
         return parquet.read_row_group(group, columns=list(dict.fromkeys(titles)), use_threads=False)
 
 
@@ -497,11 +502,11 @@ def parquet_rows(path: str, layout: Layout, stored: pa.Table, first: int) -> Row
     for name, (position, kind) in layout.columns.items():
         # Of several columns of one name the first counts.
         place = stored.schema.get_all_field_indices(layout.header[position])[0]
-        arrays[name] = _of_kind(rows, name, kind, stored.column(place))
+        arrays[name] = _convert_column(rows, name, kind, stored.column(place))
     return replace(rows, table=pa.table(arrays))
 
 
-def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
+def _convert_column(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
     """Return a column of a Parquet file as numbers without NaN, or as dictionary-encoded bytes."""
     import pyarrow as pa
     from pyarrow import compute
@@ -520,8 +525,8 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
         return column.cast(pa.int64())
     is_floating = pa.types.is_floating(plain)
     if kind == "text" or not (is_floating or pa.types.is_integer(plain)):
-        wanted, written = ("text", "strings") if kind == "text" else ("numbers", "whole numbers")
-        message, remedy = f"holds {plain}, not {wanted}", f"write the column again as {written}"
+        expected, stored = ("text", "strings") if kind == "text" else ("numbers", "whole numbers")
+        message, remedy = f"holds {plain}, not {expected}", f"write the column again as {stored}"
         raise ProfileError(message, path=rows.path, column=rows.title(name), remedy=remedy)
     if is_floating:
         column = column.cast(pa.float64())
@@ -531,8 +536,8 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
         wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
         rows.refuse(wrong, name, lambda row: f"{numbers[row]} is not a number that fits here")
         if kind == "integer":
-            whole = np.rint(numbers) if is_floating else numbers
-            return masked(whole.astype(np.int64), to_numpy(column.is_null()))
+            rounded = np.rint(numbers) if is_floating else numbers
+            return masked(rounded.astype(np.int64), to_numpy(column.is_null()))
     return column
 
 
@@ -546,8 +551,8 @@ def unified(parts: Sequence[Any]) -> tuple[tuple[str, ...], IntArray]:
     encoded = pa.chunked_array(chunks)
     encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
     encoded = encoded.unify_dictionaries().combine_chunks()
-    texts = [each or "" for each in encoded.dictionary.to_pylist()]
-    distinct = (each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in texts)
+    texts = [text or "" for text in encoded.dictionary.to_pylist()]
+    distinct = (text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in texts)
     return tuple(distinct), to_numpy(encoded.indices).astype(np.int64)
 
 

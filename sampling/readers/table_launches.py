@@ -32,7 +32,7 @@ class Launches:
         """Add some launches."""
         self._waiting.append(columns)
         self.count += len(columns.duration_ns)
-        if sum(len(each.duration_ns) for each in self._waiting) >= _ROWS_AT_ONCE:
+        if sum(len(part.duration_ns) for part in self._waiting) >= _ROWS_AT_ONCE:
             self._put_in()
 
     def usable(self, rows: Rows, wrong: BoolArray, column: str, message: Callable[[int], str] | str) -> Rows:

@@ -39,7 +39,7 @@ def lines_before(file: InputFile, offset: int) -> int:
     return count
 
 
-def lines_of(text: bytes) -> Any:
+def split_lines(text: bytes) -> Any:
     """Return the lines of a text as an Arrow binary array, without their ends: to test them all at once."""
     import pyarrow as pa
     from pyarrow import compute
@@ -54,7 +54,7 @@ def lines_of(text: bytes) -> Any:
     return compute.replace_substring_regex(lines, pattern=r"\r*\n?$", replacement="", max_replacements=1)
 
 
-def joined_lines(lines: Any) -> bytes:
+def join_lines(lines: Any) -> bytes:
     """Return the text of some lines, an Arrow binary array."""
     import pyarrow as pa
     from pyarrow import compute

@@ -87,7 +87,7 @@ class TraceBlocks:
 
 
 def read_at_once(
-    file: InputFile, decode: Callable[[Any], Any], what: str, progress: Progress | None
+    file: InputFile, decode: Callable[[Any], Any], subject: str, progress: Progress | None
 ) -> tuple[Any, str | None]:
     """Return a JSON text as a function decodes it, and why it is not whole, None where it is.
 
@@ -107,7 +107,7 @@ def read_at_once(
     if damage is not None and file.partial and reason is not None:
         document, reason = _document_or_reason(decode, _closed(mended))
     if damage is not None and (not file.partial or reason is not None):
-        message, remedy = f"{what} that is cut short or damaged ({damage})", COPY_AGAIN
+        message, remedy = f"{subject} that is cut short or damaged ({damage})", COPY_AGAIN
         raise ProfileError(message, path=file.path, remedy=remedy if file.partial else WHOLE)
     return document, damage
 
@@ -155,9 +155,9 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
                 continue
             opening, rest, searched = rest[: opened.end()], rest[opened.end() :], _PIECE_BYTES
         start = 0
-        while (found := between.search(rest, start + searched)) is not None:
-            yield b"[" + rest[start : found.start() + 1] + b"]"
-            start, searched = found.end("comma"), _PIECE_BYTES
+        while (separator := between.search(rest, start + searched)) is not None:
+            yield b"[" + rest[start : separator.start() + 1] + b"]"
+            start, searched = separator.end("comma"), _PIECE_BYTES
         rest = rest[start:]
         searched = max(_PIECE_BYTES, len(rest) - _OVERLAP_BYTES)
     yield opening + rest
@@ -201,15 +201,16 @@ class PieceDecoder:
         opening, start = piece[: opened.end()], opened.end()
         events: list[Any] = []
         unread: list[Unread] = []
-        for found in between.finditer(piece, start):
-            self._add(piece[start : found.start() + 1], events, unread)
-            start = found.end("comma")
+        for separator in between.finditer(piece, start):
+            self._add(piece[start : separator.start() + 1], events, unread)
+            start = separator.end("comma")
         last = piece[start:]
         if len(last) > _LONGEST_EVENT_BYTES:
             return Decoded(self._no_document, events, tuple(unread), reason)
         # What follows the list stands behind the last event, which may hold the end of a list itself.
         ends = [
-            found.start(1) for found, _ in zip(_LIST_CLOSES.finditer(last), range(_MOST_ENDS), strict=False)
+            closing.start(1)
+            for closing, _ in zip(_LIST_CLOSES.finditer(last), range(_MOST_ENDS), strict=False)
         ]
         for end in ends:
             try:
@@ -219,9 +220,9 @@ class PieceDecoder:
             self._add(last[:end], events, unread)
             return Decoded(document, events, tuple(unread))
         # The last one may be whole, and what is cut short is what follows it.
-        begun = _BEGUN_EVENT.search(last)
-        for end in [*ends, len(last) if begun is None else begun.start(1)]:
-            event = self._event_of(last[:end])
+        beginning = _BEGUN_EVENT.search(last)
+        for end in [*ends, len(last) if beginning is None else beginning.start(1)]:
+            event = self._decode_event(last[:end])
             if not isinstance(event, str):
                 events.append(event)
                 break
@@ -234,13 +235,13 @@ class PieceDecoder:
 
     def _add(self, text: bytes, events: list[Any], unread: list[Unread]) -> None:
         """Add the event of a text, or an empty one and why it is unread."""
-        event = self._event_of(text)
+        event = self._decode_event(text)
         if isinstance(event, str):
             unread.append(Unread(len(events), text, event))
             event = self._no_event
         events.append(event)
 
-    def _event_of(self, text: bytes) -> Any:
+    def _decode_event(self, text: bytes) -> Any:
         """Return the event of a text, or why it cannot be decoded."""
         reason = ""
         for mend in _MENDS[: None if len(text) <= _LONGEST_EVENT_BYTES else 1]:

@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.parallel import Progress
-from sampling.profile.profile import Column, Dimensions, Part, Profile, Table
+from sampling.profile.profile import Column, Dimensions, Part, Profile, Reduction, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
 from sampling.reduction.region import Excluded, Region, names_passing, nothing_left, selected_parts
 from sampling.text import Wording
-
-#: Distinct (code, duration) in ascending order, and how many launches have each; (p,) int64 each.
-Reduction = tuple[IntArray, IntArray, IntArray]
 
 #: The share of the time that counts as most of it.
 MOST = 0.8
@@ -79,9 +76,9 @@ def pair_signatures(group: IntArray, duration_ns: IntArray, code: IntArray) -> P
     bits = int(code.max(initial=0)).bit_length()
     if bits + int(duration_ns.max(initial=0)).bit_length() > 62:
         duration_ns = np.unique(duration_ns, return_inverse=True)[1]
-    of_group, both, _ = reduced(group, duration_ns.astype(np.int64) << bits | code)
-    is_new = (np.diff(of_group, prepend=-1) != 0) | (np.diff(both >> bits, prepend=-1) != 0)
-    return PairSignatures(np.append(np.flatnonzero(is_new), len(both)), both & ((1 << bits) - 1))
+    of_group, keys, _ = reduced(group, duration_ns.astype(np.int64) << bits | code)
+    is_new = (np.diff(of_group, prepend=-1) != 0) | (np.diff(keys >> bits, prepend=-1) != 0)
+    return PairSignatures(np.append(np.flatnonzero(is_new), len(keys)), keys & ((1 << bits) - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +108,7 @@ class DurationCounts:
     #: What the region's least duration leaves out; None where it sets none.
     left_out: Excluded | None = None
     #: (s,) the time of each process and device where all issue the same launches; empty where they do not.
-    time_of_alike_ns: tuple[int, ...] = ()
+    replica_times_ns: tuple[int, ...] = ()
     #: None where it is not known: launches then cost what they last.
     cost: LaunchCost | None = None
     #: Which signatures the launches of each pair have; None where they are part of the groups' key.
@@ -165,7 +162,7 @@ class DurationCounts:
         return self.grouping.label
 
     @cached_property
-    def group_of_pairs(self) -> IntArray:
+    def pair_groups(self) -> IntArray:
         """(p,) the group of each pair."""
         return np.repeat(np.arange(len(self.groups)), np.diff(self.offsets))
 
@@ -175,8 +172,8 @@ class DurationCounts:
         if self.signatures is not None:
             return self.signatures
         code: dict[tuple[str, Dimensions | None, Dimensions | None], int] = {}
-        codes = [code.setdefault((each.name, each.grid, each.block), len(code)) for each in self.groups]
-        of_pairs = np.array(codes, dtype=np.int64)[self.group_of_pairs]
+        codes = [code.setdefault((group.name, group.grid, group.block), len(code)) for group in self.groups]
+        of_pairs = np.array(codes, dtype=np.int64)[self.pair_groups]
         return PairSignatures(np.arange(len(of_pairs) + 1), of_pairs)
 
     def group_pairs(self, group: int) -> tuple[IntArray, IntArray]:
@@ -195,7 +192,7 @@ class DurationCounts:
         return np.diff(self.time_before_ns[self.offsets])
 
     @property
-    def groups_of_most(self) -> int:
+    def dominant_groups(self) -> int:
         """The fewest kernel groups that together hold `MOST` of the time; 0 where there is none."""
         total_ns = self.total_duration_ns
         return int(np.searchsorted(self.group_duration_ns.cumsum(), MOST * total_ns)) + 1 if total_ns else 0
@@ -267,21 +264,25 @@ def count_durations(
     label, sequences = grouping.label, len(profile.sequences)
     if label == "operator" and label not in profile.columns:
         raise no_operators()
-
-    known: Reduction | None = None if label == "operator" else profile.known("reduction", selected)
-    reduction = reduced_parts(profile, label, selected, progress) if known is None else known
+    # Codes of signatures stand for names too.
+    reduced_before = None if label == "operator" else profile.find_reduced(selected)
+    reduction = (
+        reduce_parts(profile, label, selected, progress)
+        if reduced_before is None
+        else reduced_before.reduction
+    )
     if label == "operator" and not any(profile.kernels.operators()[0]):
         raise no_operators()
     compared = reduction
     if sequences > 1 and label == "signature" and not grouping.needs_shape:
-        compared = reduced(_raw_names(profile, reduction[0]), *reduction[1:])
-    alike = time_of_alike_ns(*compared, sequences)
+        compared = reduced(_raw_names(profile, reduction.code), reduction.duration_ns, reduction.launches)
+    time_ns = replica_times_ns(*compared, sequences)
     if grouping.pool_devices is None:
-        grouping = replace(grouping, pool_devices=len(alike) > 1)
-    return replace(_grouped(profile, grouping, region, selected, reduction), time_of_alike_ns=alike)
+        grouping = replace(grouping, pool_devices=len(time_ns) > 1)
+    return replace(_grouped(profile, grouping, region, selected, reduction), replica_times_ns=time_ns)
 
 
-def reduced_parts(
+def reduce_parts(
     profile: Profile, label: Column, selected: Sequence[Part], progress: Progress | None = None
 ) -> Reduction:
     """Return the distinct (raw code, duration) of parts, and how many launches have each."""
@@ -289,7 +290,7 @@ def reduced_parts(
     reductions = profile.map(partial(_reduced_part, label, len(profile.sequences)), selected)
     for part, reduction in zip(selected, reductions, strict=True):
         waiting.append(reduction)
-        if sum(len(each[0]) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0][0])):
+        if sum(len(reduction.code) for reduction in waiting) > max(_MERGED_FROM, 2 * len(waiting[0].code)):
             waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
@@ -303,7 +304,7 @@ def _reduced_part(label: Column, sequences: int, part: Part) -> Reduction:
     return reduced(raw, table["duration_ns"])
 
 
-def time_of_alike_ns(
+def replica_times_ns(
     raw: IntArray, duration_ns: IntArray, count: IntArray, sequences: int
 ) -> tuple[int, ...]:
     """Return the time of each sequence where all that have launches have every kernel equally often.
@@ -346,9 +347,9 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     raw = np.flatnonzero(counts.group_of_raw >= 0)
     of_group = np.empty(len(counts.groups), dtype=np.int64)
     of_group[counts.group_of_raw[raw]] = raw
-    reduction = reduced(of_group[counts.group_of_pairs], counts.duration_ns, counts.count)
-    found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
-    return replace(found, left_out=counts.left_out, time_of_alike_ns=counts.time_of_alike_ns)
+    reduction = reduced(of_group[counts.pair_groups], counts.duration_ns, counts.count)
+    counts_of_names = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
+    return replace(counts_of_names, left_out=counts.left_out, replica_times_ns=counts.replica_times_ns)
 
 
 def _raw_names(profile: Profile, raw: IntArray) -> IntArray:
@@ -427,7 +428,7 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
     if width > 64:
         distinct_ns, place = np.unique(duration_ns, return_inverse=True)
         codes, places, launches = reduced(code, place, count)
-        return codes, distinct_ns[places].astype(np.int64), launches
+        return Reduction(codes, distinct_ns[places].astype(np.int64), launches)
     kind = np.dtype(np.uint32 if width <= 32 else np.uint64)
     packed: NDArray[np.unsignedinteger] = code.astype(kind)
     packed <<= kind.type(bits)
@@ -437,20 +438,21 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
         packed.sort()
     elif width + for_count <= 64:
         # Counts that fit beside the pairs are sorted with them: faster than by places.
-        both = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
-        both.sort()
+        keys = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
+        keys.sort()
         packed, count = (
-            both >> np.uint64(for_count),
-            (both & np.uint64((1 << for_count) - 1)).astype(np.int64),
+            keys >> np.uint64(for_count),
+            (keys & np.uint64((1 << for_count) - 1)).astype(np.int64),
         )
     else:
         order = np.argsort(packed)
         packed, count = packed[order], count[order]
     first = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
-    launches = np.diff(first, append=len(packed)) if count is None else np.add.reduceat(count, first)
+    many = np.diff(first, append=len(packed)) if count is None else np.add.reduceat(count, first)
     distinct = packed[first].astype(np.uint64)
     of_duration = distinct & np.uint64((1 << bits) - 1)
-    return (distinct >> np.uint64(bits)).astype(np.int64), of_duration.astype(np.int64), launches
+    distinct_codes = (distinct >> np.uint64(bits)).astype(np.int64)
+    return Reduction(distinct_codes, of_duration.astype(np.int64), many)
 
 
 def _merged(reductions: Sequence[Reduction]) -> Reduction:
@@ -459,7 +461,7 @@ def _merged(reductions: Sequence[Reduction]) -> Reduction:
     return reduced(*map(np.concatenate, zip(*reductions, strict=True)))
 
 
-def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
+def label_groups(profile: Profile, counts: DurationCounts) -> list[IntArray]:
     """Return for each sequence (labels,) the kernel group of each code of ``counts.label``, -1: none."""
     labels = len(counts.grouping.label_signatures(profile.kernels))
     sequences = len(profile.sequences)
@@ -472,31 +474,31 @@ def counted_launches(
     profile: Profile, counts: DurationCounts, columns: Sequence[Column], progress: Progress | None = None
 ) -> Iterator[tuple[Part, IntArray, Table]]:
     """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns."""
-    groups_of = group_of_label(profile, counts)
+    groups_of = label_groups(profile, counts)
     least_ns = counts.region.min_duration_ns
-    wanted = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
-    given = [(part, groups_of[part.sequence]) for part in counts.selected]
-    counted = profile.map(partial(_counted, wanted, counts.label, least_ns), given)
-    for done, (part, group, table) in enumerate(counted):
+    names = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
+    items = [(part, groups_of[part.sequence]) for part in counts.selected]
+    counted = profile.map(partial(_counted, names, counts.label, least_ns), items)
+    for count, (part, group, table) in enumerate(counted):
         if part is not None:
             yield part, group, table
         if progress is not None:
-            progress(done + 1, len(counts.selected), "looking at launches")
+            progress(count + 1, len(counts.selected), "looking at launches")
 
 
 def _counted(
-    wanted: Sequence[Column], label: Column, least_ns: int | None, given: tuple[Part, IntArray]
+    columns: Sequence[Column], label: Column, least_ns: int | None, item: tuple[Part, IntArray]
 ) -> tuple[Part | None, IntArray, Table]:
-    part, group_of = given
-    table = part.load(wanted)
+    part, group_of = item
+    table = part.load(columns)
     group = group_of.take(table[label])
-    inside = group >= 0
+    mask = group >= 0
     if least_ns is not None:
-        inside &= table["duration_ns"] >= least_ns
-    left = part.narrowed(inside)
+        mask &= table["duration_ns"] >= least_ns
+    left = part.narrowed(mask)
     if left is part:
         return part, group, table
-    return left, group[inside], {column: values[inside] for column, values in table.items()}
+    return left, group[mask], {column: values[mask] for column, values in table.items()}
 
 
 def counted_at_once(
@@ -507,7 +509,7 @@ def counted_at_once(
     for part, group, table in counted_launches(profile, counts, columns, progress):
         ids, sequence = part.ids(np.arange(len(group))), np.full(len(group), part.sequence)
         parts.append((ids, sequence, group, *(table[column] for column in columns)))
-    return tuple(np.concatenate(each).astype(np.int64, copy=False) for each in zip(*parts, strict=True))
+    return tuple(np.concatenate(column).astype(np.int64, copy=False) for column in zip(*parts, strict=True))
 
 
 def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:

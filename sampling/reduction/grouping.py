@@ -76,8 +76,8 @@ class KernelGroup:
     @property
     def place(self) -> str:
         """What its process and device are called, as its key says it; "" where they are not part of it."""
-        found = _PLACE.search(self.key)
-        return found[1] if found and self.process is not None else ""
+        match = _PLACE.search(self.key)
+        return match[1] if match and self.process is not None else ""
 
 
 def group_table(
@@ -167,9 +167,9 @@ def choose_kernel(groups: Sequence[KernelGroup], kernel: str | None) -> tuple[in
     # A mangled name is looked for as keys have it.
     text = readable_name(kernel)
     for fits in (str.__contains__, lambda key, text: text.casefold() in key.casefold(), _in_words):
-        found = [index for index, group in enumerate(groups) if fits(group.key, text)]
-        if found:
-            return found[0], len(found) - 1
+        fitting = [index for index, group in enumerate(groups) if fits(group.key, text)]
+        if fitting:
+            return fitting[0], len(fitting) - 1
     message = Wording("`kernel={!r}`: no kernel group's key contains it", kernel)
     raise OptionError(message, remedy="`kernelpoint groups` lists them")
 

@@ -100,12 +100,14 @@ def find_iterations(codes: AnyIntArray) -> Iterations | None:
     while best is None or best.equal_launches < MOST * launches:
         first = (launches - looked_at) // 2
         candidates = list(islice(_candidates(codes, windows, first, first + looked_at), _CANDIDATES))
-        most = max((each.repeated for each in candidates), default=0)
-        nearly = [each for each in candidates if each.repeated >= NEARLY * most]
+        most_repeated = max((candidate.repeated for candidate in candidates), default=0)
+        nearly = [candidate for candidate in candidates if candidate.repeated >= NEARLY * most_repeated]
         if nearly:
-            found = max(nearly, key=lambda each: (each.in_a_row >= _FEWEST_IN_A_ROW, each.launches))
-            if best is None or found.equal_launches > best.equal_launches:
-                best = found
+            longest = max(
+                nearly, key=lambda candidate: (candidate.in_a_row >= _FEWEST_IN_A_ROW, candidate.launches)
+            )
+            if best is None or longest.equal_launches > best.equal_launches:
+                best = longest
         looked_at //= _SCALE
         if looked_at < _SMALLEST:
             break
@@ -121,15 +123,17 @@ def _candidates(codes: AnyIntArray, windows: Windows, first: int, stop: int) -> 
         if length >= ENOUGH * len(codes) and length >= _FEWEST_IN_A_ROW * stretch.period:
             stretches = [stretch]
             break
-    done: set[Stretch] = set()
-    for stretch in sorted(stretches, key=lambda each: (each.start - each.stop, each.period, each.start)):
-        if stretch not in done:
+    searched: set[Stretch] = set()
+    for stretch in sorted(
+        stretches, key=lambda candidate: (candidate.start - candidate.stop, candidate.period, candidate.start)
+    ):
+        if stretch not in searched:
             starts, stops = _stretches_like(codes, windows, stretch.start, stretch.period)
             edges = zip(starts.tolist(), stops.tolist(), strict=True)
-            done |= {Stretch(*each, stretch.period) for each in edges}
-            found = _iterations(codes, windows, stretch.period, starts, stops)
-            if found is not None:
-                yield found
+            searched |= {Stretch(*edge, stretch.period) for edge in edges}
+            iterations = _iterations(codes, windows, stretch.period, starts, stops)
+            if iterations is not None:
+                yield iterations
 
 
 def iterations_like(codes: AnyIntArray, first: int, launches: int) -> Iterations | None:
@@ -146,7 +150,7 @@ def _stretches_like(
     codes: AnyIntArray, windows: Windows, begin: int, launches: int
 ) -> tuple[IntArray, IntArray]:
     """Return all stretches of one iteration, wherever in it they begin."""
-    start, stop = stretches_of_period(codes, launches)
+    start, stop = find_period_stretches(codes, launches)
     window = windows.all_codes(launches)
     places = np.flatnonzero(window == window[begin])
     # A stretch of two iterations has one that begins as this one does among its first.
@@ -154,7 +158,7 @@ def _stretches_like(
     return start[same], stop[same]
 
 
-def stretches_of_period(codes: AnyIntArray, period: int) -> tuple[IntArray, IntArray]:
+def find_period_stretches(codes: AnyIntArray, period: int) -> tuple[IntArray, IntArray]:
     """Return (k,) where the longest stretches of a period begin and (k,) where they end, in O(n)."""
     same = np.zeros(len(codes) - period + 2, dtype=np.int8)
     same[1:-1] = codes[period:] == codes[:-period]
@@ -177,12 +181,12 @@ def _iterations(
     places = np.flatnonzero(window == window[begin])
     # The first place, then always the next that does not overlap; each round doubles how many are known.
     jump = np.append(np.searchsorted(places, places + launches), len(places))
-    kept = np.zeros(len(places) + 1, dtype=np.bool_)
-    kept[0] = True
-    while not kept[jump[kept]].all():
-        kept[jump[kept]] = True
+    is_start = np.zeros(len(places) + 1, dtype=np.bool_)
+    is_start[0] = True
+    while not is_start[jump[is_start]].all():
+        is_start[jump[is_start]] = True
         jump = jump[jump]
-    first = places[kept[:-1]]
+    first = places[is_start[:-1]]
     rows = codes[first[:, np.newaxis] + np.arange(launches)]
     first = first[(rows == codes[begin : begin + launches]).all(axis=1)]
     if not len(first):
@@ -218,56 +222,56 @@ def stretches_within(codes: AnyIntArray, windows: Windows, first: int, stop: int
     occurrences = np.bincount(codes)
     edges = np.unique(np.linspace(first, stop, BLOCKS + 1).astype(np.int64)).tolist()
     blocks = list(pairwise(edges))
-    least = min(high - low for low, high in blocks)
-    size = min(max(least // 2, 1), _WINDOW)
+    shortest = min(high - low for low, high in blocks)
+    size = min(max(shortest // 2, 1), _WINDOW)
     window = windows.all_codes(size)
     middle = (len(blocks) - 1) / 2
-    found = set()
+    periods = set()
     for _, (low, high) in sorted(enumerate(blocks), key=lambda place: abs(place[0] - middle)):
         # The rarest launch is in few windows.
         rarest = low + int(np.argmin(occurrences[codes[low : high - size + 1]]))
         places = np.flatnonzero(window == window[rarest])
-        for stretch in _through(codes, windows, rarest, places[places != rarest], least):
-            if stretch not in found:
-                found.add(stretch)
+        for stretch in _through(codes, windows, rarest, places[places != rarest], shortest):
+            if stretch not in periods:
+                periods.add(stretch)
                 yield stretch
 
 
 def _through(
-    codes: AnyIntArray, windows: Windows, launch: int, other: IntArray, least: int
+    codes: AnyIntArray, windows: Windows, launch: int, partners: IntArray, shortest: int
 ) -> Iterator[Stretch]:
     """Yield stretches of some length or more through a launch and other places, shortest period first."""
-    low, distance = np.minimum(other, launch), np.abs(other - launch)
+    low, distance = np.minimum(partners, launch), np.abs(partners - launch)
     # In a stretch that is long enough, so many launches before or after are the same as those further on.
-    size = (np.maximum(distance, least - distance) + 1) // 2
-    same = np.zeros(len(other), dtype=np.bool_)
+    size = (np.maximum(distance, shortest - distance) + 1) // 2
+    same = np.zeros(len(partners), dtype=np.bool_)
     for begin in (low, low - size):
-        inside = np.flatnonzero((begin >= 0) & (begin + distance + size <= len(codes)))
-        here, there = begin[inside], begin[inside] + distance[inside]
-        same[inside] |= windows.codes(here, size[inside]) == windows.codes(there, size[inside])
-    kept = np.flatnonzero(same)
-    kept = kept[np.argsort(distance[kept], kind="stable")]
-    other, low, distance = other[kept], low[kept], distance[kept]
-    while len(other):
-        here, period = int(low[0]), int(distance[0])
-        there = here + period
-        start = here - _equal(codes[:here][::-1], codes[period:there][::-1])
-        stop = there + _equal(codes[here:-period], codes[there:])
-        left = np.arange(len(other)) > 0
+        usable = np.flatnonzero((begin >= 0) & (begin + distance + size <= len(codes)))
+        first, second = begin[usable], begin[usable] + distance[usable]
+        same[usable] |= windows.codes(first, size[usable]) == windows.codes(second, size[usable])
+    rows = np.flatnonzero(same)
+    rows = rows[np.argsort(distance[rows], kind="stable")]
+    partners, low, distance = partners[rows], low[rows], distance[rows]
+    while len(partners):
+        first, period = int(low[0]), int(distance[0])
+        second = first + period
+        start = first - _equal(codes[:first][::-1], codes[period:second][::-1])
+        stop = second + _equal(codes[first:-period], codes[second:])
+        left = np.arange(len(partners)) > 0
         if stop - start >= 2 * period:
-            if stop - start >= least:
+            if stop - start >= shortest:
                 yield Stretch(start, stop, period)
             # Within it, multiples of the period say nothing new.
-            left &= (distance % period > 0) | (other < start) | (other >= stop)
-        other, low, distance = other[left], low[left], distance[left]
+            left &= (distance % period > 0) | (partners < start) | (partners >= stop)
+        partners, low, distance = partners[left], low[left], distance[left]
 
 
-def _equal(one: AnyIntArray, other: AnyIntArray) -> int:
+def _equal(left: AnyIntArray, right: AnyIntArray) -> int:
     """Return how many values at the beginning of two equally long arrays are equal, in O(that)."""
-    done, step = 0, 64
-    while done < len(one):
-        differ = one[done : done + step] != other[done : done + step]
+    length, step = 0, 64
+    while length < len(left):
+        differ = left[length : length + step] != right[length : length + step]
         if differ.any():
-            return done + int(np.argmax(differ))
-        done, step = done + len(differ), 2 * step
-    return done
+            return length + int(np.argmax(differ))
+        length, step = length + len(differ), 2 * step
+    return length

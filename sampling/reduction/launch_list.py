@@ -41,7 +41,7 @@ class Features:
     #: None where no file supplied them.
     block_vectors: BlockVectors | None = None
 
-    def first_of(self, names: tuple[str, ...]) -> str | None:
+    def first_present(self, names: tuple[str, ...]) -> str | None:
         """Return the first of the names that is a metric of at least one launch, None if none is."""
         return next(
             (name for name in names if name in self.metrics and not np.isnan(self.metrics[name]).all()), None

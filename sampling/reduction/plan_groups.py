@@ -63,12 +63,12 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
     is_own = np.ones(len(in_pool), dtype=np.bool_)
     is_own[[index for of_place in pools.values() for index in of_place]] = False
     group_of, groups = np.cumsum(is_own) - 1, [counts.groups[index] for index in np.flatnonzero(is_own)]
-    own = len(groups)
+    own_groups = len(groups)
     for place, of_place in pools.items():
         group_of[of_place] = len(groups)
         first = counts.groups[of_place[0]]
         groups.append(KernelGroup(pool_key(place), POOL_NAME, None, None, first.process, first.device))
-    pair_group, cost = group_of[counts.group_of_pairs], counts.cost
+    pair_group, cost = group_of[counts.pair_groups], counts.cost
     of_pair, duration_ns, count = reduced(pair_group, counts.duration_ns, counts.count)
     if cost is not None:
         order = np.lexsort((counts.duration_ns, pair_group))
@@ -86,22 +86,22 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
             count=count,
             # A raw code that is not selected stays so: its -1 finds the -1 at the end.
             group_of_raw=np.append(group_of, -1)[counts.group_of_raw],
-            signatures=_signatures(counts, pair_group, own),
+            signatures=_signatures(counts, pair_group, own_groups),
         ),
         group_of=group_of,
-        is_pool=np.arange(len(groups)) >= own,
+        is_pool=np.arange(len(groups)) >= own_groups,
         kernel_duration_ns=counts.group_duration_ns,
     )
 
 
-def _signatures(counts: DurationCounts, pair_group: IntArray, own: int) -> PairSignatures:
+def _signatures(counts: DurationCounts, pair_group: IntArray, own_groups: int) -> PairSignatures:
     """Return the signatures of the pairs of a plan's groups (p,), of which so many are own; pools follow."""
-    known = counts.pair_signatures
-    codes, many = known.codes, np.diff(known.offsets)
-    in_pool = pair_group >= own
+    signatures = counts.pair_signatures
+    codes, many = signatures.codes, np.diff(signatures.offsets)
+    in_pool = pair_group >= own_groups
     of_pool = np.repeat(in_pool, many)
     group, duration_ns = (
-        np.repeat(each[in_pool], many[in_pool]) for each in (pair_group, counts.duration_ns)
+        np.repeat(column[in_pool], many[in_pool]) for column in (pair_group, counts.duration_ns)
     )
     of_pools = pair_signatures(group, duration_ns, codes[of_pool])
     of_each = np.concatenate([many[~in_pool], np.diff(of_pools.offsets)])

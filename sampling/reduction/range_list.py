@@ -47,7 +47,7 @@ class RangeList:
     run_first: IntArray
     run_stop: IntArray
     #: What the region keeps, in ranges or not, by name.
-    kept: DurationCounts
+    counts: DurationCounts
 
     def __len__(self) -> int:
         return len(self.launches)
@@ -57,29 +57,29 @@ class RangeList:
         first, stop = np.searchsorted(self.run_path, (path, path + 1))
         return self.run_first[first:stop], self.run_stop[first:stop]
 
-    def chosen(
-        self, *, by_time: bool = False, depth: int | None = None, most: int | None = None
+    def select_paths(
+        self, *, by_time: bool = False, depth: int | None = None, limit: int | None = None
     ) -> list[int]:
         """Return the paths to list, each before those inside it; those named before those found.
 
         Those of one level go by where they begin, or by their time, largest first; no deeper ones than
         ``depth``; only the ``most`` of the most time. What a listed one lies in takes as long, so it is too.
         """
-        shown = np.flatnonzero(self.launches > 0)
+        rows = np.flatnonzero(self.launches > 0)
         if depth is not None:
-            shown = shown[self.paths.depth[shown] <= depth]
+            rows = rows[self.paths.depth[rows] <= depth]
         # Paths are numbered level by level: of equal ones the outer one is kept.
-        shown = shown[np.lexsort((shown, -self.duration_ns[shown]))[:most]]
+        rows = rows[np.lexsort((rows, -self.duration_ns[rows]))[:limit]]
         by = -self.duration_ns if by_time else self.first
-        shown = shown[np.lexsort((shown, by[shown], shown >= self.found_from))]
-        inside: dict[int, list[int]] = {}
-        for path, parent in zip(shown.tolist(), self.paths.parent[shown].tolist(), strict=True):
-            inside.setdefault(parent, []).append(path)
+        rows = rows[np.lexsort((rows, by[rows], rows >= self.found_from))]
+        children: dict[int, list[int]] = {}
+        for path, parent in zip(rows.tolist(), self.paths.parent[rows].tolist(), strict=True):
+            children.setdefault(parent, []).append(path)
         walked: list[int] = []
-        ahead = inside.get(-1, [])[::-1]
+        ahead = children.get(-1, [])[::-1]
         while ahead:
             walked.append(ahead.pop())
-            ahead += inside.get(walked[-1], [])[::-1]
+            ahead += children.get(walked[-1], [])[::-1]
         return walked
 
 
@@ -115,7 +115,7 @@ class KernelTimeline(Record, frozen=True):
 
 def summarise_ranges(ranges: RangeList, paths: Sequence[int]) -> list[RangeSummary]:
     """Return the ranges of these paths, in their order."""
-    total_ns = max(ranges.kept.total_duration_ns, 1)
+    total_ns = max(ranges.counts.total_duration_ns, 1)
     return [
         RangeSummary(
             path=ranges.paths.written(path),
@@ -137,7 +137,7 @@ def kernel_timeline(
     key: str, group: int, by: By, bins: TimelineBins, ranges: RangeList | None
 ) -> KernelTimeline:
     """Return the bins of a kernel group, beside all ranges of the run; without any where these are None."""
-    summaries = [] if ranges is None else summarise_ranges(ranges, ranges.chosen())
+    summaries = [] if ranges is None else summarise_ranges(ranges, ranges.select_paths())
     return KernelTimeline(
         key=key,
         rank=group + 1,
@@ -155,8 +155,8 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     The iterations of a process and device, where most of its launches are some, lie in a range that stands
     for all of them. Raises EmptySelectionError also where the region has no launch of the profile's ranges.
     """
-    kept = count_durations(profile, Grouping(GroupBy.NAME), region, progress)
-    columns = counted_at_once(profile, kept, ("signature", "duration_ns"), progress)
+    counts = count_durations(profile, Grouping(GroupBy.NAME), region, progress)
+    columns = counted_at_once(profile, counts, ("signature", "duration_ns"), progress)
     ids, _, _, signature, duration = columns
     runs = NO_RANGES if profile.ranges is None else profile.ranges.holding("")
     named, path = range_paths(runs)
@@ -169,17 +169,17 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     count, is_several = len(named), len(profile.sequences) > 1
     for sequence in profile.sequences:
         begin, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
-        found = _iterations_of(profile, signature[begin:stop])
-        if found is None:
+        iterations = _find_iterations(profile, signature[begin:stop])
+        if iterations is None:
             continue
-        first = begin + found.first
-        held = np.stack([np.full(len(first), count), ids[first], ids[first + found.launches - 1] + 1])
+        first = begin + iterations.first
+        rows = np.stack([np.full(len(first), count), ids[first], ids[first + iterations.launches - 1] + 1])
         numbers = np.arange(len(first) if len(first) <= MOST_LISTED else 0)
         place = f" of {sequence.place}" if is_several else ""
         inner = np.stack([len(texts) + 1 + numbers, np.full(len(numbers), count), np.ones_like(numbers)])
         paths += [np.array([[len(texts)], [-1], [0]]), inner]
         texts += [f"iterations{place}", *map(str, numbers.tolist())]
-        stretches += [held, np.stack([count + 1 + numbers, *held[1:, : len(numbers)]])]
+        stretches += [rows, np.stack([count + 1 + numbers, *rows[1:, : len(numbers)]])]
         times += [np.array([len(first)]), np.ones_like(numbers)]
         count += 1 + len(numbers)
 
@@ -211,19 +211,23 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         run_path=run_path,
         run_first=run_first,
         run_stop=run_stop,
-        kept=kept,
+        counts=counts,
     )
 
 
-def _iterations_of(profile: Profile, signature: AnyIntArray) -> Iterations | None:
+def _find_iterations(profile: Profile, signature: AnyIntArray) -> Iterations | None:
     """Return the loop that most launches of a sequence repeat, the same by name and shape, else by name.
 
     One launch again and again is no loop: it is a kernel group.
     """
     for codes in (signature, profile.kernels.signature_names()[signature]):
-        found = find_iterations(codes)
-        if found is not None and found.launches > 1 and found.equal_launches >= MOST * len(codes):
-            return found
+        iterations = find_iterations(codes)
+        if (
+            iterations is not None
+            and iterations.launches > 1
+            and iterations.equal_launches >= MOST * len(codes)
+        ):
+            return iterations
     return None
 
 
@@ -235,5 +239,5 @@ def _each_id_once(stretches: IntArray, launches: int) -> IntArray:
     begin = first.copy()
     same = path[1:] == path[:-1]
     begin[1:][same] = np.maximum(first[1:], reach[:-1])[same]
-    held = begin < stop
-    return np.stack([path[held], begin[held], stop[held]])
+    is_held = begin < stop
+    return np.stack([path[is_held], begin[is_held], stop[is_held]])

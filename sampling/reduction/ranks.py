@@ -10,13 +10,13 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.names import is_communication
-from sampling.profile.profile import LaunchSequence, Part, Profile
+from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
 from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_sequences
-from sampling.reduction.timeline import DeviceTime, device_times
+from sampling.reduction.timeline import device_times
 
 # Kernels in which two ranks meet: the shortest of more than two ranks would be another pair's.
 _PAIRWISE = ("sendrecv", "send_recv")
@@ -142,19 +142,19 @@ def rank_times(profile: Profile, region: Region, progress: Progress | None = Non
     signed, apart = _errors(counts, rank_of, len(sequences))
     ranks = []
     for place, sequence in enumerate(sequences):
-        own = rank_of == place
-        if not own.any():
+        rows = rank_of == place
+        if not rows.any():
             continue
-        every, compute, talk = (of.get(sequence) for of in (busy, computing, talking))
-        alone_ns = 0 if every is None else every.busy_ns - (compute.busy_ns if compute else 0)
+        total, compute, talk = (times.get(sequence) for times in (busy, computing, talking))
+        alone_ns = 0 if total is None else total.busy_ns - (compute.busy_ns if compute else 0)
         ranks.append(
             RankTime(
                 sequence,
-                launches=int(counts.group_launches[own].sum()),
-                kernel_ns=int(time_ns[own].sum()),
-                communication_ns=int(time_ns[own & communicates].sum()),
+                launches=int(counts.group_launches[rows].sum()),
+                kernel_ns=int(time_ns[rows].sum()),
+                communication_ns=int(time_ns[rows & communicates].sum()),
                 waiting_ns=waiting_ns.get(profile.sequences.index(sequence)) if waiting_ns else None,
-                busy_share=every.busy_share if every else None,
+                busy_share=total.busy_share if total else None,
                 overlap_share=1 - alone_ns / talk.busy_ns if talk and talk.busy_ns else None,
                 error=float(signed[place]),
                 error_by_kernel=float(apart[place]),
@@ -186,13 +186,15 @@ def _waiting(
     if collective.any():
         for part, group, table in counted_launches(profile, counts, ("duration_ns",), progress):
             duration_ns = table["duration_ns"].astype(np.int64, copy=False)
-            for each in np.unique(group[collective[group]]).tolist():
-                durations[counts.groups[each].name][part.sequence].append(duration_ns[group == each])
+            for group_index in np.unique(group[collective[group]]).tolist():
+                durations[counts.groups[group_index].name][part.sequence].append(
+                    duration_ns[group == group_index]
+                )
     waiting_ns: dict[int, int] = {}
     matched_ns = 0
     for of_sequences in durations.values():
-        launches_ns = [np.concatenate(each) for each in of_sequences.values()]
-        if len(launches_ns) < 2 or len({len(each) for each in launches_ns}) > 1:
+        launches_ns = [np.concatenate(durations) for durations in of_sequences.values()]
+        if len(launches_ns) < 2 or len({len(durations) for durations in launches_ns}) > 1:
             continue
         beside_ns = np.stack(launches_ns)
         waits_ns = (beside_ns - beside_ns.min(axis=0)).sum(axis=1)
@@ -208,8 +210,8 @@ def _launches(profile: Profile, counts: DurationCounts, groups: BoolArray | None
         return tuple(part for part, _, _ in counted_launches(profile, counts, ()))
     if not groups.any():
         return ()
-    kept = (part.narrowed(groups[group]) for part, group, _ in counted_launches(profile, counts, ()))
-    return tuple(part for part in kept if part is not None)
+    parts = (part.narrowed(groups[group]) for part, group, _ in counted_launches(profile, counts, ()))
+    return tuple(part for part in parts if part is not None)
 
 
 def _by_sequence(times: tuple[DeviceTime, ...]) -> dict[LaunchSequence, DeviceTime]:

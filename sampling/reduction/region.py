@@ -70,7 +70,7 @@ class Excluded:
     launches: int
     total_duration_ns: int
 
-    def share_of(self, kept_ns: int) -> float:
+    def share(self, kept_ns: int) -> float:
         """Return its share of the time, where launches that take ``kept_ns`` are kept."""
         return self.total_duration_ns / max(self.total_duration_ns + kept_ns, 1)
 
@@ -93,18 +93,18 @@ def parse_region(
     """
 
     def numbers(parameter: str, texts: tuple[str, ...]) -> Numbers:
-        chosen: list[int | range] = []
+        numbers: list[int | range] = []
         for part in (part for text in texts for part in text.split(",")):
             first, colon, stop = part.partition(":")
             try:
-                chosen.append(range(int(first), int(stop)) if colon else int(first))
+                numbers.append(range(int(first), int(stop)) if colon else int(first))
             except ValueError as error:
                 wording = f"`{parameter}={{}}`: numbers are meant, or A:B for A up to, not with, B"
                 raise OptionError(Wording(wording, " ".join(texts))) from error
-            if chosen[-1] == range(0):
+            if numbers[-1] == range(0):
                 wording = f"`{parameter}={{}}` holds no number: {{}} is from A up to, not with, B"
                 raise OptionError(Wording(wording, " ".join(texts), part), remedy="give A:B, A below B")
-        return tuple(chosen)
+        return tuple(numbers)
 
     return Region(
         devices=numbers("devices", device),
@@ -118,12 +118,12 @@ def parse_region(
     )
 
 
-def written_window(parameter: str, text: str, what: str = "ids") -> Window:
+def written_window(parameter: str, text: str, unit: str = "ids") -> Window:
     """Return the ends of a window, None where it is open; `OptionError` where nothing lies between them."""
-    found = re.fullmatch(r"(\d*):(\d*)", text, re.ASCII)
-    low, high = (int(part) if part else None for part in found.groups()) if found else (1, 0)
+    match = re.fullmatch(r"(\d*):(\d*)", text, re.ASCII)
+    low, high = (int(part) if part else None for part in match.groups()) if match else (1, 0)
     if high is not None and (low or 0) >= high:
-        meant = f"{what} as A:B, A: or :B are meant, counted from 0, A below B"
+        meant = f"{unit} as A:B, A: or :B are meant, counted from 0, A below B"
         raise OptionError(Wording(f"`{parameter}={{}}`: {meant}", text))
     return low, high
 
@@ -136,13 +136,14 @@ def format_window(bounds: Window | None) -> str:
 def as_written(numbers: Numbers) -> tuple[int | str, ...]:
     """Return numbers as a plan file has them: windows as people write them."""
     return tuple(
-        format_window((each.start, each.stop)) if isinstance(each, range) else each for each in numbers
+        format_window((number.start, number.stop)) if isinstance(number, range) else number
+        for number in numbers
     )
 
 
-def is_among(number: int, wanted: Numbers) -> bool:
+def is_among(number: int, numbers: Numbers) -> bool:
     """Return whether a number is one of those that are wanted."""
-    return any(number in each if isinstance(each, range) else number == each for each in wanted)
+    return any(number in entry if isinstance(entry, range) else number == entry for entry in numbers)
 
 
 def nothing_left(parameter: str, value: object, remedy: str) -> EmptySelectionError:
@@ -157,30 +158,30 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
     NotApplicableError: the profile has no ranges, or no starts, to filter by.
     """
     left = list(range(len(profile.sequences)))
-    for parameter, numbers, wanted in (
-        ("processes", [each.process for each in profile.sequences], region.processes),
-        ("devices", [each.device for each in profile.sequences], region.devices),
+    for parameter, numbers, selection in (
+        ("processes", [sequence.process for sequence in profile.sequences], region.processes),
+        ("devices", [sequence.device for sequence in profile.sequences], region.devices),
     ):
-        there = ", ".join(map(str, sorted({numbers[index] for index in left})))
-        left = [index for index in left if not wanted or is_among(numbers[index], wanted)]
+        present = ", ".join(map(str, sorted({numbers[index] for index in left})))
+        left = [index for index in left if not selection or is_among(numbers[index], selection)]
         if not left:
-            texts = ",".join(map(str, as_written(wanted)))
-            raise nothing_left(parameter, texts, f"the numbers here are {there}")
+            texts = ",".join(map(str, as_written(selection)))
+            raise nothing_left(parameter, texts, f"the numbers here are {present}")
     low, high = region.launches or (None, None)
-    kept, low, high = set(left), low or 0, profile.launches if high is None else high
-    cut = (part.between(low, high) for part in profile.parts if part.sequence in kept)
-    chosen = tuple(part for part in cut if part is not None)
-    if not chosen:
+    sequences, low, high = set(left), low or 0, profile.launches if high is None else high
+    cut = (part.between(low, high) for part in profile.parts if part.sequence in sequences)
+    parts = tuple(part for part in cut if part is not None)
+    if not parts:
         ids = f"ids run from 0 to {profile.launches - 1} over the whole profile, before other filters"
         raise nothing_left("launches", format_window(region.launches), ids)
     if region.named_range is not None:
-        chosen = _within_ranges(profile, region.named_range, chosen)
+        parts = _within_ranges(profile, region.named_range, parts)
     if region.time_ns is not None:
-        chosen = _within_time(profile, region.time_ns, chosen)
-    return chosen
+        parts = _within_time(profile, region.time_ns, parts)
+    return parts
 
 
-def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple[Part, ...]:
+def _within_ranges(profile: Profile, text: str, parts: Sequence[Part]) -> tuple[Part, ...]:
     """Keep the launches that any range of this name holds; else of this path; else whose name contains it."""
     if profile.ranges is None or profile.lacks_ranges:
         raise NotApplicableError(
@@ -208,17 +209,17 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple
     def narrowed(part: Part) -> Part | None:
         """Return the launches of a part that lie in more runs than have ended before them."""
         ids = np.arange(part.first_id, part.stop_id)
-        opened, ended = (np.searchsorted(edge, ids, side="right") for edge in (first, stop))
-        return part.narrowed(opened > ended)
+        opened, closed = (np.searchsorted(edge, ids, side="right") for edge in (first, stop))
+        return part.narrowed(opened > closed)
 
-    left = tuple(each for part in chosen if (each := narrowed(part)) is not None)
+    left = tuple(narrowed_part for part in parts if (narrowed_part := narrowed(part)) is not None)
     if not left:
         remedy = Wording("leave out `devices`, `processes`, `launches` or the range")
         raise nothing_left("named_range", repr(text), remedy)
     return left
 
 
-def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> tuple[Part, ...]:
+def _within_time(profile: Profile, time_ns: Window, parts: Sequence[Part]) -> tuple[Part, ...]:
     """Keep the launches that start in a window of time."""
     if "start_ns" not in profile.columns:
         raise NotApplicableError(
@@ -227,9 +228,9 @@ def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> t
         )
     low, high = time_ns
     ranges_ns = clock_ranges(profile)
-    given = [(part, ranges_ns[profile.clocks[part.sequence]][0]) for part in chosen]
-    found = profile.map(partial(_started_within, low or 0, high), given)
-    left = tuple(part for part in found if part is not None)
+    items = [(part, ranges_ns[profile.clocks[part.sequence]][0]) for part in parts]
+    parts_within = profile.map(partial(_started_within, low or 0, high), items)
+    left = tuple(part for part in parts_within if part is not None)
     if not left:
         last_ns = max(last - first for first, last in ranges_ns.values())
         remedy = f"they start from 0 to {last_ns} ns, counted from the first launch of the whole profile"
@@ -237,30 +238,30 @@ def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> t
     return left
 
 
-def _started_within(low_ns: int, high_ns: int | None, given: tuple[Part, int]) -> Part | None:
+def _started_within(low_ns: int, high_ns: int | None, item: tuple[Part, int]) -> Part | None:
     """Return the launches of a part that start in a window counted from some time."""
-    part, origin_ns = given
+    part, origin_ns = item
     start_ns = part.load(("start_ns",))["start_ns"]
-    inside = start_ns >= origin_ns + low_ns
+    mask = start_ns >= origin_ns + low_ns
     if high_ns is not None:
-        inside &= start_ns < origin_ns + high_ns
-    return part.narrowed(inside)
+        mask &= start_ns < origin_ns + high_ns
+    return part.narrowed(mask)
 
 
 def clock_ranges(profile: Profile) -> dict[int, tuple[int, int]]:
     """Return the first and the last start of all launches of each clock, selected or not, nanoseconds."""
     ranges: dict[int, tuple[int, int]] = {}
-    found = profile.map(first_and_last_start, profile.parts)
-    for part, (first, last) in zip(profile.parts, found, strict=True):
+    starts = profile.map(first_and_last_start, profile.parts)
+    for part, (first, last) in zip(profile.parts, starts, strict=True):
         clock = profile.clocks[part.sequence]
         earliest, latest = ranges.get(clock, (first, last))
         ranges[clock] = min(first, earliest), max(last, latest)
     return ranges
 
 
-def selected_sequences(profile: Profile, chosen: Sequence[Part]) -> tuple[LaunchSequence, ...]:
+def selected_sequences(profile: Profile, parts: Sequence[Part]) -> tuple[LaunchSequence, ...]:
     """Return the sequences that have selected launches, in id order."""
-    return tuple(profile.sequences[index] for index in dict.fromkeys(part.sequence for part in chosen))
+    return tuple(profile.sequences[index] for index in dict.fromkeys(part.sequence for part in parts))
 
 
 def names_passing(profile: Profile, region: Region, present: BoolArray) -> BoolArray:
@@ -268,16 +269,16 @@ def names_passing(profile: Profile, region: Region, present: BoolArray) -> BoolA
 
     Raises EmptySelectionError: a filter leaves none of them.
     """
-    kept = present.copy()
+    passing = present.copy()
     filters = [("include", region.include, True)] if region.include else []
     filters += [("exclude", (pattern,), False) for pattern in region.exclude]
-    for parameter, patterns, wanted in filters:
-        found = profile.kernels.names.matching(partial(_finds_any, patterns))
-        kept &= found[: len(kept)] == wanted
-        if not kept.any():
+    for parameter, patterns, is_included in filters:
+        matching = profile.kernels.names.matching(partial(_finds_any, patterns))
+        passing &= matching[: len(passing)] == is_included
+        if not passing.any():
             remedy = "`kernelpoint groups` lists the kernel names"
             raise nothing_left(parameter, " ".join(map(repr, patterns)), remedy)
-    return kept
+    return passing
 
 
 def _finds_any(patterns: tuple[str, ...], name: str) -> bool:

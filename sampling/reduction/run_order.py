@@ -56,12 +56,12 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
+class ReplicaRanks:
     """Sequences that issue the same launches."""
 
     #: Indexes into the profile's sequences, ascending, two at least; and of those that issue others.
     sequences: tuple[int, ...]
-    others: tuple[int, ...]
+    different: tuple[int, ...]
     #: Of the first one.
     launches: int
     #: The least share of launches that one of them has in common with the first.
@@ -84,8 +84,8 @@ class Loop:
     #: The loop, with what lies between its iterations.
     first_id: int
     stop_id: int
-    #: The ids ``one[0]:one[1]`` of its second iteration.
-    one: tuple[int, int]
+    #: The ids ``iteration_ids[0]:iteration_ids[1]`` of its second iteration.
+    iteration_ids: tuple[int, int]
     #: Of the launches of its sequence that are in equal iterations.
     share: float
     #: How far the time of an iteration is from the mean of all at most, as a share of it; None without time.
@@ -97,7 +97,7 @@ class RunOrder:
     """What was found; None each where nothing was, and where the launches are too many to be looked at."""
 
     drift: Drift | None = None
-    twins: Twins | None = None
+    replicas: ReplicaRanks | None = None
     loop: Loop | None = None
 
 
@@ -113,7 +113,7 @@ def run_order(profile: Profile, counts: DurationCounts, progress: Progress | Non
         label = profile.kernels.signature_names()[label].astype(np.int64)
     return RunOrder(
         find_drift(ids, sequence, group, duration_ns),
-        None if counts.grouping.pool_devices else find_twins(sequence, label, duration_ns),
+        None if counts.grouping.pool_devices else find_replica_ranks(sequence, label, duration_ns),
         find_loop(ids, sequence, label, duration_ns),
     )
 
@@ -130,16 +130,16 @@ def find_drift(ids: IntArray, sequence: IntArray, group: IntArray, duration_ns: 
     series = group * sequences + sequence
     time_ns = np.bincount(series, weights=duration_ns)
     enough = np.flatnonzero(np.bincount(series) >= FEWEST_LAUNCHES)
-    chosen = np.sort(enough[np.argsort(-time_ns[enough], kind="stable")[:MOST_SERIES]])
-    if not len(chosen):
+    largest_series = np.sort(enough[np.argsort(-time_ns[enough], kind="stable")[:MOST_SERIES]])
+    if not len(largest_series):
         return None
     # Codes of 16 bits are sorted by counting.
-    number = np.full(len(time_ns), len(chosen), dtype=np.uint16)
-    number[chosen] = np.arange(len(chosen))
+    number = np.full(len(time_ns), len(largest_series), dtype=np.uint16)
+    number[largest_series] = np.arange(len(largest_series))
     of_row = number[series]
-    rows = np.split(np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))[: len(chosen)])
-    trends, chance = np.zeros((2, len(chosen)))
-    for index, row in enumerate(rows[: len(chosen)]):
+    rows = np.split(np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))[: len(largest_series)])
+    trends, chance = np.zeros((2, len(largest_series)))
+    for index, row in enumerate(rows[: len(largest_series)]):
         # Over the means of equally long stretches; the launches left over at its end are in none.
         size = max(len(row) // STRETCHES, 1)
         stretches = len(row) // size
@@ -149,30 +149,30 @@ def find_drift(ids: IntArray, sequence: IntArray, group: IntArray, duration_ns: 
         chance[index] = math.erfc(abs(trends[index]) * math.sqrt((stretches - 1) / 2))
     order = np.argsort(chance, kind="stable")
     below = np.flatnonzero(chance[order] <= FALSE_ALARMS * np.arange(1, len(chance) + 1) / len(chance))
-    is_significant = np.zeros(len(chosen), dtype=np.bool_)
+    is_significant = np.zeros(len(largest_series), dtype=np.bool_)
     is_significant[order[: below[-1] + 1 if len(below) else 0]] = True
 
-    found: list[tuple[int, int, float, float]] = []
+    drifts: list[tuple[int, int, float, float]] = []
     for index in np.flatnonzero(is_significant & (np.abs(trends) >= LEAST_TREND)).tolist():
         # Medians of 3 launches at least: one slow launch at the beginning of a run is no drift.
-        own = duration_ns[rows[index]]
-        few = max(len(own) // 20, 3)
-        from_ns, to_ns = float(np.median(own[:few])), float(np.median(own[-few:]))
+        durations = duration_ns[rows[index]]
+        window = max(len(durations) // 20, 3)
+        from_ns, to_ns = float(np.median(durations[:window])), float(np.median(durations[-window:]))
         low, high = sorted((from_ns, to_ns))
         if low > 0 and high >= LEAST_CHANGE * low and (to_ns > from_ns) == (trends[index] > 0):
-            found.append((int(own.sum()), index, from_ns, to_ns))
-    if not found:
+            drifts.append((int(durations.sum()), index, from_ns, to_ns))
+    if not drifts:
         return None
-    _, largest, from_ns, to_ns = max(found, key=lambda each: each[0])
-    groups = chosen // sequences
+    _, largest, from_ns, to_ns = max(drifts, key=lambda drift: drift[0])
+    groups = largest_series // sequences
     return Drift(
         group=int(groups[largest]),
         from_ns=from_ns,
         to_ns=to_ns,
         trend=float(trends[largest]),
         middle_id=int(ids[rows[largest][len(rows[largest]) // 2]]),
-        groups=tuple(sorted({int(groups[index]) for _, index, _, _ in found})),
-        time_ns=sum(total_ns for total_ns, _, _, _ in found),
+        groups=tuple(sorted({int(groups[index]) for _, index, _, _ in drifts})),
+        time_ns=sum(total_ns for total_ns, _, _, _ in drifts),
     )
 
 
@@ -187,7 +187,7 @@ def rank_trend(values: FloatArray) -> float:
     return float(np.dot(rank, np.arange(n) - (n - 1) / 2)) / spread if squares else 0.0
 
 
-def find_twins(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Twins | None:
+def find_replica_ranks(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> ReplicaRanks | None:
     """Return the sequences that issue the same launches as one another, the most of them; None without any.
 
     The same launches in the same order, or else of every name, grid and block so many that `NEARLY` all of
@@ -197,36 +197,36 @@ def find_twins(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Tw
     if len(starts) < 2:
         return None
     labels = np.split(label, starts[1:])
-    alike: dict[bytes, list[int]] = {}
-    for place, own in enumerate(labels):
-        alike.setdefault(own.tobytes(), []).append(place)
-    twins = max(alike.values(), key=len)
-    in_order = len(twins) > 1
+    identical: dict[bytes, list[int]] = {}
+    for place, codes in enumerate(labels):
+        identical.setdefault(codes.tobytes(), []).append(place)
+    replicas = max(identical.values(), key=len)
+    in_order = len(replicas) > 1
     if not in_order:
         longest = max(labels, key=len)
-        twins = [place for place, own in enumerate(labels) if _in_common(longest, own) >= NEARLY]
-    first = labels[twins[0]]
-    if len(twins) < 2 or len(first) < FEWEST_LAUNCHES:
+        replicas = [place for place, codes in enumerate(labels) if _in_common(longest, codes) >= NEARLY]
+    first = labels[replicas[0]]
+    if len(replicas) < 2 or len(first) < FEWEST_LAUNCHES:
         return None
-    times_ns = np.add.reduceat(duration_ns, starts)[twins]
+    times_ns = np.add.reduceat(duration_ns, starts)[replicas]
     number = sequence[starts].tolist()
-    return Twins(
-        sequences=tuple(number[place] for place in twins),
-        others=tuple(number[place] for place in range(len(labels)) if place not in twins),
+    return ReplicaRanks(
+        sequences=tuple(number[place] for place in replicas),
+        different=tuple(number[place] for place in range(len(labels)) if place not in replicas),
         launches=len(first),
-        same=min(_in_common(first, labels[place]) for place in twins[1:]),
+        same=min(_in_common(first, labels[place]) for place in replicas[1:]),
         in_order=in_order,
         time_ratio=int(times_ns.max()) / int(times_ns.min()) if times_ns.min() else None,
     )
 
 
-def _in_common(one: IntArray, other: IntArray) -> float:
+def _in_common(left: IntArray, right: IntArray) -> float:
     """Return the share of the launches of the longer sequence that go with one of the other."""
-    if min(len(one), len(other)) < NEARLY * max(len(one), len(other)):
+    if min(len(left), len(right)) < NEARLY * max(len(left), len(right)):
         return 0.0
-    codes = int(max(one.max(), other.max())) + 1
-    common = np.minimum(np.bincount(one, minlength=codes), np.bincount(other, minlength=codes)).sum()
-    return float(common) / max(len(one), len(other))
+    codes = int(max(left.max(), right.max())) + 1
+    common = np.minimum(np.bincount(left, minlength=codes), np.bincount(right, minlength=codes)).sum()
+    return float(common) / max(len(left), len(right))
 
 
 def find_loop(ids: IntArray, sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Loop | None:
@@ -242,24 +242,28 @@ def find_loop(ids: IntArray, sequence: IntArray, label: IntArray, duration_ns: I
     begin = max(len(labels) - _LOOKED_AT, 0) // 2
     middle = labels[begin : begin + _LOOKED_AT]
     # One kernel over and over repeats, but no loop can be told from it.
-    found = None if (middle == middle[0]).all() else find_iterations(middle)
-    if found is not None and len(middle) < len(labels):
-        found = iterations_like(labels, begin + int(found.first[0]), found.launches)
-    if found is None or found.launches < _FEWEST_IN_ITERATION or len(found.first) < _FEWEST_ITERATIONS:
+    iterations = None if (middle == middle[0]).all() else find_iterations(middle)
+    if iterations is not None and len(middle) < len(labels):
+        iterations = iterations_like(labels, begin + int(iterations.first[0]), iterations.launches)
+    if (
+        iterations is None
+        or iterations.launches < _FEWEST_IN_ITERATION
+        or len(iterations.first) < _FEWEST_ITERATIONS
+    ):
         return None
-    if found.equal_launches < MOST * len(labels):
+    if iterations.equal_launches < MOST * len(labels):
         return None
     before_ns = np.concatenate([[0], np.cumsum(duration_ns[first:stop])])
-    took_ns = before_ns[found.first + found.launches] - before_ns[found.first]
+    took_ns = before_ns[iterations.first + iterations.launches] - before_ns[iterations.first]
     mean_ns = float(took_ns.mean())
-    second = int(found.first[1])
+    second = int(iterations.first[1])
     return Loop(
         sequence=number,
-        launches=found.launches,
-        iterations=len(found.first),
-        first_id=int(ids[found.start]),
-        stop_id=int(ids[found.stop - 1]) + 1,
-        one=(int(ids[second]), int(ids[second + found.launches - 1]) + 1),
-        share=found.equal_launches / len(ids),
+        launches=iterations.launches,
+        iterations=len(iterations.first),
+        first_id=int(ids[iterations.start]),
+        stop_id=int(ids[iterations.stop - 1]) + 1,
+        iteration_ids=(int(ids[second]), int(ids[second + iterations.launches - 1]) + 1),
+        share=iterations.equal_launches / len(ids),
         most_off=float(np.abs(took_ns / mean_ns - 1).max()) if mean_ns else None,
     )

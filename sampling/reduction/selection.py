@@ -62,7 +62,7 @@ def region_selection(
     """Return the selection of a region that keeps so many launches, which last so long."""
     left_out = None
     if excluded is not None:
-        share = excluded.share_of(total_duration_ns)
+        share = excluded.share(total_duration_ns)
         left_out = LeftOut(excluded.launches, excluded.total_duration_ns, share)
     return Selection(region_filters(region), launches, of_launches, total_duration_ns, left_out)
 

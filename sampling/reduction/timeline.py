@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
-from sampling.parallel import Progress, in_turn, ordered_map
-from sampling.profile.profile import Column, LaunchSequence, Part, Profile
+from sampling.parallel import Progress, ordered_map, scan
+from sampling.profile.profile import Column, DeviceTime, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.record import Amount, Index, Nanoseconds, Record
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
@@ -23,40 +23,8 @@ _LEAST_SHARE = 1e-4
 _MOST_GAPS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceTime:
-    """The time one process keeps one device busy."""
-
-    sequence: LaunchSequence
-    #: Sum of all durations, and time during which at least one kernel runs.
-    kernel_ns: int
-    busy_ns: int
-    #: Where the recording of this sequence begins and ends.
-    first_start_ns: int
-    last_end_ns: int
-    #: (ns, id of the launch that ended before, id of the one that starts after) of the longest stretches in
-    #: which none runs, the longest first; and the id of the launch that ends last.
-    gaps: tuple[tuple[int, int, int], ...] = ()
-    last_id: int = -1
-
-    @property
-    def span_ns(self) -> int:
-        """From the first launch to the last."""
-        return self.last_end_ns - self.first_start_ns
-
-    @property
-    def busy_share(self) -> float:
-        """The share of that span in which at least one kernel runs; 1 of a span of 0."""
-        return self.busy_ns / self.span_ns if self.span_ns else 1.0
-
-    @property
-    def overlap_share(self) -> float:
-        """The share of kernel time that is hidden behind other kernels."""
-        return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
-
-
 def device_times(
-    profile: Profile, chosen: Sequence[Part], progress: Progress | None = None
+    profile: Profile, parts: Sequence[Part], progress: Progress | None = None
 ) -> tuple[DeviceTime, ...]:
     """Return the busy time of every sequence's selected launches; () where starts are not recorded.
 
@@ -66,15 +34,14 @@ def device_times(
     """
     if "start_ns" not in profile.columns:
         return ()
-    known: tuple[DeviceTime, ...] | None = profile.known("device times", chosen)
-    if known is not None:
-        return known
-    chosen = _with_starts(profile, chosen)
+    if (reduced := profile.find_reduced(parts)) is not None:
+        return reduced.device_times
+    parts = _with_starts(profile, parts)
     times: dict[int, DeviceTime] = {}
-    swept = in_turn(profile.mapper, chosen, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
-    for done, (part, time) in enumerate(zip(chosen, swept, strict=True)):
+    swept = scan(profile.mapper, parts, _by_start, _last_end, _later_end, _swept, (-1, 0, -1))
+    for count, (part, time) in enumerate(zip(parts, swept, strict=True)):
         if progress is not None:
-            progress(done, len(chosen), "looking for launches side by side")
+            progress(count, len(parts), "looking for launches side by side")
         sequence, first_ns = profile.sequences[part.sequence], time.first_start_ns
         before = times.get(part.sequence, DeviceTime(sequence, 0, 0, first_ns, first_ns))
         times[part.sequence] = DeviceTime(
@@ -112,8 +79,8 @@ def _last_end(part: Part, by_start: _ByStart) -> _LastEnd:
     return part.sequence, int(last_ns), int(part.ids(rows[np.flatnonzero(end == last_ns)[-1:]])[0])
 
 
-def _later_end(before: _LastEnd, own: _LastEnd) -> _LastEnd:
-    return before if before[0] == own[0] and before[1] > own[1] else own
+def _later_end(before: _LastEnd, later: _LastEnd) -> _LastEnd:
+    return before if before[0] == later[0] and before[1] > later[1] else later
 
 
 def _swept(part: Part, by_start: _ByStart, before: _LastEnd) -> _Swept:
@@ -122,13 +89,13 @@ def _swept(part: Part, by_start: _ByStart, before: _LastEnd) -> _Swept:
     first_ns = int(start[0])
     before_ns, before_id = before[1:] if before[0] == part.sequence else (first_ns, -1)
     # When all launches before each have ended: how far that moves on is time idle or busy.
-    ended = np.maximum.accumulate(np.concatenate([[before_ns], end]))
-    gap_ns = np.maximum(start - ended[:-1], 0)
-    busy_ns = int(ended[-1] - ended[0] - gap_ns.sum())
+    last_end = np.maximum.accumulate(np.concatenate([[before_ns], end]))
+    gap_ns = np.maximum(start - last_end[:-1], 0)
+    busy_ns = int(last_end[-1] - last_end[0] - gap_ns.sum())
 
     def last_before(place: int) -> int:
         """Return the id of the launch that ends last of those so far, in this part or before it."""
-        last = np.flatnonzero(end[:place] == ended[place])[-1:]
+        last = np.flatnonzero(end[:place] == last_end[place])[-1:]
         return int(part.ids(rows[last])[0]) if len(last) else before_id
 
     gaps = []
@@ -138,7 +105,7 @@ def _swept(part: Part, by_start: _ByStart, before: _LastEnd) -> _Swept:
             gaps.append((int(gap_ns[widest]), last_before(widest), int(part.ids(rows[[widest]])[0])))
             gap_ns[widest] = 0
     kernel_ns = int((end - start).sum())
-    return _Swept(kernel_ns, busy_ns, first_ns, int(ended[-1]), tuple(gaps), last_before(len(end)))
+    return _Swept(kernel_ns, busy_ns, first_ns, int(last_end[-1]), tuple(gaps), last_before(len(end)))
 
 
 def _with_starts(profile: Profile, parts: Sequence[Part]) -> Sequence[Part]:
@@ -178,8 +145,8 @@ class IdleGaps:
     def within(self, low_ns: int, high_ns: int, least_ns: int = 1) -> IdleGaps:
         """Return what lies between two times and lasts as long as wanted."""
         begin, end = np.maximum(self.begin_ns, low_ns), np.minimum(self.end_ns, high_ns)
-        kept = end - begin >= max(least_ns, 1)
-        return IdleGaps(begin[kept], end[kept])
+        is_gap = end - begin >= max(least_ns, 1)
+        return IdleGaps(begin[is_gap], end[is_gap])
 
     @property
     def total_ns(self) -> int:
@@ -196,13 +163,14 @@ def idle_gaps(
     """
     if "start_ns" not in profile.columns:
         return None
-    ranges, of = clock_ranges(profile), counts.groups[group]
+    ranges, kernel_group = clock_ranges(profile), counts.groups[group]
     places = list(zip(profile.sequences, profile.clocks, strict=True))
-    clocks = {clock for sequence, clock in places if of.process in {None, sequence.process}}
+    clocks = {clock for sequence, clock in places if kernel_group.process in {None, sequence.process}}
     parts = [
         part
         for part in profile.parts
-        if of.device in {None, places[part.sequence][0].device} and places[part.sequence][1] in clocks
+        if kernel_group.device in {None, places[part.sequence][0].device}
+        and places[part.sequence][1] in clocks
     ]
     if not (parts := [*_with_starts(profile, parts)]):
         return None
@@ -215,12 +183,12 @@ def idle_gaps(
         origin_ns = ranges[profile.clocks[part.sequence]][0]
         return _covered(begin - origin_ns, end - origin_ns, least_ns)
 
-    found = []
-    for done, stretches in enumerate(ordered_map(busy, parts)):
-        found.append(stretches)
+    gaps = []
+    for count, stretches in enumerate(ordered_map(busy, parts)):
+        gaps.append(stretches)
         if progress is not None:
-            progress(done + 1, len(parts), "looking for idle gaps")
-    begin, end = map(np.concatenate, zip(*found, strict=True))
+            progress(count + 1, len(parts), "looking for idle gaps")
+    begin, end = map(np.concatenate, zip(*gaps, strict=True))
     order = np.argsort(begin, kind="stable")
     begin, end = _covered(begin[order], end[order], least_ns)
     return IdleGaps(end[:-1], begin[1:])
@@ -247,7 +215,7 @@ class GroupLaunches:
     def __len__(self) -> int:
         return len(self.id)
 
-    def places_of(self, ids: IntArray) -> IntArray:
+    def find_places(self, ids: IntArray) -> IntArray:
         """Return where the launches with some ids stand, ascending; ids of other groups are left out."""
         place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
         return np.unique(place[self.id[place] == ids])
@@ -314,22 +282,22 @@ def list_bins(bins: TimelineBins) -> list[TimelineBin]:
     ]
 
 
-def launches_of_group(
+def find_group_launches(
     profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
 ) -> GroupLaunches:
     """Read the launches of a kernel group, a part at a time."""
     has_starts = "start_ns" in profile.columns
     columns: tuple[Column, ...] = ("duration_ns", "start_ns") if has_starts else ("duration_ns",)
     clocks = clock_ranges(profile) if has_starts else {}
-    found = []
+    bins_ns = []
     for part, group_of, table in counted_launches(profile, counts, columns, progress):
         rows = np.flatnonzero(group_of == group)
         origin_ns, _ = clocks.get(profile.clocks[part.sequence], (0, 0))
         start_ns = table["start_ns"][rows] if has_starts else rows
         if has_starts:
             start_ns = np.where(start_ns == NO_START, NO_START, start_ns - origin_ns)
-        found.append((part.ids(rows), table["duration_ns"][rows], start_ns))
-    ids, duration_ns, starts = map(np.concatenate, zip(*found, strict=True))
+        bins_ns.append((part.ids(rows), table["duration_ns"][rows], start_ns))
+    ids, duration_ns, starts = map(np.concatenate, zip(*bins_ns, strict=True))
     are_told = has_starts and bool((starts != NO_START).any())
     return GroupLaunches(ids, duration_ns, starts if are_told else None)
 
@@ -359,15 +327,15 @@ def timeline_bins(
     filled = number > 0
 
     def over(values: IntArray, reduce: np.ufunc, empty: int = 0) -> IntArray:
-        found = np.full(bins, empty, dtype=np.int64)
+        sums = np.full(bins, empty, dtype=np.int64)
         # Only where a bin begins that has launches does a run of them begin.
-        found[filled] = reduce.reduceat(values[order], edges[:-1][filled])
-        return found
+        sums[filled] = reduce.reduceat(values[order], edges[:-1][filled])
+        return sums
 
     durations = launches.duration_ns.astype(np.int64)
     is_drawn = np.zeros(len(launches), dtype=np.int64)
     if drawn_ids is not None:
-        is_drawn[launches.places_of(drawn_ids)] = 1
+        is_drawn[launches.find_places(drawn_ids)] = 1
     mean_ns = np.full(bins, np.nan)
     return TimelineBins(
         first=over(launches.id, np.minimum, -1),

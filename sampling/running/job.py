@@ -19,8 +19,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
-from sampling.readers.inflated import inflated
-from sampling.readers.input_file import open_input
+from sampling.readers.input_file import inflated, open_input
 from sampling.simulators.measured_run import CACHES, CYCLES, MeasuredRun
 from sampling.simulators.registry import find_run_rules, read_results
 from sampling.simulators.results import NOT_WANTED

@@ -112,7 +112,7 @@ def choose_assumed_group(plan: PlanFile, text: str) -> tuple[str, int]:
         place, further = choose_kernel(groups, text)
     except OptionError as error:
         wrong = Wording("`assume_like={}`: no kernel group that the plan estimates by itself", text)
-        examples = listed([shortened(readable_name(name)) for name in names], most=3)
+        examples = listed([shortened(readable_name(name)) for name in names], limit=3)
         remedy = f"give #1 to #{len(keys)}, or a part of a name: {examples}" if keys else "there is none"
         raise OptionError(wrong, remedy=remedy) from error
     return keys[place], further

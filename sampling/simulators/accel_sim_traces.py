@@ -22,8 +22,7 @@ from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.inflated import inflated
-from sampling.readers.input_file import InputFile, check_there, open_input
+from sampling.readers.input_file import Compression, InputFile, check_there, inflated, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, parse_dimensions, refuse_other
 from sampling.simulators.simulator import TraceListReader
@@ -85,7 +84,8 @@ def trace_head(file: Path) -> dict[str, str]:
 
 def opened(file: Path) -> IO[bytes]:
     """Return a trace to be read, unpacked by the ending of its name."""
-    kind = {".gz": "gzip", ".xz": "xz"}.get(file.suffix)
+    kinds: dict[str, Compression] = {".gz": "gzip", ".xz": "xz"}
+    kind = kinds.get(file.suffix)
     stream = file.open("rb")
     return stream if kind is None else inflated(stream, file, kind)
 

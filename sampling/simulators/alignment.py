@@ -285,7 +285,7 @@ def _common_codes(
         several = counted(len(ambiguous), "name of the trace", "names of the trace")
         notes.append(
             f"{several} can be more than one kernel of the profile, and count as missing: "
-            f"{listed(ambiguous, most=2)}"
+            f"{listed(ambiguous, limit=2)}"
         )
     return of_profile.reshape(-1), np.array(of_trace, dtype=np.int64), tuple(notes)
 

@@ -31,7 +31,7 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
-from sampling.readers.input_file import open_input
+from sampling.readers.input_file import open_input, whole_lines
 from sampling.simulators.accel_sim_traces import TraceFolder, opened, trace_head
 from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
 from sampling.simulators.exporter import template
@@ -42,7 +42,6 @@ MOST_LINES = 1 << 20
 _SECTOR, _LINE, _PAGE, _WORD = 5, 7, 12, 32  # log2 of bytes
 #: How many generic addresses are local memory, as the simulator has it
 _LOCAL_BYTES = 1 << 14
-_BLOCK_BYTES = 1 << 22
 _LOAD, _STORE, _GENERIC = 1, 2, 4
 _KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
     "STG": _STORE,
@@ -310,19 +309,12 @@ def write_loads(
 
 def blocks(file: Path) -> Iterator[bytes]:
     """Yield a trace, unpacked, in pieces that end with a line; ProfileError where it cannot be unpacked."""
-    rest = b""
     try:
         with opened(file) as stream:
-            while piece := stream.read(_BLOCK_BYTES):
-                end = piece.rfind(b"\n") + 1
-                if end:
-                    yield rest + piece[:end]
-                    rest = b""
-                rest += piece[end:]
+            for piece in whole_lines(stream, file, _REMEDY):
+                yield piece if piece.endswith(b"\n") else piece + b"\n"
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
-    if rest:
-        yield rest + b"\n"
 
 
 def _kind_and_width(opcode: str) -> tuple[int, int]:

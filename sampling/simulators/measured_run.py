@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 from typing import Literal, NamedTuple
@@ -19,12 +20,12 @@ from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import CUT_SHORT, InputFile, whole_lines
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 UNNUMBERED = -1
 _THREADS_OF_WARP = 32
-_PIECE_BYTES, _LONGEST_LINE_BYTES = 1 << 22, 1 << 26
+_LONGEST_LINE_BYTES = 1 << 26
 #: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average
 ENOUGH_BEFORE = 8
 
@@ -136,28 +137,16 @@ class LinesSoFar:
         self._file = file
 
     def __iter__(self) -> Iterator[bytes]:
-        left = b""
-        with self._file.open() as stream:
-            # One block of gzip data at a time: what comes before a cut is kept.
-            read_some = getattr(stream, "read1", stream.read)
-            while not self.is_cut:
-                parts, size = [left], 0
-                try:
-                    while size < _PIECE_BYTES and (part := read_some(_PIECE_BYTES)):
-                        parts.append(part)
-                        size += len(part)
-                except EOFError:
-                    self.is_cut = True
-                text = b"".join(parts)
-                if end := text.rfind(b"\n") + 1:
-                    yield text[:end]
-                left = text[end:]
-                if len(left) > _LONGEST_LINE_BYTES:
-                    wrong = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
-                    remedy = "give the log as the simulator wrote it"
-                    raise ProfileError(wrong, path=self._file.path, remedy=remedy)
-                if not size:
-                    return
+        remedy = "give the log as the simulator wrote it"
+        # Of gzip data what comes before a cut is read too.
+        with replace(self._file, partial=True).open() as stream:
+            for piece in whole_lines(stream, self._file.path, remedy, _LONGEST_LINE_BYTES):
+                if end := piece.rfind(b"\n") + 1:
+                    yield piece[:end]
+            damage = stream.raw.damage  # type: ignore[attr-defined]
+            self.is_cut = damage == CUT_SHORT
+            if damage is not None and not self.is_cut:
+                raise zlib.error(damage)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -202,7 +202,7 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
         await pilot.press("w")
         await wait_for(pilot, (tmp_path / "kernelpoint-groups-2.txt").exists, "nothing is overwritten")
         await pilot.press("s", "Y")
-        assert app.clipboard == f"kernelpoint groups {resnet} --epsilon 0.1 --sort launches"
+        assert app.clipboard == f"kernelpoint groups {resnet} --epsilon 0.1 --sort launches --plan"
         await pilot.press("s", "s", "s", "s", "s", "s", "tab", "x", "y")
         await wait_for(
             pilot, lambda: app.clipboard.startswith("#1 explicit_convolve"), "the label, the chart"

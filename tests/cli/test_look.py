@@ -28,8 +28,24 @@ RICH = ("--group-by", "name", "--epsilon", "0.01")
 @pytest.fixture(scope="module")
 def groups(kernelpoint: Kernelpoint, resnet: Path) -> Rows:
     """All groups of the resnet sample."""
-    rows: Rows = results(kernelpoint, "groups", resnet)
+    rows: Rows = results(kernelpoint, "groups", resnet, "--plan")
     return rows
+
+
+def test_without_plan_groups_are_the_same_and_nothing_is_planned(
+    kernelpoint: Kernelpoint, resnet: Path, groups: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = {"clusters", "samples", "pooled"}
+    monkeypatch.setattr("sampling.plan.study.make_design", None)
+    plain = results(kernelpoint, "groups", resnet)
+    assert plain == [{key: row[key] for key in row if key not in planned} for row in groups]
+    run = kernelpoint("groups", resnet, "--epsilon", "0.01", "-m", "root", "--no-pool")
+    assert run.err.splitlines() == [
+        f"kernelpoint: {flag}: not used without --plan" for flag in ("--epsilon", "--no-pool")
+    ]
+    assert {"strata", "drawn"}.isdisjoint(run.out.partition("\n")[0].split())
+    refused = kernelpoint("groups", resnet, "--sort", "drawn").failed(2)
+    assert "--sort drawn: nothing is drawn; give --plan too" in refused
 
 
 def test_groups_agree_with_the_totals(kernelpoint: Kernelpoint, resnet: Path, groups: Rows) -> None:
@@ -63,7 +79,7 @@ def test_groups_agree_with_the_totals(kernelpoint: Kernelpoint, resnet: Path, gr
 def test_groups_are_sorted_and_cut(
     kernelpoint: Kernelpoint, resnet: Path, groups: Rows, sort: str, column: str
 ) -> None:
-    words = ("groups", resnet, "--sort", sort)
+    words = ("groups", resnet, "--plan", "--sort", sort)
     rows = results(kernelpoint, *words)
     # A group that is pooled has none of its own.
     values = [0 if row[column] is None else row[column] for row in rows]

@@ -224,7 +224,7 @@ def test_groups_are_as_asked(
         "published": lambda launch: (launch.name, launch.grid, launch.block),  # joint's own default
         "stem-script": lambda launch: launch.name.partition("(")[0],
     }
-    rows = results(kernelpoint, "groups", resnet, "--group-by", group_by)
+    rows = results(kernelpoint, "groups", resnet, "--plan", "--group-by", group_by)
     assert sum(row["launches"] for row in rows) == len(launches)
     if group_by in keys:
         wanted = Counter(map(keys[group_by], launches))

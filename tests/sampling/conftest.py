@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, runs_of
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, find_range_runs
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -96,7 +96,7 @@ def profile_with_ranges(
         format_name="test",
         file=ProfileFile("x", Path("x"), 0),
         facts=RecordingFacts(),
-        ranges=None if ranges is None else lambda sequences, begun: runs_of(texts, events, sequences, begun),
+        ranges=None if ranges is None else lambda *issued: find_range_runs(texts, events, *issued),
     )
 
 

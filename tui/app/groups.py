@@ -543,7 +543,13 @@ class GroupsScreen(TableScreen[GroupSort]):
         (sort, reverse), rows = self.order, self._table.row_count
         top = None if rows == self._matching else rows
         options = options_of(
-            GroupsOptions, given, sort=sort, reverse=reverse, filter=session.search or None, top=top
+            GroupsOptions,
+            given,
+            sort=sort,
+            reverse=reverse,
+            filter=session.search or None,
+            top=top,
+            plan=True,
         )
         return command_line("groups", options)
 

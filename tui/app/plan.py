@@ -388,7 +388,7 @@ class PlanScreen(ViewScreen):
             self._prompt.ask_for(None)
 
     def action_export(self) -> None:
-        is_amd = self.details is not None and self.details.study.profile.is_of_amd
+        is_amd = self.details is not None and self.details.study.profile.is_amd
         self.action_export_to(usual_target(is_amd=is_amd))
 
     def action_export_to(self, target: str) -> None:

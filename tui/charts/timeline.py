@@ -217,7 +217,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     if cluster is None:
         cluster = clusters_of(durations_ns, clusters)
-    drawn, ascii_only = launches.places_of(drawn_ids), is_ascii()
+    drawn, ascii_only = launches.find_places(drawn_ids), is_ascii()
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
     number = len(drawn)
     marks = (

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from sampling.errors import EmptySelectionError
+from sampling.errors import EmptySelectionError, OptionError
 from sampling.methods.registry import split_trees_of
 from sampling.plan.overview import profile_info, summarise_groups, summarise_histogram
-from sampling.plan.study import Study
+from sampling.plan.study import Survey
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import chosen_kernel, open_profile, show_progress, study_as_asked
+from tui.engine.studies import chosen_kernel, open_profile, show_progress, study_as_asked, survey_as_asked
 from tui.options import look
-from tui.options.choices import OutputFormat
+from tui.options.choices import GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
@@ -27,7 +27,7 @@ from tui.text.profile import finding_blocks, info_pairs, study_selection, with_s
 
 
 def _show(
-    study: Study,
+    study: Survey,
     options: OutputOptions,
     command: str,
     results: Record | Sequence[Record],
@@ -71,8 +71,11 @@ def run_info(options: look.InfoOptions) -> None:
 
 
 def run_groups(options: look.GroupsOptions) -> None:
-    """Read, study, list."""
-    study = study_as_asked(options.profiles, options)
+    """Read, look or study, list."""
+    if not options.plan and options.sort in {GroupSort.STRATA, GroupSort.DRAWN}:
+        raise OptionError(f"--sort {options.sort.value}: nothing is drawn", remedy="give --plan too")
+    read = study_as_asked if options.plan else survey_as_asked
+    study: Survey = read(options.profiles, options)
     listed = group_words.list_groups(
         study, options.sort, options.filter or "", options.top, reverse=options.reverse
     )

@@ -49,7 +49,7 @@ def run_sample(options: SampleOptions) -> None:
         name = free_name(PLAN_NAME) if PLAN_NAME in input_files(options) else PLAN_NAME
         following = command_line("sample", replace(options, output=name))
         if options.output not in {None, STDOUT}:
-            target = usual_target(is_amd=study.profile.is_of_amd)
+            target = usual_target(is_amd=study.profile.is_amd)
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
         result = plan_result(study, plan, judged, rows, costs, details=options.details, following=following)

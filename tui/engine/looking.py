@@ -21,7 +21,7 @@ from sampling.readers.registry import refuse_unused_columns
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
-from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, idle_gaps, launches_of_group
+from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, find_group_launches, idle_gaps
 from tui.engine import studies
 from tui.engine.studies import open_profile
 from tui.options.choices import TimelineBy
@@ -102,7 +102,7 @@ def timeline_of_group(
 
     `before`: of another group; where it is of the same study, what that draws is not looked for again.
     """
-    launches = launches_of_group(study.profile, study.counts, group, progress)
+    launches = find_group_launches(study.profile, study.counts, group, progress)
     if before is not None and before.study is study:
         drawn_ids = before.drawn_ids
     else:

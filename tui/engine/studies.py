@@ -16,7 +16,7 @@ from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, read_overrides
 from sampling.plan.request import Part, PlanRequest, default, flags, is_used, part_names, unused_settings
-from sampling.plan.study import Study, study
+from sampling.plan.study import Study, Survey, study, survey_profile
 from sampling.profile.identity import hash_beside
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -207,6 +207,20 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         notes((with_flags(report.sentence) for report in reports), quiet=options.quiet)
+
+
+def survey_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Survey:
+    """Read the workload and look at its kernel groups; nothing is planned."""
+    request = workload_request(options.request, profiles)
+    unset, looked_at = PlanRequest(), part_names(Part.SEED, Part.SELECTION, Part.READING)
+    unused = [
+        flags(name)[0]
+        for name in options.asked
+        if name not in {*looked_at, "method"} and getattr(request, name) != getattr(unset, name)
+    ]
+    notes((f"{flag}: not used without --plan" for flag in unused), quiet=options.quiet)
+    with show_progress(options) as progress:
+        return survey_profile(open_profile(profiles, options, progress), request, progress)
 
 
 def with_flags_in_findings(studied: Study) -> Study:

@@ -60,6 +60,7 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     sort: GroupSort = option("What to sort by.", default=GroupSort.TOTAL)
     reverse: bool = option("The other way round.")
     filter: str | None = option("Only groups whose key contains this, in any case.", metavar="TEXT")
+    plan: bool = option("Make a plan too: the strata of each group, and the launches drawn.")
 
 
 class HistogramOptions(MethodOptions, ProfileOptions):

@@ -21,7 +21,7 @@ from sampling.estimation.summary import (
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.names import is_of_rocm
+from sampling.profile.names import is_rocm_name
 from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.registry import warm_caches
 from sampling.text import counted
@@ -145,7 +145,7 @@ def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
 
 def _is_amd(plan: PlanFile) -> bool:
     """Return whether the plan's launches are of a GPU of AMD, as far as their names tell."""
-    return any(map(is_of_rocm, {launch.name for launch in plan.drawn}))
+    return any(map(is_rocm_name, {launch.name for launch in plan.drawn}))
 
 
 def _asked_next(estimate: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:

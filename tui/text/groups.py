@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from msgspec import UNSET
 
 from sampling.plan.overview import GroupSummary, device_uses
-from sampling.plan.study import Study
+from sampling.plan.study import Study, Survey
 from sampling.reduction.duration_counts import DurationCounts
 from tui.charts.grid import Grid, bar
 from tui.charts.histogram import DurationAxis, HistogramData, histogram
@@ -37,19 +38,19 @@ _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
 _LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
 
 
-def kernel_labels(study: Study) -> KernelLabels:
+def kernel_labels(study: Survey) -> KernelLabels:
     """Return the labels of all kernel groups."""
     if study.counts not in _LABELS:
         _LABELS[study.counts] = KernelLabels(study.counts.groups, study_places(study))
     return _LABELS[study.counts]
 
 
-def group_label(study: Study, index: int, room: int | None = None) -> str:
+def group_label(study: Survey, index: int, room: int | None = None) -> str:
     """Return a group in a few words, in at most `room` columns; other groups have other labels."""
     return kernel_labels(study).label(index, room)
 
 
-def study_places(study: Study) -> dict[Place, str]:
+def study_places(study: Survey) -> dict[Place, str]:
     """Return what every process and device is called; nothing where there is only one."""
     if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
         return {}
@@ -58,7 +59,7 @@ def study_places(study: Study) -> dict[Place, str]:
     return place_names(((sequence.process, sequence.device) for sequence in sequences), ranks=ranks)
 
 
-def devices_named(study: Study) -> list[str]:
+def devices_named(study: Survey) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
     models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(study)}
     return place_lines(
@@ -82,7 +83,7 @@ class GroupList(NamedTuple):
 
 
 def list_groups(
-    study: Study, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
+    study: Survey, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
 ) -> GroupList:
     """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
 
@@ -113,7 +114,7 @@ def list_groups(
     return GroupList(tuple(order[:limit]), len(order))
 
 
-def group_blocks(study: Study, rows: Sequence[GroupSummary], canvas: Canvas) -> Iterator[Block]:
+def group_blocks(study: Survey, rows: Sequence[GroupSummary], canvas: Canvas) -> Iterator[Block]:
     """Yield the table, with whole keys where there is room for them, and what the devices are called."""
     keys = [row.key for row in rows]
     listing = _listing(study, rows, group_figures(study, rows), keys)
@@ -125,7 +126,7 @@ def group_blocks(study: Study, rows: Sequence[GroupSummary], canvas: Canvas) -> 
     yield from () if is_whole else ("names in full: --format csv",)
 
 
-def short_group_listing(study: Study, rows: Sequence[GroupSummary]) -> Listing:
+def short_group_listing(study: Survey, rows: Sequence[GroupSummary]) -> Listing:
     """Return the groups with the most telling figures and labels in place of keys."""
     return _listing(
         study, rows, [column for column in group_figures(study, rows) if column.heading in _IN_SHORT]
@@ -133,7 +134,7 @@ def short_group_listing(study: Study, rows: Sequence[GroupSummary]) -> Listing:
 
 
 def _listing(
-    study: Study, rows: Sequence[GroupSummary], figures: list[Column], keys: list[str] | None = None
+    study: Survey, rows: Sequence[GroupSummary], figures: list[Column], keys: list[str] | None = None
 ) -> Listing:
     def label(row: int, room: int) -> str:
         return group_label(study, rows[row].rank - 1, room)
@@ -141,10 +142,10 @@ def _listing(
     return Listing(figures, "kernel group", label, _DROPPED_FIRST if keys else (), _LEAST_NAME, keys)
 
 
-def group_figures(study: Study, rows: Sequence[GroupSummary]) -> list[Column]:
+def group_figures(study: Survey, rows: Sequence[GroupSummary]) -> list[Column]:
     """Return the figures of groups as columns."""
     statistics, groups = study.groups, [row.rank - 1 for row in rows]
-    return [
+    columns = [
         Column("rank", [f"#{row.rank}" for row in rows]),
         Column("share", [share(row.share) for row in rows]),
         # As wide in any list, so that bars of two lists can be compared.
@@ -154,12 +155,14 @@ def group_figures(study: Study, rows: Sequence[GroupSummary]) -> list[Column]:
         Column("launches", [count(row.launches) for row in rows]),
         Column("mean", [duration(row.mean_ns) for row in rows]),
         Column("CoV", ["-" if row.cov is None else f"{row.cov:.3f}" for row in rows]),
-        Column("strata", [strata_text(row) for row in rows]),
-        Column("drawn", [drawn_text(row) for row in rows]),
     ]
+    if study.design is None:
+        return columns
+    strata = Column("strata", [strata_text(row) for row in rows])
+    return [*columns, strata, Column("drawn", [drawn_text(row) for row in rows])]
 
 
-def share_bar(study: Study, group: int, cells: int) -> str:
+def share_bar(study: Survey, group: int, cells: int) -> str:
     """Return a kernel group's share as a bar; that of the largest group takes all cells."""
     part = study.groups.share
     return bar(float(part[group]) / (float(part[0]) or 1.0), cells)
@@ -167,12 +170,18 @@ def share_bar(study: Study, group: int, cells: int) -> str:
 
 def strata_text(group: GroupSummary) -> str:
     """Return how many strata a group has; those of a pool are no one group's."""
-    return POOLED if group.pooled else "-" if group.clusters is None else count(group.clusters)
+    return POOLED if group.pooled else "-" if not group.clusters else count(group.clusters)
 
 
 def drawn_text(group: GroupSummary) -> str:
     """Return how many launches of a group are drawn; those of a pool are no one group's."""
-    return POOLED if group.pooled else "-" if group.samples is None else count(group.samples)
+    return (
+        POOLED
+        if group.pooled
+        else "-"
+        if group.samples is None or group.samples is UNSET
+        else count(group.samples)
+    )
 
 
 # The durations of one.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sampling.plan.findings import Finding
 from sampling.plan.overview import ProfileInfo, busy_shares, device_name, device_uses, kind_shares
 from sampling.plan.plan_file import PlanFile
-from sampling.plan.study import Study
+from sampling.plan.study import Study, Survey
 from sampling.reduction.duration_counts import MOST
 from sampling.reduction.selection import Selection, counts_selection, region_selection
 from sampling.text import counted
@@ -60,7 +60,7 @@ def busy_sentence(study: Study) -> str:
 
 def held_words(study: Study) -> str:
     """Return how few of several groups hold most of the time, "7 hold 80 %"; "" where that says nothing."""
-    holding = study.counts.groups_of_most
+    holding = study.counts.dominant_groups
     if not holding or len(study.counts.groups) < 2:
         return ""
     return f"{count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
@@ -124,7 +124,7 @@ def info_pairs(info: ProfileInfo) -> Pairs:
 # Which launches results are of, where filters leave some out.
 
 
-def study_selection(study: Study) -> Selection:
+def study_selection(study: Survey) -> Selection:
     """Return the part of a profile that a study is of."""
     return counts_selection(study.profile, study.counts)
 
@@ -184,7 +184,7 @@ def header_forms(study: Study) -> list[Phrases]:
     counts, part = study.counts, study_selection(study)
     total, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
     most_time = most_time and f", {most_time}"
-    few_groups = f"{count(counts.groups_of_most)}/{count(number)} groups {_MOST_SHARE}"
+    few_groups = f"{count(counts.dominant_groups)}/{count(number)} groups {_MOST_SHARE}"
     shares = [f"{100 * busy_share:.0f}" for busy_share in sorted(busy_shares(study))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
     name, model = (f"{text}: " if text else "" for text in (device_name(study), _models(study)))

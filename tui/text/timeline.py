@@ -104,7 +104,7 @@ def timeline_blocks(
     yield course_forms(timeline)[0]
     if isinstance(above, RangeForest):
         # Those of the most time, and how many there are beside them.
-        paths = above.listed.chosen(most=_MOST_RANGES)
+        paths = above.listed.select_paths(limit=_MOST_RANGES)
         run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
         yield tree_grid(above, paths, run, canvas.width, TreeMarks(opened=paths))
         if rest := int((above.listed.launches > 0).sum()) - len(paths):
@@ -167,14 +167,14 @@ def course(launches: GroupLaunches) -> str:
 
 def ranges_result(profile: Profile, listed: RangeList, options: RangesOptions) -> CommandResult:
     """Return the ranges of a region of a profile in every form."""
-    counts = listed.kept
+    counts = listed.counts
     rows = summarise_ranges(listed, _chosen(listed, options, options.top))
     result = CommandResult("ranges", rows, lambda _: _range_blocks(listed, options))
     return with_selection(result, counts_selection(profile, counts))
 
 
 def _chosen(listed: RangeList, options: RangesOptions, limit: int | None) -> list[int]:
-    return listed.chosen(by_time=options.sort is RangeSort.TIME, depth=options.depth, most=limit)
+    return listed.select_paths(by_time=options.sort is RangeSort.TIME, depth=options.depth, limit=limit)
 
 
 def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.profile import Device, KernelTable, Profile, RecordingFacts, joined_profiles
+from sampling.profile.profile import Device, KernelTable, Profile, RecordingFacts
+from sampling.profile.workload import join_profiles
 
 Build = Callable[..., Profile]
 
@@ -152,7 +153,7 @@ def workload_of(launch_table: Build, processes: list[list[int]]) -> Profile:
             )
         )
         first += len(numbers)
-    return joined_profiles(profiles)
+    return join_profiles(profiles)
 
 
 @given(processes=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=2, max_size=4))
@@ -181,7 +182,7 @@ def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build
         RecordingFacts((Device(0, "H100"),), "gpu-start", 3, 0, "nsys 2", launch_calls=8, first_left_out="x"),
     ]
     each_files_own = (Device(0, "V100", process=0), Device(0, "H100", process=1))
-    workload = joined_profiles([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
+    workload = join_profiles([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
     total = RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2", launch_calls=17)
     place = f"{workload.files[1].path}, x"
     assert workload.facts == replace(total, rows_left_out=2, first_left_out=place)

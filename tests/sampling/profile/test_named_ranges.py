@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.profile.launch_table import NO_CALL, STILL_OPEN, runs_of
-from sampling.profile.named_ranges import NamedRange, RangeRuns, operators_of
-from sampling.profile.profile import KernelTable, LaunchSequence, joined_profiles
+from sampling.profile.launch_table import NO_CALL, STILL_OPEN, find_range_runs
+from sampling.profile.named_ranges import NamedRange, RangeRuns, find_range_operators
+from sampling.profile.profile import KernelTable, LaunchSequence
+from sampling.profile.workload import join_profiles
 from tests.sampling.conftest import profile_with_ranges
 
 
@@ -35,7 +36,7 @@ def runs(
         for each in events
     ]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    return runs_of(texts, columns, sequences, None if api is None else np.array(api, dtype=np.int64))
+    return find_range_runs(texts, columns, sequences, None if api is None else np.array(api, dtype=np.int64))
 
 
 def found(events: Sequence[Event], starts: Sequence[int | None]) -> RangeRuns:
@@ -122,7 +123,7 @@ def test_the_ranges_of_several_files_are_those_of_each() -> None:
     kernels = KernelTable()
     first = profile_with_ranges([1, 2, 3], [("step 1", 2, 9), ("x", 1, 2)], kernels=kernels, device=[0, 1, 1])
     second = profile_with_ranges([5, 6], [("step 2", 5, 6), ("y", 5, 7)], kernels=kernels)
-    workload = joined_profiles([first, second])
+    workload = join_profiles([first, second])
     assert workload.named_ranges("step") == (NamedRange("step 1", 1, 0, 2), NamedRange("step 2", 2, 0, 1))
     assert workload.range_names(3) == ("x", "step 1", "y")
     assert workload.clocks == (0, 0, 1)
@@ -150,7 +151,7 @@ def test_recordings_of_one_process_after_another_are_one_run(
         profile_with_ranges([begin, begin + 1], named, start_ns=[begin, begin + 1], kernels=kernels)
         for begin, named in zip((1, 11, 21), CYCLES, strict=True)
     ]
-    workload = joined_profiles(files, owners)
+    workload = join_profiles(files, owners)
     assert [(each.process, each.launches) for each in workload.sequences] == merged
     # Every launch lasts as long as the number of its call: each range still holds the launches it held.
     durations = workload.load(("duration_ns",))["duration_ns"]
@@ -167,7 +168,7 @@ def test_recordings_of_one_process_after_another_are_one_run(
 def test_recordings_of_one_process_whose_times_cross_stay_apart() -> None:
     kernels = KernelTable()
     files = [profile_with_ranges([5, 9], None, start_ns=[5, 9], kernels=kernels) for _ in range(2)]
-    assert [each.launches for each in joined_profiles(files, [1, 1]).sequences] == [2, 2]
+    assert [each.launches for each in join_profiles(files, [1, 1]).sequences] == [2, 2]
 
 
 def test_named_ranges_are_operators_those_of_aten_first() -> None:
@@ -183,7 +184,7 @@ def test_named_ranges_are_operators_those_of_aten_first() -> None:
         np.array(column) for column in zip(*((at, *run) for at, (_, *run) in enumerate(named)), strict=True)
     ]
     runs = RangeRuns([text for text, *_ in named], *columns, np.arange(len(named)))
-    texts, text = operators_of(runs, [9, 2])
+    texts, text = find_range_operators(runs, [9, 2])
     linear = "aten::linear [[2, 4], [3, 4]]"
     forward = ["forward"]
     expected = [*forward, *[linear] * 3, *forward, "ncclGroupEnd", *forward * 2, "", "other", ""]

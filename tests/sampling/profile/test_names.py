@@ -11,8 +11,8 @@ from sampling.profile.names import (
     KINDS,
     OTHER,
     NameTable,
+    classify_kernel,
     is_communication,
-    kind_of,
     shares_by_kind,
     short_name,
 )
@@ -187,7 +187,7 @@ def test_an_error_in_a_thread_reaches_the_reader() -> None:
     ],
 )
 def test_a_name_has_the_kind_of_what_it_computes(name: str, kind: str) -> None:
-    assert kind_of(name) == kind
+    assert classify_kernel(name) == kind
 
 
 def test_shares_add_up_and_the_largest_is_first() -> None:

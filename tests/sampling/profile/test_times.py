@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, joined_profiles
-from sampling.profile.times import NO_START, OverlongInTurn, overlong_launches, starts_of
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.profile.times import NO_START, OverlongScan, find_starts, overlong_launches
+from sampling.profile.workload import join_profiles
 
 Build = Callable[..., Profile]
 
@@ -65,7 +66,7 @@ def test_what_comes_in_turn_is_found_as_at_once(rows: list[tuple[int, int, int]]
     # Of launches that start together the ones in a later piece would not be later ones.
     start = start * 40 + row
     duration = duration * 40
-    turn = OverlongInTurn()
+    turn = OverlongScan()
     found = [
         each
         for first, stop in pairwise([*range(0, len(rows), size), len(rows)])
@@ -96,7 +97,7 @@ def test_a_launch_that_outlasts_others_is_cut_at_the_next_start_and_said(launch_
     ):
         assert whole.load(("duration_ns",))["duration_ns"].sum() in {70, 90}
         assert whole.facts == RecordingFacts()
-    both = joined_profiles([recorded(40, kernels=cut.kernels, **one_stream), cut])
+    both = join_profiles([recorded(40, kernels=cut.kernels, **one_stream), cut])
     assert (both.facts.overlong, both.facts.overlong_ns, both.facts.first_overlong) == (1, 40, "a")
 
 
@@ -190,7 +191,7 @@ def test_what_has_no_start_stands_behind_the_launch_before_it(
 ) -> None:
     start = np.array([time if is_known else NO_START for time, is_known in rows])
     order = np.arange(len(rows))[::-1] if has_order else start
-    found = starts_of(start, np.zeros(len(rows), dtype=np.int64), order)
+    found = find_starts(start, np.zeros(len(rows), dtype=np.int64), order)
     key, last = [], next(time for time, is_known in rows if is_known)
     for time, is_known in rows:
         last = time if is_known else last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,11 @@ def test_every_reader_has_a_profile_to_break(small_profiles: dict[str, Path]) ->
     read = set()
     for path in small_profiles.values():
         with open_input(str(path)) as file:
-            reader = registry.reader_of(file)
-        assert reader is not None, path.name
+            reader = registry.find_reader(file)
+            others = (import_module(name) for name in registry.MODULES)
+            # What the registry looks for first hides no reader.
+            assert reader is next(other for other in others if other.recognise(file)), path.name
+        assert reader is not None
         read.add(reader.__name__)  # type: ignore[attr-defined]
     # A report is read by its own program; what that writes is a SQLite export.
     assert read == set(registry.MODULES) - {"sampling.readers.nsys_report"}

@@ -23,14 +23,22 @@ from hypothesis import strategies as st
 
 from sampling.profile.identity import sha256_as_read
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import Column, Device, KernelTable, Profile, ProfileFile, RecordingFacts
-from sampling.readers import cache, kept_profile, nsys_export, registry
+from sampling.profile.profile import (
+    Column,
+    Device,
+    KernelTable,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+    Reduced,
+)
+from sampling.readers import cache, cached_profile, nsys_export, registry
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import count_durations, reduced_parts
+from sampling.reduction.duration_counts import count_durations, reduce_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import device_times
@@ -71,8 +79,8 @@ def no_reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Non
 def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the files that were read, and not found in the cache."""
     found: list[str] = []
-    reader_of = registry.reader_of
-    monkeypatch.setattr(registry, "reader_of", lambda file: (found.append(file.path), reader_of(file))[1])
+    find_reader = registry.find_reader
+    monkeypatch.setattr(registry, "find_reader", lambda file: (found.append(file.path), find_reader(file))[1])
     return found
 
 
@@ -174,10 +182,13 @@ def test_what_is_kept_is_what_was_read(
     no_reader()
     again = read(path, columns=columns)
     assert told(again)[1:] == first
-    plain = [field for field in vars(fresh) if field not in {"kernels", "parts", "ranges", "files", "found"}]
+    plain = [
+        field for field in vars(fresh) if field not in {"kernels", "parts", "ranges", "files", "reduced"}
+    ]
     assert [getattr(again, field) for field in plain] == [getattr(fresh, field) for field in plain]
     assert again.files == files
-    assert (reduced(again), {*again.found}) == (looked, {"reduction", "device times"})
+    assert again.reduced is not None
+    assert reduced(again) == looked
 
 
 _TEXT = st.text(st.characters(codec=None), min_size=1, max_size=9)
@@ -217,24 +228,22 @@ def test_any_names_facts_and_metrics_are_kept(
         facts=facts,
         metrics={name: np.full(count, value) for name, value in metrics.items()},
     )
-    profile.found = {
-        "reduction": reduced_parts(profile, "signature", profile.parts),
-        "device times": device_times(profile, profile.parts),
-    }
-    header, arrays = kept_profile.profile_sections(profile)
-    content = b"".join(each.tobytes().ljust(kept_profile.padded(each.nbytes)) for each in arrays)
-    again = kept_profile.profile_from(header, np.frombuffer(content, dtype=np.uint8))
+    reduction = reduce_parts(profile, "signature", profile.parts)
+    profile.reduced = Reduced(reduction, device_times(profile, profile.parts))
+    header, arrays = cached_profile.profile_sections(profile)
+    content = b"".join(each.tobytes().ljust(cached_profile.padded(each.nbytes)) for each in arrays)
+    again = cached_profile.profile_from(header, np.frombuffer(content, dtype=np.uint8))
     # NaN is nowhere equal to itself.
     assert repr(told(again)) == repr(told(profile))
-    assert device_times(again, again.parts) == profile.found["device times"]
-    counted = [each.tolist() for each in again.found["reduction"]]
-    assert counted == [each.tolist() for each in profile.found["reduction"]]
+    assert device_times(again, again.parts) == profile.reduced.device_times
+    assert again.reduced is not None
+    assert [each.tolist() for each in again.reduced.reduction] == [each.tolist() for each in reduction]
 
 
 def test_what_is_not_data_is_not_kept(
     folder: Path, export: Path, readings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nsys_export, "KEPT_BY_NAME", ())
+    monkeypatch.setattr(nsys_export, "CACHED_BY_NAME", ())
     first = told(read(export))[1:]
     assert told(read(export))[1:] == first
     assert len(readings) == 2
@@ -439,8 +448,8 @@ def test_a_header_of_others_is_made_again(header: bytes, folder: Path, export: P
     if header.startswith(b'{"ranges"'):
         written = json.loads(whole[cache._HEAD.size : cache._HEAD.size + size])
         header = json.dumps(written | json.loads(header)).encode()
-    begin = kept_profile.padded(cache._HEAD.size + size)
-    content = header.ljust(kept_profile.padded(cache._HEAD.size + len(header)) - cache._HEAD.size, b"\0")
+    begin = cached_profile.padded(cache._HEAD.size + size)
+    content = header.ljust(cached_profile.padded(cache._HEAD.size + len(header)) - cache._HEAD.size, b"\0")
     rest = cache._HEAD.pack(sign, b"", len(header)) + content + whole[begin:]
     kept.write_bytes(
         cache._HEAD.pack(sign, cache._checksum(memoryview(rest)), len(header)) + content + whole[begin:]

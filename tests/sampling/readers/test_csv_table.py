@@ -23,7 +23,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
 from sampling.readers import NumberLocale
-from sampling.readers.cells import numbers_of, sizes_of
+from sampling.readers.cells import parse_numbers, parse_sizes
 from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
@@ -387,7 +387,7 @@ def test_what_is_likely_meant(present: list[str], guess: str) -> None:
 
 def number_of(cell: str, locale: NumberLocale = "C") -> float | str:
     """Return the number of a cell, or "text"."""
-    values, texts = numbers_of(pa.array([cell]), locale)
+    values, texts = parse_numbers(pa.array([cell]), locale)
     return "text" if texts[0] else float(values[0])
 
 
@@ -476,7 +476,7 @@ around = st.sampled_from([("", ""), ("(", ")"), ("[", "]"), (" ( ", " ) "), ("{"
 @given(st.lists(st.tuples(numbers, between, around), max_size=6))
 def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
     texts = [first + mark.join(map(str, values)) + last for values, mark, (first, last) in cells]
-    found, bad = sizes_of(texts)
+    found, bad = parse_sizes(texts)
     assert bad == -1
     assert found.tolist() == [[*values, 1, 1][:3] for values, _, _ in cells]
 
@@ -485,7 +485,7 @@ def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
     "cell", ["a", "-8", "8.5", "1x2x3x4", "8x", "x8", "8xx1", "(8", "1e3", "12345678901", "8-1", "\u0663"]
 )
 def test_what_is_none_is_pointed_at(cell: str) -> None:
-    _, bad = sizes_of(["8x1", cell, "9"])
+    _, bad = parse_sizes(["8x1", cell, "9"])
     assert bad == (1 if cell != "(8" else -1)
 
 

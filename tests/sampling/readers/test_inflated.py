@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.readers import inflated
+from sampling.readers import input_file
 from sampling.readers.input_file import open_input, pieces
 from sampling.simulators.accel_sim_traces import opened, trace_head
 from sampling.simulators.caches import blocks
@@ -30,7 +30,7 @@ REGULAR = b"".join(
 @pytest.fixture(autouse=True)
 def harmless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A MiB harms nobody here."""
-    monkeypatch.setattr(inflated, "HARMLESS_BYTES", 1 << 20)
+    monkeypatch.setattr(input_file, "HARMLESS_BYTES", 1 << 20)
 
 
 def by_the_readers_of_profiles(path: Path) -> int:
@@ -96,7 +96,7 @@ def test_bytes_are_those_that_were_packed(size: int) -> None:
     text = random.Random(size).randbytes(300_000)
     for kind, packed in PACKED.items():
         # Several members, one behind another.
-        with inflated.inflated(io.BytesIO(packed(text[:7]) + packed(text[7:])), "x", kind) as stream:
+        with input_file.inflated(io.BytesIO(packed(text[:7]) + packed(text[7:])), "x", kind) as stream:
             assert b"".join(iter(lambda: stream.read(size), b"")) == text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import io
 import json
 import lzma
 import os
@@ -27,7 +28,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers import input_file
-from sampling.readers.input_file import ReadOptions, decoded, open_input, pieces
+from sampling.readers.input_file import ReadOptions, decoded, open_input, pieces, whole_lines
 from sampling.readers.registry import read_profile
 from sampling.simulators.measured_run import LinesSoFar
 from tests import small_recordings
@@ -516,3 +517,24 @@ def test_json_beyond_the_reach_of_a_decoder_is_null_from_a_depth_on(value: Any, 
 
     with patch.object(input_file, "_DEEPEST_JSON", deepest):
         assert decoded(decode, json.dumps(value).encode()) == cut(value)
+
+
+# --- pieces of whole lines ---------------------------------------------------------------------------------
+
+
+@given(lines=st.lists(st.binary(max_size=9).map(lambda line: line.replace(b"\n", b"")), max_size=20))
+@pytest.mark.parametrize("piece_bytes", [1, 7, 1 << 22])
+def test_pieces_are_of_whole_lines(lines: list[bytes], piece_bytes: int) -> None:
+    content = b"\n".join(lines)
+    with patch.object(input_file, "PIECE_BYTES", piece_bytes):
+        found = list(whole_lines(io.BytesIO(content), "log", "none"))
+    assert b"".join(found) == content
+    assert all(piece.endswith(b"\n") for piece in found[:-1])
+
+
+@patch.object(input_file, "PIECE_BYTES", 1 << 10)
+def test_a_line_without_end_is_refused() -> None:
+    content = b"short\n" + b"x" * (3 << 20)
+    with pytest.raises(ProfileError, match="holds a line of more than 2 MiB; write it again"):
+        list(whole_lines(io.BytesIO(content), "log", "write it again", 2 << 20))
+    assert b"".join(whole_lines(io.BytesIO(content), "log", "write it again", 4 << 20)) == content

@@ -20,10 +20,10 @@ from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers import input_file, nsys_sqlite, sqlite_pages
+from sampling.readers import nsys_sqlite, sqlite_file
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
-from sampling.readers.sqlite_pages import NotPlainError
+from sampling.readers.sqlite_file import NotPlainError
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
 
@@ -215,7 +215,7 @@ def test_the_file_stays_as_it_was(export_path: Path) -> None:
 
 
 def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_pages, "LEAVES_OF_A_PART", 1)
+    monkeypatch.setattr(sqlite_file, "LEAVES_OF_A_PART", 1)
 
     def cancel(*_: Any) -> None:
         raise InterruptedError
@@ -242,8 +242,8 @@ def test_rows_that_were_deleted_are_not_counted(tmp_path: Path, sample_data: Pat
 def test_what_is_unusual_far_on_in_a_table_is_read_by_sqlite(
     export_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_pages, "LEAVES_AT_ONCE", 1)
-    monkeypatch.setattr(sqlite_pages, "LEAVES_OF_A_PART", 1)
+    monkeypatch.setattr(sqlite_file, "LEAVES_AT_ONCE", 1)
+    monkeypatch.setattr(sqlite_file, "LEAVES_OF_A_PART", 1)
     before = durations(read(export_path))
     with closing(sqlite3.connect(export_path)) as connection, connection:
         # Its type takes two bytes, and so the header of the row is longer.
@@ -253,7 +253,7 @@ def test_what_is_unusual_far_on_in_a_table_is_read_by_sqlite(
     assert durations(read(export_path)) == before
 
 
-# --- what SQL allows and nsys does not write; more of it in test_sqlite_pages.py --------------------------
+# --- what SQL allows and nsys does not write; more of it in test_sqlite_file.py --------------------------
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 
@@ -350,7 +350,7 @@ def test_a_log_lies_beside_what_a_link_leads_to(links: int, logged: Path, tmp_pa
 @pytest.fixture
 def read_only_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every folder is one that cannot be written to, which for root no folder is."""
-    monkeypatch.setattr(input_file.os, "access", lambda _, mode: mode != os.W_OK)
+    monkeypatch.setattr(sqlite_file.os, "access", lambda _, mode: mode != os.W_OK)
 
 
 @pytest.mark.usefixtures("read_only_folder")
@@ -413,9 +413,9 @@ ENDLESS = """
 def test_a_view_without_an_end_is_left(
     view: str, columns: tuple[str, str], export_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_file, "_STEPS_AT_ONCE", 10_000)
-    monkeypatch.setattr(input_file, "_FEWEST_STEPS", 100_000)
-    monkeypatch.setattr(input_file, "_STEPS_OF_A_BYTE", 1)
+    monkeypatch.setattr(sqlite_file, "_STEPS_AT_ONCE", 10_000)
+    monkeypatch.setattr(sqlite_file, "_FEWEST_STEPS", 100_000)
+    monkeypatch.setattr(sqlite_file, "_STEPS_OF_A_BYTE", 1)
     with closing(sqlite3.connect(export_path)) as connection, connection:
         connection.execute(f"DROP TABLE IF EXISTS {view}")
         connection.execute(f"CREATE VIEW {view} AS {ENDLESS.format(*columns)}")

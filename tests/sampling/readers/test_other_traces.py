@@ -105,7 +105,7 @@ def test_the_trace_of_another_tool_is_refused_by_its_name(tool: str, tmp_path: P
     assert reason in error.message
     assert ("nsys" in str(error.remedy)) != (name in {"unitrace", "Ascend NPU", "autograd profiler"})
     with open_input(str(path)) as file:
-        assert registry.reader_of(file) is None
+        assert registry.find_reader(file) is None
 
 
 def test_unitrace_is_made_a_table_by_the_command_that_is_told(tmp_path: Path) -> None:

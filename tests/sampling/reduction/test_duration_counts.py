@@ -157,7 +157,7 @@ def test_those_that_issue_the_same_launches_are_one_where_nobody_says_otherwise(
     total_ns = dict.fromkeys(of_rank, 0)
     for each in launches:
         total_ns[each.process, each.device] += each.duration_ns
-    assert counts.time_of_alike_ns == (tuple(total_ns.values()) if alike else ())
+    assert counts.replica_times_ns == (tuple(total_ns.values()) if alike else ())
 
 
 @pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME, GroupBy.SHORT_NAME, GroupBy.STEM_SCRIPT])
@@ -180,7 +180,7 @@ def test_how_many_signatures_any_range_of_pairs_has(
         found.setdefault(of_pair, set()).add((each.name, each.grid_x))
     counts = groups.counts
     signatures = [
-        found[pair] for pair in zip(counts.group_of_pairs.tolist(), counts.duration_ns.tolist(), strict=True)
+        found[pair] for pair in zip(counts.pair_groups.tolist(), counts.duration_ns.tolist(), strict=True)
     ]
     ends = counts.offsets.tolist()
     ranges = [(a, b) for low, high in pairwise(ends) for b in range(low + 1, high + 1) for a in range(low, b)]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.profile import KernelTable, Profile, joined_profiles
+from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.workload import join_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -33,7 +34,7 @@ def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
             int(listed.last[path]),
             int(listed.times[path]),
         )
-        for path in listed.chosen()
+        for path in listed.select_paths()
         if path < listed.found_from
     }
 
@@ -111,8 +112,8 @@ def test_ranges_are_what_the_words_say(
         return
     assert kept
     assert rows_of(listed) == expected
-    assert listed.kept.launches == len(kept)
-    assert listed.kept.total_duration_ns == sum(duration_of[each] for each in kept)
+    assert listed.counts.launches == len(kept)
+    assert listed.counts.total_duration_ns == sum(duration_of[each] for each in kept)
 
 
 @given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
@@ -130,9 +131,9 @@ def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[i
 def test_ranges_of_several_files_follow_each_other() -> None:
     kernels = KernelTable()
     files = [profile_with_ranges([1, 2], [("a", 1, 3)], kernels=kernels) for _ in range(2)]
-    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
+    assert rows_of(list_ranges(join_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
     files.insert(1, profile_with_ranges([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
-    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
+    assert rows_of(list_ranges(join_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
 
 
 ITERATION = ["embed", *["gemm", "relu"] * 3, "loss"]
@@ -142,12 +143,12 @@ def test_iterations_are_found_where_nothing_is_named() -> None:
     names = ["setup", *ITERATION * 5]
     profile = profile_with_ranges(range(1, len(names) + 1), None, names=names)
     listed = list_ranges(profile, Region())
-    assert [listed.paths.written(path) for path in listed.chosen()] == [
+    assert [listed.paths.written(path) for path in listed.select_paths()] == [
         "iterations",
         *(f"iterations/{number}" for number in range(5)),
     ]
     assert listed.found_from == 0
-    for number, path in enumerate(listed.chosen()[1:]):
+    for number, path in enumerate(listed.select_paths()[1:]):
         first = 1 + 8 * number
         assert (listed.first[path], listed.last[path], listed.launches[path]) == (first, first + 7, 8)
         assert listed.duration_ns[path] == sum(range(first + 1, first + 9))
@@ -173,21 +174,21 @@ def test_what_is_listed_holds_what_it_lies_in() -> None:
     listed = list_ranges(profile, Region())
 
     def written(**kept: Any) -> list[str]:
-        paths = listed.chosen(**kept)
+        paths = listed.select_paths(**kept)
         return [listed.paths.written(path) for path in paths if path < listed.found_from]
 
     assert written() == ["a", "a/b", "a/b/c", "d", "d/e"]
     assert written(depth=0) == ["a", "d"]
-    assert written(depth=1, most=4)[:2] == ["a", "a/b"]
+    assert written(depth=1, limit=4)[:2] == ["a", "a/b"]
     for most in range(1, 6):
-        named = set(written(by_time=True, most=most))
+        named = set(written(by_time=True, limit=most))
         assert all(path.rpartition("/")[0] in {"", *named} for path in named)
 
 
 def found_paths(names: Sequence[str]) -> list[str]:
     profile = profile_with_ranges(range(len(names)), None, names=names)
     listed = list_ranges(profile, Region())
-    return [listed.paths.written(path) for path in listed.chosen() if path >= listed.found_from]
+    return [listed.paths.written(path) for path in listed.select_paths() if path >= listed.found_from]
 
 
 def test_one_launch_is_no_loop_and_very_many_iterations_are_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

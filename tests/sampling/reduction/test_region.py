@@ -200,7 +200,7 @@ def test_a_part_narrows_to_what_is_still_wanted(low: int, still: list[list[bool]
         assert part.load(["stream"])["stream"].tolist() == part.metrics(["m"])["m"].tolist() == rows
         assert part.ids(np.arange(len(rows))).tolist() == [70 + row for row in rows]
         assert (part.first_id, part.stop_id) == (70 + rows[0], 71 + rows[-1])
-        assert part.wanted is None or rows != list(range(rows[0], rows[-1] + 1))
+        assert part.mask is None or rows != list(range(rows[0], rows[-1] + 1))
 
 
 def mostly_all(most: int) -> st.SearchStrategy[tuple[int, int]]:

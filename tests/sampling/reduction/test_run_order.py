@@ -94,23 +94,23 @@ def look(launch_table: Callable[..., Profile]) -> Look:
 
 def test_the_same_launches_in_the_same_order(look: Look) -> None:
     other = ["x", *ONE[1:]]
-    twins = look(ONE, other[::-1], ONE, ONE, times=[2, 1, 3, 4]).twins
-    assert twins is not None
-    assert (twins.sequences, twins.others, twins.launches) == ((0, 2, 3), (1,), 300)
-    assert (twins.in_order, twins.same, twins.time_ratio) == (True, 1.0, 2.0)
-    assert look(ONE).twins is None
-    assert look(ONE[:19], ONE[:19]).twins is None
-    assert look(ONE[:20], ONE[:20]).twins is not None
-    assert look(ONE, ONE, times=[0, 1]).twins.time_ratio is None  # type: ignore[union-attr]
+    replicas = look(ONE, other[::-1], ONE, ONE, times=[2, 1, 3, 4]).replicas
+    assert replicas is not None
+    assert (replicas.sequences, replicas.different, replicas.launches) == ((0, 2, 3), (1,), 300)
+    assert (replicas.in_order, replicas.same, replicas.time_ratio) == (True, 1.0, 2.0)
+    assert look(ONE).replicas is None
+    assert look(ONE[:19], ONE[:19]).replicas is None
+    assert look(ONE[:20], ONE[:20]).replicas is not None
+    assert look(ONE, ONE, times=[0, 1]).replicas.time_ratio is None  # type: ignore[union-attr]
 
 
 def test_nearly_the_same_launches_in_any_order(look: Look) -> None:
-    twins = look(ONE, [*ONE[::-1], "x", "y"]).twins
-    assert twins is not None
-    assert (twins.sequences, twins.in_order, twins.same) == ((0, 1), False, pytest.approx(300 / 302))
-    assert look(ONE, ONE[::-1]).twins is not None
-    assert look(ONE, [*ONE[::-1], *"abcd"]).twins is None
-    assert look(ONE, ["x"] * 4 + ONE[4:]).twins is None
+    replicas = look(ONE, [*ONE[::-1], "x", "y"]).replicas
+    assert replicas is not None
+    assert (replicas.sequences, replicas.in_order, replicas.same) == ((0, 1), False, pytest.approx(300 / 302))
+    assert look(ONE, ONE[::-1]).replicas is not None
+    assert look(ONE, [*ONE[::-1], *"abcd"]).replicas is None
+    assert look(ONE, ["x"] * 4 + ONE[4:]).replicas is None
 
 
 def test_the_loop_of_the_device_with_the_most_time(look: Look) -> None:
@@ -120,7 +120,7 @@ def test_the_loop_of_the_device_with_the_most_time(look: Look) -> None:
     loop = look(["z"] * 4, ["p", "q", *step * 100, "r"]).loop
     assert loop is not None
     assert (loop.sequence, loop.launches, loop.iterations) == (1, 5, 100)
-    assert (loop.first_id, loop.stop_id, loop.one) == (6, 506, (11, 16))
+    assert (loop.first_id, loop.stop_id, loop.iteration_ids) == (6, 506, (11, 16))
     assert loop.most_off == 0
     assert loop.share == pytest.approx(500 / 503)
 

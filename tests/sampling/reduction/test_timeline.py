@@ -21,8 +21,8 @@ from sampling.reduction.timeline import (
     GroupLaunches,
     IdleGaps,
     device_times,
+    find_group_launches,
     idle_gaps,
-    launches_of_group,
     timeline_bins,
 )
 
@@ -62,7 +62,7 @@ def test_launches_of_a_group_are_those_of_its_name_and_device(
         for launch_id, (name, at, ns, begin) in enumerate(launches)
         if launch_id >= first and (name, at) == (wanted.name, wanted.device)
     ]
-    found = launches_of_group(profile, counts, group)
+    found = find_group_launches(profile, counts, group)
     assert found.start_ns is not None
     columns = (found.id.tolist(), found.duration_ns.tolist(), found.start_ns.tolist())
     assert list(zip(*columns, strict=True)) == brute
@@ -197,7 +197,7 @@ def test_launches_without_a_start_have_no_part_in_any_time(
     origin_ns = min(row[3] for row in timed if row[3] is not None)
     for group, of in enumerate(counts.groups):
         own = [(row[2], row[3]) for row in launches if row[:2] == (of.name, of.device)]
-        found = launches_of_group(whole, counts, group)
+        found = find_group_launches(whole, counts, group)
         assert found.duration_ns.tolist() == [duration for duration, _ in own]
         assert (found.start_ns is None) == (not any(start for _, start in own))
         if found.start_ns is not None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators import caches
+from sampling.readers import input_file
 from sampling.simulators.caches import l2_lines, touched
 from sampling.simulators.export import ExportChoices
 from tests.sampling.simulators import plain_l2
@@ -107,7 +107,7 @@ def test_what_is_left_is_what_a_plain_l2_holds(
     text = trace(1, lines)
     file.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caches, "_BLOCK_BYTES", block)
+        patch.setattr(input_file, "PIECE_BYTES", block)
         for loads_alone in (False, True):
             held: plain_l2.Held = OrderedDict()
             plain_l2.run(held, 0, text, most, loads_alone=loads_alone)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sampling
-from sampling.profile.names import KINDS, kind_of, readable_name, shares_by_kind
+from sampling.profile.names import KINDS, classify_kernel, readable_name, shares_by_kind
 
 #: What a person says of a name, its blanks left out, that contains one of these; the first that it contains.
 #: The softmax of a loss is none of attention; that of an attention that is written out is. The backward pass
@@ -268,7 +268,7 @@ def test_kinds_are_those_that_a_person_sees(shared_data: Path, name: str) -> Non
     time_ns = np.bincount(launches["name"], weights=launches["duration_ns"])
     names = [profile.kernels.names.full(code) for code in range(len(time_ns))]
     kinds = {each: kind for each in names if (kind := judged(each))}
-    assert {each: kind_of(each) for each in kinds} == kinds
+    assert {each: classify_kernel(each) for each in kinds} == kinds
     unseen_ns = time_ns[[each not in kinds for each in names]].sum()
     assert unseen_ns <= 0.005 * time_ns.sum()
     shares = shares_by_kind(names, time_ns.tolist())

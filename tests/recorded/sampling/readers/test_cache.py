@@ -35,8 +35,8 @@ def test_what_is_kept_is_what_was_read(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(cache, "LEAST_BYTES", 0)
     found: list[Profile | None] = []
-    kept = cache._kept
-    monkeypatch.setattr(cache, "_kept", lambda name: (found.append(kept(name)), found[-1])[1])
+    kept = cache._load
+    monkeypatch.setattr(cache, "_load", lambda name: (found.append(kept(name)), found[-1])[1])
     same = 0
     is_export = (folder / "StringIds.parquet").exists()
     for path in [folder] if is_export else sorted(filter(Path.is_file, folder.rglob("*"))):

@@ -219,7 +219,7 @@ def test_a_range_that_lies_in_another_is_selected_by_its_path(
     listed = list_ranges(profile, Region())
     nested = [
         path
-        for path in listed.chosen(by_time=True, most=200)
+        for path in listed.select_paths(by_time=True, limit=200)
         if path < listed.found_from and listed.paths.depth[path] > 0
     ]
     for path in nested[:2]:

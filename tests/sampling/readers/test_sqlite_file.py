@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.readers import nsys_sqlite, sqlite_pages
+from sampling.readers import nsys_sqlite, sqlite_file
 from sampling.readers.cells import NULL
 from sampling.readers.input_file import open_input
-from sampling.readers.sqlite_pages import NotPlainError, read_table
+from sampling.readers.sqlite_file import NotPlainError, read_table
 from tests.sampling.readers import random_databases
 
 COLUMNS = ("one", "two", "three", "four")
@@ -28,8 +28,8 @@ NUMBERS: Sequence[int | None] = [None, 0, 1, 2, -1, *(each for each in EDGES if 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_pages, "LEAVES_AT_ONCE", 3)
-    monkeypatch.setattr(sqlite_pages, "LEAVES_OF_A_PART", 7)
+    monkeypatch.setattr(sqlite_file, "LEAVES_AT_ONCE", 3)
+    monkeypatch.setattr(sqlite_file, "LEAVES_OF_A_PART", 7)
 
 
 def write(path: Path, rows: Sequence[Sequence[Any]], *before: str, after: Sequence[str] = ()) -> Path:

@@ -27,7 +27,7 @@ _NO_CODES = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _RemoteFile:
     """What is read, and how."""
 
     path: str
@@ -38,12 +38,12 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LaunchesElsewhere:
+class RemoteLaunches:
     """The launches of a file, for whoever loads them to read."""
 
-    file: _File
+    file: _RemoteFile
     #: As it was when it was read first.
-    read: ProfileFile
+    recorded: ProfileFile
     #: The codes here of the file's own kernels and of their names, by its own codes.
     signature: AnyIntArray
     name: AnyIntArray
@@ -66,15 +66,15 @@ class LaunchesElsewhere:
         return self._profile().parts[0].source.metrics(rows, names)
 
     def _profile(self) -> Profile:
-        refuse_changed([self.read])
+        refuse_changed([self.recorded])
         return _opened(self.file)
 
 
 @dataclass(frozen=True, slots=True)
-class _RangesElsewhere:
+class _RemoteRanges:
     """The named ranges of a file, read by a worker when they are asked for."""
 
-    file: _File
+    file: _RemoteFile
     mapper: Mapper
 
     def holding(self, text: str) -> RangeRuns:
@@ -83,7 +83,7 @@ class _RangesElsewhere:
         return runs[0]
 
 
-def read_elsewhere(
+def read_remote(
     paths: Sequence[str],
     reader: Callable[..., Profile],
     kernels: KernelTable,
@@ -97,42 +97,43 @@ def read_elsewhere(
 
     Raises ProfileError: as `read_profile`.
     """
-    files = [_File(str(Path(path).absolute()), options, cache, reader) for path in paths]
+    files = [_RemoteFile(str(Path(path).absolute()), options, cache, reader) for path in paths]
     profiles = []
     for path, file, profile in zip(paths, files, mapper(_without_launches, files), strict=True):
         name, signature = kernels.names.add(profile.kernels.names), kernels.add(profile.kernels)
-        (read,) = profile.files
-        source = LaunchesElsewhere(file, read, signature, name)
+        (file_read,) = profile.files
+        source = RemoteLaunches(file, file_read, signature, name)
         parts = tuple(replace(part, source=source) for part in profile.parts)
-        ranges = None if profile.ranges is None else _RangesElsewhere(file, mapper)
-        known = replace(profile, kernels=kernels, parts=parts, ranges=ranges, mapper=mapper)
-        known.files = (replace(read, path=path, location=Path(path)),)
-        profiles.append(known)
+        ranges = None if profile.ranges is None else _RemoteRanges(file, mapper)
+        remote = replace(profile, kernels=kernels, parts=parts, ranges=ranges, mapper=mapper)
+        remote.files = (replace(file_read, path=path, location=Path(path)),)
+        profiles.append(remote)
         if progress is not None:
             progress(len(profiles), len(files), f"reading {path}")
     return profiles
 
 
 @lru_cache(maxsize=_FILES_HELD)
-def _opened(file: _File) -> Profile:
+def _opened(file: _RemoteFile) -> Profile:
     # Whatever its size: any worker finds what one of them has read.
-    profile = file.reader(file.path, KernelTable(), file.options, None, kept_from=0 if file.cache else None)
+    from_bytes = 0 if file.cache else None
+    profile = file.reader(file.path, KernelTable(), file.options, None, cache_from_bytes=from_bytes)
     # Of our Parquet kernels get their codes when they are loaded: in the order of the file, in every process.
     for part in profile.parts if not len(profile.kernels) else ():
         part.load(("signature",))
     return profile
 
 
-def _without_launches(file: _File) -> Profile:
+def _without_launches(file: _RemoteFile) -> Profile:
     profile = _opened(file)
-    (read,) = profile.files
-    nowhere = LaunchesElsewhere(file, read, _NO_CODES, _NO_CODES)
+    (file_read,) = profile.files
+    nowhere = RemoteLaunches(file, file_read, _NO_CODES, _NO_CODES)
     parts = tuple(replace(part, source=nowhere) for part in profile.parts)
-    known = replace(profile, parts=parts, ranges=None if profile.ranges is None else NO_RANGES)
-    known.files = (replace(read, sha256=read.sha256 or content_sha256(read.location)),)
-    return known
+    bare = replace(profile, parts=parts, ranges=None if profile.ranges is None else NO_RANGES)
+    bare.files = (replace(file_read, sha256=file_read.sha256 or content_sha256(file_read.location)),)
+    return bare
 
 
-def _ranges_holding(text: str, file: _File) -> RangeRuns:
+def _ranges_holding(text: str, file: _RemoteFile) -> RangeRuns:
     ranges = _opened(file).ranges
     return NO_RANGES if ranges is None else ranges.holding(text)

@@ -24,18 +24,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sampling.profile.launch_table import ColumnsInMemory, OperatorColumn
-from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.profile import DeviceTime, KernelTable, Profile, Reduced, Reduction
 from sampling.readers.input_file import InputFile, open_input
-from sampling.reduction.timeline import DeviceTime
-
-#: What is found of all launches when they are kept.
-REDUCTION, DEVICE_TIMES = "reduction", "device times"
 
 _ALIGNED = 64
 _NUMBERS = "iuf"
 # All other fields of a profile are plain data, and are kept whichever there are.
-_NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "found")
-# Here lie the modules that list, as KEPT_BY_NAME, the records and functions that a file may refer to.
+_NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "reduced")
+# Here lie the modules that list, as CACHED_BY_NAME, the records and functions that a file may refer to.
 _OF_PROFILES = ("sampling.profile.", "sampling.readers.")
 
 
@@ -79,24 +75,26 @@ def profile_sections(profile: Profile) -> tuple[bytes, list[memoryview]]:
 
     Raises NotDataError: the profile has something that is neither data nor found by one of the functions.
     """
-    source = cast("ColumnsInMemory", profile.parts[0].source)
-    written, operator = _Written(), source.operator
+    source, reduced = profile.parts[0].source, profile.reduced
+    assert isinstance(source, ColumnsInMemory)
+    assert reduced is not None
+    writer, operator = _Written(), source.operator
     header = _Header(
         profile={name: getattr(profile, name) for name in _plain_fields()},
         names=profile.kernels.names.recorded(),
-        signatures=written.number(profile.kernels.signature_rows()),
-        columns={name: written.number(values) for name, values in source.columns.items()},
-        metrics={name: written.number(values) for name, values in source.metric.items()},
-        reduction=[*map(written.number, profile.found[REDUCTION])],
-        device_times=profile.found[DEVICE_TIMES],
-        ranges=written.value(profile.ranges),
-        operator=operator and written.value([operator.find, operator.order, operator.begun_late]),
-        arrays=written.places(),
+        signatures=writer.number(profile.kernels.signature_rows()),
+        columns={name: writer.number(values) for name, values in source.columns.items()},
+        metrics={name: writer.number(values) for name, values in source.metric.items()},
+        reduction=[*map(writer.number, reduced.reduction)],
+        device_times=reduced.device_times,
+        ranges=writer.value(profile.ranges),
+        operator=operator and writer.value([operator.find, operator.order, operator.begun_late]),
+        arrays=writer.places(),
     )
     # Names cut within a character read as lone surrogates, which this module alone can write.
     text = json.dumps(msgspec.to_builtins(header, enc_hook=_as_text))
-    contiguous = map(np.ascontiguousarray, written.arrays)
-    return text.encode(), [each.reshape(-1).view(np.uint8).data for each in contiguous]
+    contiguous = map(np.ascontiguousarray, writer.arrays)
+    return text.encode(), [array.reshape(-1).view(np.uint8).data for array in contiguous]
 
 
 def profile_from(header: bytes, content: NDArray[np.uint8]) -> Profile:
@@ -105,27 +103,25 @@ def profile_from(header: bytes, content: NDArray[np.uint8]) -> Profile:
     Raises ValueError, TypeError, LookupError or msgspec.MsgspecError: `profile_sections` did not write them;
     ProfileError: a file that is read when it is asked for is not there.
     """
-    told = msgspec.convert(json.loads(header), _Header)
-    arrays = [_array(each, content) for each in told.arrays]
+    record = msgspec.convert(json.loads(header), _Header)
+    arrays = [_array(stored, content) for stored in record.arrays]
     kernels = KernelTable()
-    kernels.names.intern(*told.names)
-    kernels.add_rows(arrays[told.signatures])
+    kernels.names.intern(*record.names)
+    kernels.add_rows(arrays[record.signatures])
     plain: dict[str, Any] = {
-        name: msgspec.convert(told.profile[name], kind, dec_hook=_from_text)
+        name: msgspec.convert(record.profile[name], kind, dec_hook=_from_text)
         for name, kind in _plain_fields().items()
     }
-    columns: dict[Any, Any] = {name: arrays[number] for name, number in told.columns.items()}
+    columns: dict[Any, Any] = {name: arrays[number] for name, number in record.columns.items()}
     operator = None
-    if told.operator is not None:
-        operator = OperatorColumn(kernels, columns["signature"], *_value(told.operator, arrays))
-    metrics = {name: arrays[number] for name, number in told.metrics.items()}
+    if record.operator is not None:
+        operator = OperatorColumn(kernels, columns["signature"], *_value(record.operator, arrays))
+    metrics = {name: arrays[number] for name, number in record.metrics.items()}
     source = ColumnsInMemory(kernels, columns, metrics, operator)
-    ranges = _value(told.ranges, arrays)
+    ranges = _value(record.ranges, arrays)
     profile = Profile(**plain, kernels=kernels, parts=source.parts(plain["sequences"]), ranges=ranges)
-    profile.found = {
-        REDUCTION: tuple(arrays[number] for number in told.reduction),
-        DEVICE_TIMES: told.device_times,
-    }
+    reduction = Reduction(*(arrays[number] for number in record.reduction))
+    profile.reduced = Reduced(reduction, record.device_times)
     return profile
 
 
@@ -175,41 +171,41 @@ class _Written:
 
     def places(self) -> list[_Array]:
         """Return where the arrays are to lie, once all are added."""
-        begins = np.cumsum([0, *(padded(each.nbytes) for each in self.arrays)]).tolist()
+        begins = np.cumsum([0, *(padded(array.nbytes) for array in self.arrays)]).tolist()
         return [
-            _Array(begin, each.dtype.str, each.shape)
-            for begin, each in zip(begins, self.arrays, strict=False)
+            _Array(begin, array.dtype.str, array.shape)
+            for begin, array in zip(begins, self.arrays, strict=False)
         ]
 
     def value(self, value: object) -> Any:
         """Return a value for `_value` to read; NotDataError where it is of no kind that there is here."""
-        written: Any = value
+        plain: Any = value
         match value:
             case np.ndarray():
-                written = {"array": self.number(value)}
+                plain = {"array": self.number(value)}
             case InputFile(path=path, location=location):
-                written = {"file": [path, os.fspath(location)]}
+                plain = {"file": [path, os.fspath(location)]}
             case partial(func=function, args=values) if not value.keywords:
-                written = {"function": _name_of(function), "values": self.value(values)}
+                plain = {"function": _qualified_name(function), "values": self.value(values)}
             case Mapping():
-                written = {"pairs": self.value([*value.items()])}
+                plain = {"pairs": self.value([*value.items()])}
             case _ if type(value) in {list, tuple}:
-                written = [self.value(each) for each in cast("Sequence[object]", value)]
+                plain = [self.value(element) for element in cast("Sequence[object]", value)]
             case _ if value is not None and not isinstance(value, int | float | str):
-                name, names = _name_of(type(value)), type(value).__annotations__
-                written = {
+                name, names = _qualified_name(type(value)), type(value).__annotations__
+                plain = {
                     "record": name,
-                    "values": [self.value(getattr(value, each)) for each in names],
+                    "values": [self.value(getattr(value, field)) for field in names],
                 }
-        return written
+        return plain
 
 
-def _value(written: Any, arrays: Sequence[NDArray[Any]]) -> Any:
+def _value(plain: Any, arrays: Sequence[NDArray[Any]]) -> Any:
     """Return what `_Written.value` wrote; what was a list is a tuple."""
-    value = written
-    match written:
+    value = plain
+    match plain:
         case list():
-            value = tuple(_value(each, arrays) for each in written)
+            value = tuple(_value(element, arrays) for element in plain)
         case {"array": number}:
             value = arrays[number]
         case {"pairs": pairs}:
@@ -218,22 +214,24 @@ def _value(written: Any, arrays: Sequence[NDArray[Any]]) -> Any:
             with open_input(location) as file:
                 value = replace(file, path=path)
         case {"function": name, "values": values}:
-            value = partial(_of_name(name), *_value(values, arrays))
+            value = partial(_find_named(name), *_value(values, arrays))
         case {"record": name, "values": values}:
-            kind = _of_name(name)
+            kind = _find_named(name)
             value = kind(*_value(values, arrays)) if isinstance(kind, type) else None
     return value
 
 
-def _name_of(known: Any) -> str:
-    module = known.__module__
-    if known not in getattr(sys.modules[module], "KEPT_BY_NAME", ()):
-        raise NotDataError(f"{module}.{known.__name__}")
-    return f"{module}:{known.__name__}"
+def _qualified_name(referred: Any) -> str:
+    module = referred.__module__
+    if referred not in getattr(sys.modules[module], "CACHED_BY_NAME", ()):
+        raise NotDataError(f"{module}.{referred.__name__}")
+    return f"{module}:{referred.__name__}"
 
 
-def _of_name(name: str) -> Any:
-    module, _, own = name.partition(":")
+def _find_named(name: str) -> Any:
+    module, _, attribute = name.partition(":")
     if not module.startswith(_OF_PROFILES):
         raise ValueError(f"not kept by name: {name}")
-    return {each.__name__: each for each in getattr(import_module(module), "KEPT_BY_NAME", ())}[own]
+    return {referred.__name__: referred for referred in getattr(import_module(module), "CACHED_BY_NAME", ())}[
+        attribute
+    ]

@@ -1,9 +1,9 @@
-"""Integers of a SQLite table from the pages of its file, which takes a third of the time that SQLite takes.
+"""A SQLite database, opened for reading only; and integers of its tables from the pages of its file.
 
-A table is a tree of pages. Its leaves hold the rows by their numbers: each is the length of its content, its
-number, a header with the type of every column, and the values, one after the other
-(https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6 and 2.1). The rows of many leaves are taken apart
-at once here, column by column.
+Those take a third of the time that SQLite takes. A table is a tree of pages. Its leaves hold the rows by
+their numbers: each is the length of its content, its number, a header with the type of every column, and the
+values, one after the other (https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6 and 2.1). The rows of
+many leaves are taken apart at once here, column by column.
 
 What programs that record write is enough for that. A table with texts among its first columns, rows that go
 on in other pages, columns added later, changes that lie in a journal, or damage is refused by
@@ -12,18 +12,29 @@ on in other pages, columns added later, changes that lie in a journal, or damage
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, IntArray, joined
+from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.readers.cells import NULL
+from sampling.readers.input_file import InputFile
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SQLITE = b"SQLite format 3\0"
+# What SQLite may do, in steps of its machine: all of an export takes half a step for each of its bytes.
+_STEPS_AT_ONCE, _FEWEST_STEPS, _STEPS_OF_A_BYTE = 1_000_000, 20_000_000, 5
 
 # Of fewer leaves at once the threads wait on Python's lock, and the arrays of more do not stay in a
 # processor's cache. A part has some 500,000 rows.
@@ -42,7 +53,7 @@ _MOST_COLUMNS = _GOES_ON - 2
 # By a column's type: bytes of its value (of texts too, which are skipped), -1 for types that there are not
 _TEXT_FROM = 12
 _BYTES_OF_TYPE = np.array(
-    [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, -1, -1, *((each - _TEXT_FROM) // 2 for each in range(_TEXT_FROM, 128))],
+    [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, -1, -1, *((kind - _TEXT_FROM) // 2 for kind in range(_TEXT_FROM, 128))],
     dtype=np.int64,
 )
 _FLOAT = 7
@@ -50,6 +61,101 @@ _FLOAT = 7
 _BITS_TO_DROP = np.array([63, 56, 48, 40, 32, 16, 0, 0, 63, 63], dtype=np.int64)
 _VALUE_OF_TYPE = np.array([NULL, 0, 0, 0, 0, 0, 0, 0, 0, 1], dtype=np.int64)
 _LONGEST_INTEGER = 8
+
+
+class OpenDatabase(NamedTuple):
+    """A database that is open, its file on disk, decompressed, and the names of its tables."""
+
+    location: Path
+    connection: sqlite3.Connection
+    tables: tuple[str, ...]
+
+
+@contextmanager
+def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
+    """Open a database for reading only; its texts that are no UTF-8 are mended.
+
+    Raises ProfileError: it is damaged or cut short, with this remedy; its changes lie in a file beside it
+    that cannot be used; also from all that is done with it: its views have no end.
+    """
+    import sqlite3
+
+    with file.on_disk() as copy:
+        location = copy.resolve()
+        try:
+            with closing(sqlite3.connect(_uri(file, location), uri=True)) as connection:
+                connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+                # What a stranger wrote into the schema runs nothing, and no cell reaches beyond its page.
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("PRAGMA cell_size_check = ON")
+                # The header has the size in pages; SQLite notices a missing one only when it reads it.
+                size, pages = int.from_bytes(file.head[16:18]), int.from_bytes(file.head[28:32])
+                expected, available = pages * (1 << 16 if size == 1 else size), location.stat().st_size
+                if file.head[24:28] == file.head[92:96] and available < expected:
+                    raise _not_whole(file.path, f"{available:,} of {expected:,} bytes are there", remedy)
+                steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
+                most_steps = _FEWEST_STEPS + _STEPS_OF_A_BYTE * available
+                connection.set_progress_handler(lambda: next(steps) > most_steps, _STEPS_AT_ONCE)
+                query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+                tables = tuple(name for (name,) in connection.execute(query))
+                yield OpenDatabase(location, connection, tables)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise _half_written(file.path, location) from error
+            if code == sqlite3.SQLITE_INTERRUPT:
+                message = (
+                    f"reading the SQLite database takes more than {most_steps:,} steps, far more than its "
+                    f"{available:,} bytes can need: a view in it may have no end"
+                )
+                raise ProfileError(message, path=file.path, remedy=remedy) from error
+            # SQLite quotes the schema, line breaks and what is no text too.
+            reason = " ".join(str(error).split())
+            if code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}:
+                message = f"SQLite cannot read the database ({reason})"
+                raise ProfileError(message, path=file.path, remedy=remedy) from error
+            raise _not_whole(file.path, reason, remedy) from error
+
+
+def _uri(file: InputFile, location: Path) -> str:
+    """Return the address that opens a database for reading only, any character in its path.
+
+    In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as one that
+    nobody changes, and then leaves out what lies in the files beside it. Raises ProfileError: there is some.
+    """
+    address = f"{location.as_uri()}?mode=ro"
+    if os.access(location.parent, os.W_OK):
+        return address
+    log, journal = (location.with_name(location.name + end) for end in ("-wal", "-journal"))
+    if log.exists() and log.stat().st_size:
+        raise ProfileError(
+            f"a part of the database lies in {log.name}, which SQLite uses only where it may write",
+            path=file.path,
+            remedy="copy both files into a folder of yours and give the copy",
+        )
+    if _is_hot(journal):
+        raise _half_written(file.path, location)
+    return f"{address}&immutable=1"
+
+
+def _is_hot(journal: Path) -> bool:
+    """Return whether a rollback journal has what a program that was stopped had not changed yet."""
+    if not journal.exists():
+        return False
+    with journal.open("rb") as stream:
+        return stream.read(1) not in {b"", b"\0"}
+
+
+def _half_written(path: str, location: Path) -> ProfileError:
+    return ProfileError(
+        f"what wrote the database was stopped in the middle: {location.name}-journal takes its changes back",
+        path=path,
+        remedy="copy both files into a folder of yours and run `sqlite3 COPY .tables`, which does it",
+    )
+
+
+def _not_whole(path: str, reason: str, remedy: str) -> ProfileError:
+    return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
 
 
 class NotPlainError(Exception):
@@ -85,7 +191,7 @@ class _Pages:
 
 
 def read_table(
-    location: Path, root: int, columns: int, wanted: Sequence[int]
+    location: Path, root: int, columns: int, selected: Sequence[int]
 ) -> Iterator[Sequence[IntArray]]:
     """Yield the rows of a table in parts: one (n,) int64 array for each wanted column, ``NULL`` for NULL.
 
@@ -107,8 +213,8 @@ def read_table(
         room = pages.room(LEAVES_AT_ONCE)
         with location.open("rb", buffering=0) as file:
             pieces = [
-                _columns_of(pages, pages.read(file, some, room), columns, wanted)
-                for some in _pieces(leaves[first : first + LEAVES_OF_A_PART], LEAVES_AT_ONCE)
+                _parse_columns(pages, pages.read(file, leaves_at_once, room), columns, selected)
+                for leaves_at_once in _pieces(leaves[first : first + LEAVES_OF_A_PART], LEAVES_AT_ONCE)
             ]
         return [joined(column) for column in zip(*pieces, strict=True)]
 
@@ -129,13 +235,13 @@ def _pages(location: Path) -> _Pages:
     """
     location = location.resolve()
     for journal in ("-wal", "-journal"):
-        beside = location.with_name(location.name + journal)
-        if beside.exists() and beside.stat().st_size:
+        path = location.with_name(location.name + journal)
+        if path.exists() and path.stat().st_size:
             raise NotPlainError
     with location.open("rb") as file:
         header = file.read(_FILE_HEADER_BYTES)
-    written, reserved = int.from_bytes(header[16:18], "big"), header[20]
-    page_bytes = 1 << 16 if written == 1 else written
+    page_size, reserved = int.from_bytes(header[16:18], "big"), header[20]
+    page_bytes = 1 << 16 if page_size == 1 else page_size
     if page_bytes < 1 << 9 or page_bytes & (page_bytes - 1):
         raise NotPlainError
     return _Pages(location, page_bytes, page_bytes - reserved, location.stat().st_size // page_bytes)
@@ -149,7 +255,7 @@ def _leaves(pages: _Pages, root: int) -> IntArray:
             kind = int(pages.read(file, level[:1], room)[0])
             if kind == _LEAF:
                 return level
-            below = [_children(pages, pages.read(file, each, room)) for each in level.reshape(-1, 1)]
+            below = [_children(pages, pages.read(file, page, room)) for page in level.reshape(-1, 1)]
             level = np.concatenate(below)
             if len(level) > pages.count:
                 raise NotPlainError
@@ -172,18 +278,18 @@ def _children(pages: _Pages, page: NDArray[np.uint8]) -> IntArray:
     return numbers
 
 
-def _columns_of(
-    pages: _Pages, content: NDArray[np.uint8], columns: int, wanted: Sequence[int]
+def _parse_columns(
+    pages: _Pages, content: NDArray[np.uint8], columns: int, selected: Sequence[int]
 ) -> list[IntArray]:
     """Return the wanted columns of the rows in some leaves, whose bytes stand one after the other."""
     try:
         place, stop = _contents(pages, content)
         if not len(place):
-            return [place for _ in wanted]
+            return [place for _ in selected]
         # A header of as many bytes as there are columns, and its own length, has a byte for each type.
         if np.any(content.take(place) != columns + 1):
             raise NotPlainError
-        return _values(content, place, stop, columns, wanted)
+        return _values(content, place, stop, columns, selected)
     except IndexError as error:
         # Of damaged leaves the lengths lead anywhere.
         raise NotPlainError from error
@@ -194,11 +300,11 @@ def _contents(pages: _Pages, content: NDArray[np.uint8]) -> tuple[IntArray, IntA
     count = len(content) // pages.page_bytes
     leaves = content[: count * pages.page_bytes].reshape(count, pages.page_bytes)
     rows = leaves[:, 3].astype(np.int64) << 8 | leaves[:, 4]
-    most = int(rows.max())
-    if np.any(leaves[:, 0] != _LEAF) or _LEAF_HEADER_BYTES + 2 * most > pages.usable_bytes:
+    highest = int(rows.max())
+    if np.any(leaves[:, 0] != _LEAF) or _LEAF_HEADER_BYTES + 2 * highest > pages.usable_bytes:
         raise NotPlainError
-    pointers = leaves.view(">u2")[:, _LEAF_HEADER_BYTES // 2 : _LEAF_HEADER_BYTES // 2 + most]
-    pointer = pointers[np.arange(most) < rows[:, np.newaxis]].astype(np.int64)
+    pointers = leaves.view(">u2")[:, _LEAF_HEADER_BYTES // 2 : _LEAF_HEADER_BYTES // 2 + highest]
+    pointer = pointers[np.arange(highest) < rows[:, np.newaxis]].astype(np.int64)
     page = np.repeat(np.arange(count) * pages.page_bytes, rows)
     place = page + pointer
     # The length of the content: one group or two, or it is longer than most pages.
@@ -222,7 +328,7 @@ def _contents(pages: _Pages, content: NDArray[np.uint8]) -> tuple[IntArray, IntA
 
 
 def _values(
-    content: NDArray[np.uint8], header: IntArray, stop: IntArray, columns: int, wanted: Sequence[int]
+    content: NDArray[np.uint8], header: IntArray, stop: IntArray, columns: int, selected: Sequence[int]
 ) -> list[IntArray]:
     """Return the wanted columns of rows whose headers and contents begin, and end, at places (n,).
 
@@ -231,21 +337,21 @@ def _values(
     eight_bytes = np.ndarray((len(content) - _LONGEST_INTEGER + 1,), ">i8", content, strides=(1,))
     values: dict[int, IntArray] = {}
     place, of_kind = header + columns + 1, header.copy()
-    for column in range(max(wanted) + 1):
+    for column in range(max(selected) + 1):
         of_kind += 1
         kinds = content.take(of_kind)
-        least, most = int(kinds.min()), int(kinds.max())
+        lowest, highest = int(kinds.min()), int(kinds.max())
         # Columns of which all rows have one type are the rule, and take less time.
-        kind: AnyIntArray | int = least if least == most else kinds
+        kind: AnyIntArray | int = lowest if lowest == highest else kinds
         size = _BYTES_OF_TYPE.take(kind)
         least_size = int(size.min())
         if least_size < 0:
             raise NotPlainError
-        if column in wanted:
-            if most >= _TEXT_FROM or (kinds == _FLOAT).any():
+        if column in selected:
+            if highest >= _TEXT_FROM or (kinds == _FLOAT).any():
                 raise NotPlainError
-            if least == most and least_size == 0:
-                values[column] = np.full(len(place), _VALUE_OF_TYPE[least])
+            if lowest == highest and least_size == 0:
+                values[column] = np.full(len(place), _VALUE_OF_TYPE[lowest])
                 continue
             value = eight_bytes[place].astype(np.int64)
             value >>= _BITS_TO_DROP.take(kind)
@@ -255,4 +361,4 @@ def _values(
         place += size
     if (place > stop).any():
         raise NotPlainError
-    return [values[column] for column in wanted]
+    return [values[column] for column in selected]
