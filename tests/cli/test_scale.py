@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sampling.readers.input_file import InputFile
 from scalemodel import runs
 from tests.cli.conftest import JSON, Kernelpoint, Run, results
 from tests.sampling.readers.test_simulator_log import BANNER, block
@@ -388,6 +389,29 @@ def test_two_logs_give_a_larger_gpu_launch_by_launch(kernelpoint: Kernelpoint, l
     assert shown.startswith("32 SMs: 640 cycles, 576 to 704 (90 % sure), launch by launch from 8 and 16 SMs")
     assert [each["confidence"] for each in run.results["predictions"]] == [0.9, 0.9]
     assert "--kernels gives a row" in shown
+
+
+@pytest.mark.parametrize("planned", [False, True])
+def test_each_log_is_read_once(
+    kernelpoint: Kernelpoint,
+    logs: dict[int, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    planned: bool,
+) -> None:
+    plan = tmp_path / "plan.json"
+    assert kernelpoint("sample", logs[8], "--judge", "0", "-o", plan).code == 0
+    opened: list[str] = []
+    whole = InputFile.open
+
+    def count(file: InputFile) -> Any:
+        opened.append(file.path)
+        return whole(file)
+
+    monkeypatch.setattr(InputFile, "open", count)
+    words = ("--run", f"8={logs[8]}", "--run", f"16={logs[16]}", "--target", "32", "--seed", "1")
+    assert kernelpoint("scale", "predict", *words, *(("--plan", plan) if planned else ())).code == 0
+    assert sorted(path for path in opened if path != str(plan)) == sorted(str(logs[size]) for size in (8, 16))
 
 
 def test_the_drawn_launches_of_a_plan_are_enough(
