@@ -79,15 +79,6 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return shown if len(names) <= most else f"{shown}, ... ({len(names):,} in all)"
 
 
-def either(names: Sequence[str]) -> str:
-    """Return names as a choice.
-
-    >>> either(["a"]), either(["a", "b", "c"])
-    ('a', 'a, b or c')
-    """
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def shortened(name: str, most: int = 96) -> str:
     """Return a name with its middle cut out where it has more than ``most`` characters.
 

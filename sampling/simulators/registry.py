@@ -23,7 +23,7 @@ from sampling.simulators.simulator import (
     RunRules,
     Simulator,
 )
-from sampling.text import Wording, either, nearest
+from sampling.text import Wording, nearest
 
 #: The record of each in this folder: its module and its name there
 _SIMULATORS = {
@@ -133,7 +133,7 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     }
     titles = [_load_simulator(name).title for name, reader in readers.items() if not reader.is_table]
     tables = " nor ".join(reader.form for reader in readers.values() if reader.is_table)
-    wrong = f"neither what {either(titles)} print, nor {tables}"
+    wrong = f"neither what {', '.join(titles[:-1])} or {titles[-1]} print, nor {tables}"
     remedy = "; a recording of the program on another GPU is for `kernelpoint judge --align operator`"
     reader = choose_reader(file, readers, source, kind="results", wrong=wrong, remedy=remedy)
     return reader.read(file, metrics)
