@@ -215,11 +215,11 @@ def parse_capacities(values: Sequence[str]) -> list[tuple[int | None, int]]:
     pairs: list[tuple[int | None, int]] = []
     for word in words_of(values):
         match = _CAPACITY.fullmatch(word)
-        held = float(match[2]) * _UNITS.get(match[3].casefold(), 0) if match else 0.0
-        if match is None or not 0 < held <= _MOST_BYTES or not held.is_integer():
+        size_bytes = float(match[2]) * _UNITS.get(match[3].casefold(), 0) if match else 0.0
+        if match is None or not 0 < size_bytes <= _MOST_BYTES or not size_bytes.is_integer():
             message = f"--capacity {word}: not a whole number of bytes that a cache can have"
             raise OptionError(message, remedy="write [SIZE=]BYTES, or KiB, MiB or GiB of 1024, as 8=2MiB")
-        pairs.append((None if match[1] is None else int(match[1]), int(held)))
+        pairs.append((None if match[1] is None else int(match[1]), int(size_bytes)))
     sizes = [size for size, _ in pairs]
     if len(sizes) > 1 and set(sizes) != {None} and (None in sizes or len(set(sizes)) < len(sizes)):
         raise OptionError("each capacity has a size of its own, or none has", remedy="give all of them one")
