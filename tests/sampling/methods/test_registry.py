@@ -151,16 +151,3 @@ def test_a_setting_that_does_not_fit_is_refused(setting: str, message: str) -> N
 
 def test_a_threshold_of_sieve_may_be_any_number_above_0() -> None:
     assert method_options("sieve", ("sieve.cov=0.3",)).cov == 0.3
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "hint"),
-    [
-        *(("epsilon", 5.0, r"did you mean 0.05\?"), ("group_epsilon", 5.0, r"did you mean 0.05\?")),
-        *(("epsilon", float("nan"), ""), ("confidence", 1e-17, ""), ("min_samples", 0, "")),
-        *(("noise_floor", 1.0, ""), ("kernel_spread", 11.0, "")),
-    ],
-)
-def test_a_target_out_of_its_limits_is_refused(name: str, value: float, hint: str) -> None:
-    with pytest.raises(OptionError, match=f"`{name}` is .*, not .*{hint}"):
-        Target(**{name: value})  # type: ignore[arg-type]
