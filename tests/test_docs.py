@@ -146,7 +146,7 @@ def flags_of(command: str) -> set[str]:
     """All flags of a command, those of a plan's request among them."""
     kind = COMMANDS[command].options
     own = {flag for option in fields(kind) for flag in option.metadata.get("flags", ())}
-    return own.union(*map(request.flags, kind.asked))
+    return own.union(*map(request.flags, kind.request_names))
 
 
 @pytest.mark.parametrize("line", commands_shown())

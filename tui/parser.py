@@ -103,7 +103,7 @@ def _callback(command: Command) -> Callable[..., None]:
             name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
         }
         options_type: Any = command.options
-        requested = {name: arguments.pop(name) for name in options_type.asked}
+        requested = {name: arguments.pop(name) for name in options_type.request_names}
         # A flag turns what it is of around.
         requested |= {
             name: typed is not request.default(name)
@@ -124,7 +124,9 @@ def _callback(command: Command) -> Callable[..., None]:
     parameters: list[Parameter] = []
     for option in fields(command.options):
         if option.metadata.get("request"):
-            parameters += [_asked(name, getattr(option.default, name)) for name in command.options.asked]
+            parameters += [
+                _asked(name, getattr(option.default, name)) for name in command.options.request_names
+            ]
         else:
             parameters.append(_parameter(option, hints[option.name]))
     # Arguments, which have no default, come first.

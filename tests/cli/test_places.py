@@ -204,7 +204,7 @@ def text_options(command: str) -> Iterator[Any]:
     for option in fields(options):
         if hints[option.name] is str or str in get_args(hints[option.name]):
             yield option
-    for name in options.asked:
+    for name in options.request_names:
         kind = request.value_type(name)
         if kind is str or str in get_args(kind):
             about = {"flags": request.flags(name), "reads": request.option(name).reads}
@@ -279,7 +279,7 @@ def with_files(command: str, option: Any, named: object, files: dict[str, object
             words += [named] if each.metadata.get("argument") else [each.metadata["flags"][0], named]
         elif each.metadata.get("argument") and each.metadata["required"]:
             words.append(files.get(each.name, files["profiles"]))
-    if option.name in COMMANDS[command].options.asked:
+    if option.name in COMMANDS[command].options.request_names:
         words += [option.metadata["flags"][0], named]
     more = {
         "run": ("--simulator", "true {list}"),

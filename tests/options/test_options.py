@@ -124,7 +124,7 @@ NUMBERS = sorted(
         *(
             (command, request.flags(name)[0], NumberKind.FRACTION)
             for command in COMMANDS
-            for name in COMMANDS[command].options.asked
+            for name in COMMANDS[command].options.request_names
             if float in {(kind := request.value_type(name)), *get_args(kind)}
         ),
     }

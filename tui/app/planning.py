@@ -137,9 +137,9 @@ def decisions_file(session: Session, folder: Path = Path()) -> Path:
 
     It is that of the options, such as a plan that was saved; else one named after what is in it.
     """
-    given = session.request.overrides
-    if given is not None and _holds(Path(given), session):
-        return Path(given)
+    overrides_path = session.request.overrides
+    if overrides_path is not None and _holds(Path(overrides_path), session):
+        return Path(overrides_path)
     text = overrides_text(session.overrides, session.request.method)
     named = f"kernelpoint-overrides-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
     names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))

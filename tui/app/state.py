@@ -110,13 +110,13 @@ def decisions(overrides: Overrides) -> int:
     return sum(map(len, overrides.values()))
 
 
-def same_overrides(one: Overrides, other: Overrides) -> bool:
+def same_overrides(first: Overrides, second: Overrides) -> bool:
     """Return whether two sets of decisions are the same, in any order."""
 
     def plain(overrides: Overrides) -> dict[str, dict[str, object]]:
         return {key: dict(of_group) for key, of_group in overrides.items() if of_group}
 
-    return plain(one) == plain(other)
+    return plain(first) == plain(second)
 
 
 KEYS = "abcde"

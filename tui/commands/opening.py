@@ -28,12 +28,12 @@ def run_open(options: OpenOptions) -> None:
     if path is None and others and is_plan(others[0]):
         path, others = others[0], others[1:]
     if path is None and (later := next(filter(is_plan, others[1:]), None)) is not None:
-        shown = [path_typed for path_typed in others if path_typed != later]
+        paths = [path_typed for path_typed in others if path_typed != later]
         results, profile = (
-            f"`{PROGRAM} {shlex.join(words)}`" for words in ([later, *shown], [*shown, "--plan", later])
+            f"`{PROGRAM} {shlex.join(words)}`" for words in ([later, *paths], [*paths, "--plan", later])
         )
         remedy = f"swap them: {results} for its results, {profile} for its profile"
-        raise PlanFileError(f"no plan, and {later} is one", path=shown[0], remedy=remedy)
+        raise PlanFileError(f"no plan, and {later} is one", path=paths[0], remedy=remedy)
     if path is not None:
         _show_plan(options, path, others)
     elif options.difference:

@@ -81,8 +81,8 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     low, high = (None, None) if options.window is None else written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
     if first == stop:
-        what = f"--window {options.window} holds no launch of the group"
-        raise EmptySelectionError(what, remedy=f"its launches have ids from {ids[0]} to {ids[-1]}")
+        problem = f"--window {options.window} holds no launch of the group"
+        raise EmptySelectionError(problem, remedy=f"its launches have ids from {ids[0]} to {ids[-1]}")
     shown_part = timeline.part(int(first), int(stop), options.by.value)
     if shown_part.by != options.by:
         message = "--by time needs the start of a launch, and none was recorded of these"

@@ -186,7 +186,7 @@ def refuse_what_the_plan_says(path: str, options: OpenOptions) -> None:
 
     Raises OptionError: one of them was typed.
     """
-    for name in options.asked:
+    for name in options.request_names:
         if getattr(options.request, name) != default(name):
             flag, *_ = flags(name)
             remedy = f"open the profile: `kernelpoint open PROFILE {flag} ...`"

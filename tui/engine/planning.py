@@ -49,11 +49,11 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     """
     # What the options mean is wrong or right before anything is read.
     budget = parse_budget(options)
-    read = studies.study_as_asked(profiles, options)
+    study = studies.study_as_asked(profiles, options)
     if budget is None:
-        return read
+        return study
     with show_progress(options) as progress:
-        return studies.with_flags_in_findings(sensitivity.study_within(read, budget, progress))
+        return studies.with_flags_in_findings(sensitivity.study_within(study, budget, progress))
 
 
 def study_that_fits(

@@ -114,7 +114,7 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     request, unset = options.request, PlanRequest()
     unused = [
         flags(name)[0]
-        for name in options.asked
+        for name in options.request_names
         if getattr(request, name) != getattr(unset, name) and not is_used(request, name, methods)
     ]
     unused += [f"--set {setting}" for setting in unused_settings(methods, request.set)]

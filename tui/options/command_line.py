@@ -91,15 +91,17 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
             continue
         if not equals and not words:
             raise OptionError(f"{flag} needs a value")
-        read: Any = value if equals else words.pop(0)
+        text_value: Any = value if equals else words.pop(0)
         if float in {hint, *get_args(hint)}:
             try:
-                read = float(read)
+                text_value = float(text_value)
             except ValueError as error:
-                raise OptionError(f"{flag}: {why_no_number(read, option.metadata['kind'])}") from error
-            if option.metadata["fraction"] and not 0 <= read < 1:
-                raise OptionError(f"{flag} is a fraction from 0 up to 1, not {read:g}")
-        values[option.name] = (*values.get(option.name, ()), read) if get_origin(hint) is tuple else read
+                raise OptionError(f"{flag}: {why_no_number(text_value, option.metadata['kind'])}") from error
+            if option.metadata["fraction"] and not 0 <= text_value < 1:
+                raise OptionError(f"{flag} is a fraction from 0 up to 1, not {text_value:g}")
+        values[option.name] = (
+            (*values.get(option.name, ()), text_value) if get_origin(hint) is tuple else text_value
+        )
     return values
 
 
@@ -143,7 +145,7 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
         value = getattr(options, option.name)
         if option.metadata.get("request"):
             unset: Any = option.default
-            flags += request.command_words(value, options.asked, unset, always=always)
+            flags += request.command_words(value, options.request_names, unset, always=always)
         elif option.metadata.get("argument"):
             arguments += map(str, value) if isinstance(value, tuple) else [str(value)]
         elif value != option.default or option.name in always:
@@ -175,8 +177,8 @@ def _quoted(word: str) -> str:
             return mark
         # Of a half of a character that is no byte of a file name nothing could be typed.
         is_byte = "\udc80" <= mark <= "\udcff"
-        read = os.fsencode(mark) if is_byte else mark.encode("utf-8", "surrogatepass")
-        return "".join(f"\\{byte:03o}" for byte in read)
+        encoded = os.fsencode(mark) if is_byte else mark.encode("utf-8", "surrogatepass")
+        return "".join(f"\\{byte:03o}" for byte in encoded)
 
     return f"$'{''.join(map(escaped, word))}'"
 
@@ -185,7 +187,7 @@ def options_of(kind: type[Options], source: OutputOptions, **changes: Any) -> Op
     """Return another command's options: those that both share are copied, unless changed; others default."""
     shared = {option.name for option in fields(source)} & {option.name for option in fields(kind)}
     target = kind(**{name: getattr(source, name) for name in shared - {"request"}} | changes)
-    shared_request = [name for name in kind.asked if name in source.asked]
+    shared_request = [name for name in kind.request_names if name in source.request_names]
     return target.with_request(**{name: getattr(source.request, name) for name in shared_request})
 
 

@@ -74,11 +74,11 @@ class CommandOptions:
     """
 
     #: The options of a `PlanRequest` that the command offers, in its order.
-    asked: ClassVar[tuple[str, ...]] = ()
+    request_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, panel: str = "Options", asks: Collection[str | Part] = ()) -> None:
-        offered = {name for above in cls.__bases__ for name in getattr(above, "asked", ())}
-        cls.asked = tuple(
+        offered = {name for above in cls.__bases__ for name in getattr(above, "request_names", ())}
+        cls.request_names = tuple(
             name for name in NAMES if name in offered or name in asks or option_of(name).part in asks
         )
         for name, kind in get_annotations(cls).items():

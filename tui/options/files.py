@@ -62,7 +62,7 @@ def input_files(options: Any) -> tuple[str, ...]:
             for text in [value] if isinstance(value, str) else value:
                 places = [place for place, letter in enumerate(text) if letter == sign]
                 paths += [text, *(text[:place] if sign == "@" else text[place + 1 :] for place in places)]
-    for name in options.asked:
+    for name in options.request_names:
         value = getattr(options.request, name)
         if (sign := request.option(name).reads) is not None and value is not None:
             for text in [value] if isinstance(value, str) else value:
@@ -176,27 +176,20 @@ def check_place(path: Path, product: Product, named: str | None = None) -> None:
 
 def _check_suffix(path: Path, product: Product, flag: str, form: str) -> None:
     """Raise OptionError where a name ends like a file of another format than what is written, in a form."""
-    suffix_content, written = (
-        _SUFFIXES.get(path.suffix.lower()),
-        _WRITTEN.get(product) or _FORMATS.get(form, "text"),
-    )
+    promised = _SUFFIXES.get(path.suffix.lower())
+    content = _WRITTEN.get(product) or _FORMATS.get(form, "text")
     # A report looks at its suffix itself; what is no new file has its name already.
-    if (
-        suffix_content in {None, written}
-        or product is Product.REPORT
-        or (path.exists() and not path.is_file())
-    ):
+    if promised in {None, content} or product is Product.REPORT or (path.exists() and not path.is_file()):
         return
-    suffix = next((each for each, content in _SUFFIXES.items() if content == written), "")
+    suffix = next((name for name, of_suffix in _SUFFIXES.items() if of_suffix == content), "")
     # Of plan.json.gz the name without its last part is right.
     bare = path.with_suffix("")
-    is_right = _SUFFIXES.get(bare.suffix.lower()) == written
+    is_right = _SUFFIXES.get(bare.suffix.lower()) == content
     remedy = f"give {flag} {bare if is_right else path.with_suffix(suffix)}"
-    if product is Product.RESULTS and (
-        meant := next((f for f, of in _FORMATS.items() if of == suffix_content), None)
-    ):
-        remedy = f"give --format {meant}"
-    message = f"{flag} {path}: what is written is {written}, not {suffix_content}"
+    formats = [name for name, of_format in _FORMATS.items() if of_format == promised]
+    if product is Product.RESULTS and formats:
+        remedy = f"give --format {formats[0]}"
+    message = f"{flag} {path}: what is written is {content}, not {promised}"
     raise OptionError(message, remedy=f"{remedy}, or --force to write it there all the same")
 
 

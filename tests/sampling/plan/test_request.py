@@ -37,6 +37,8 @@ UNSET = PlanRequest()
         ({"epsilon": 1e-10}, "`epsilon` is 1e-09 or more, not 1e-10"),
         ({"epsilon": float("nan")}, "`epsilon` is a fraction between 0 and 1, not nan"),
         ({"confidence": 0.9999999}, "`confidence` is 0.999999 at most, not 0.9999999"),
+        ({"confidence": 1e-17}, "`confidence` is 1e-09 or more, not 1e-17"),
+        ({"group_epsilon": 5.0}, "`group_epsilon` is a fraction between 0 and 1, not 5; did you mean 0.05?"),
         ({"group_epsilon": 1.0}, "`group_epsilon` is a fraction between 0 and 1, not 1"),
         ({"min_samples": 0}, "`min_samples` is 1 to 2^53, not 0"),
         ({"noise_floor": 1.0}, "`noise_floor` is a fraction from 0, below 1, not 1"),
