@@ -25,10 +25,10 @@ from msgspec import structs
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError
-from sampling.estimation.given_up import GivenUp, kernels_given_up, of_the_rest, without
+from sampling.estimation.given_up import GivenUp, estimate_rest, kernels_given_up, without
 from sampling.estimation.interval import Estimate
-from sampling.estimation.top_up import enlarged, next_sizes, original_of, sampling_left
-from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
+from sampling.estimation.top_up import enlarged, next_sizes, read_original, sampling_left
+from sampling.estimation.total import PlanEstimate, build_sample, estimate_plan
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import ExportChoices, informative_order
@@ -235,7 +235,7 @@ class Loop:
     def _check_more(self, plan: PlanFile) -> None:
         """Raise PlanFileError where a target may need more launches, and the profile is not found."""
         if self.asked.target is not None:
-            original_of(self._beside(plan), self.asked.choices.progress)
+            read_original(self._beside(plan), self.asked.choices.progress)
 
     def _beside(self, plan: PlanFile) -> PlanFile:
         """Return a plan of the folder as if it lay where the plan that was asked for lies."""
@@ -334,7 +334,7 @@ class Loop:
             self.taken = len(runs)
             results = results_of(self.plan, runs, self.manifests)
             rest = estimate_plan(without(self.plan, self.given_up), results)
-            self.found = of_the_rest(rest, self.plan, self.given_up, self.asked.assume_like)
+            self.found = estimate_rest(rest, self.plan, self.given_up, self.asked.assume_like)
         target, found = self.asked.target, self.found
         if target is None or found is None or any(job.is_check for job in self.left()):
             return False
@@ -472,7 +472,7 @@ class Loop:
         gone = np.zeros(len(sizes), dtype=np.bool_)
         gone[[place for each in self.given_up for place in each.strata]] = True
         if found is not None and target is not None:
-            sample = replace(sample_of(found.plan, found.results), planned=planned[~gone])
+            sample = replace(build_sample(found.plan, found.results), planned=planned[~gone])
             if left := sampling_left(target, found.beside_sampling):
                 # Of what was simulated, which is less than a total that assumes something.
                 left *= found.main.total / float(found.main.stratum_total.sum())
