@@ -100,7 +100,7 @@ class Caches:
         return 0.0 if self.check is None else self.check.half_width(confidence) * _share(self.shares, "cold")
 
 
-def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
+def describe_caches(plan: PlanFile, results: SimulatedLaunches) -> Caches:
     """Return how the launches of a plan began that have results, and their cold check."""
     if not results.caches:
         return Caches()
@@ -171,7 +171,7 @@ def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     """Return what launches that are there both ways say; None where fewer than two are."""
     if results.again is None:
         return None
-    cold, warm = _cycles_of(results, "cold"), _cycles_of(results.again, "filled")
+    cold, warm = _find_cycles(results, "cold"), _find_cycles(results.again, "filled")
     launches = checkable(plan)
     is_pair = np.array([launch.id in cold and launch.id in warm for launch in launches], dtype=np.bool_)
     pairs_drawn = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
@@ -186,13 +186,13 @@ def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     left = of_warm - ratio * of_cold
     unit, squares = (float(((1 - chance) * values**2).sum()) for values in (of_cold, left))
     observed_var = pairs / (pairs - 1) * squares / unit if unit else 0.0
-    freedom = PRIOR_DF + pairs - 1
-    spread = (PRIOR_DF * (_DECLARED * ratio) ** 2 + (pairs - 1) * observed_var) / freedom
+    df = PRIOR_DF + pairs - 1
+    spread = (PRIOR_DF * (_DECLARED * ratio) ** 2 + (pairs - 1) * observed_var) / df
     error = float(np.sqrt(spread * unit)) / float(of_warm.sum())
-    return ColdCheck(ratio, error, freedom / 2, pairs)
+    return ColdCheck(ratio, error, df / 2, pairs)
 
 
-def _cycles_of(results: SimulatedLaunches, kind: CachesKind) -> dict[int, float]:
+def _find_cycles(results: SimulatedLaunches, kind: CachesKind) -> dict[int, float]:
     """Return the cycles, where they are known, of the launches that began so, by id."""
     cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan)).tolist()
     rows = zip(results.ids.tolist(), cycles, results.caches, strict=True)

@@ -139,7 +139,7 @@ def without(plan: PlanFile, given_up: Sequence[GivenUp]) -> PlanFile:
     return structs.replace(plan, strata=strata, profile=profile)
 
 
-def of_the_rest(
+def estimate_rest(
     estimate: PlanEstimate, plan: PlanFile, given_up: Sequence[GivenUp], like: str | None
 ) -> PlanEstimate:
     """Return the estimate of a plan's other strata as one of a part of its time, or of the whole plan.
@@ -167,10 +167,10 @@ def of_the_rest(
         return estimate
     per_ns = np.array([total.total / time_ns[key] for key, total in groups.items()])
     lasts = lost_ns / time_ns[like or ""]
-    squares, freedom = float(((per_ns / per_ns.mean() - 1) ** 2).sum()), len(per_ns) - 1
+    squares, df = float(((per_ns / per_ns.mean() - 1) ** 2).sum()), len(per_ns) - 1
     declared = PRIOR_DF * starting_spreads(plan.options.target)[1] ** 2
-    spread = math.sqrt((declared + squares) / (PRIOR_DF + freedom))
-    quantile = float(student_t(main.confidence, (PRIOR_DF + freedom) / 2))
+    spread = math.sqrt((declared + squares) / (PRIOR_DF + df))
+    quantile = float(student_t(main.confidence, (PRIOR_DF + df) / 2))
     assumed = math.hypot(quantile * spread * lasts * behaves.total, lasts * (behaves.half_width or 0.0))
     total, before = main.total + lasts * behaves.total, main.half_width or 0.0
     # Every result is looked at, so the interval is no narrower than what is waited for.

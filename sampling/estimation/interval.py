@@ -333,7 +333,7 @@ def estimate(
     topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
         for sampling stopped where it was narrow, which is partly chance.
     """
-    measured, has_result = following(sample, metric)
+    measured, has_result = select_durations(sample, metric)
     strata = moments(measured, measured.y[:, 0])
     everywhere = np.full(len(has_result), True)
     return _estimate(
@@ -347,7 +347,7 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     What a group shows is drawn towards what the whole sample shows. Groups without a launch that has the
     metric are left out; errors as of `estimate`.
     """
-    measured, has_result = following(sample, metric)
+    measured, has_result = select_durations(sample, metric)
     strata = moments(measured, measured.y[:, 0])
     factor, estimates = interval(strata).factor, {}
     for group in np.unique(strata.group).tolist():
@@ -449,12 +449,12 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
     if not np.array_equal(has_a, has_b):
         if above.half_width is None or below.half_width is None or not above.total > 0:
             return Ratio(name, ratio)
-        reach = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
+        half_width = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
         launches = counted(int((has_a & has_b).sum()), "launch has", "launches have")
         reason = f"only {launches} both, so its interval is that of two samples"
-        return Ratio(name, ratio, reason, max(0.0, ratio - reach), ratio + reach)
+        return Ratio(name, ratio, reason, max(0.0, ratio - half_width), ratio + half_width)
     numerator_sample, denominator_sample = (
-        following(sample, metric)[0] for metric in (numerator, denominator)
+        select_durations(sample, metric)[0] for metric in (numerator, denominator)
     )
     strata = moments(denominator_sample, denominator_sample.y[:, 0])
     size = abs(ratio) * strata.totals / strata.launches
@@ -467,7 +467,7 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
     return Ratio(name, ratio, None, ratio - half_width, ratio + half_width)
 
 
-def following(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
+def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     """Return `Sample.known` of a metric, durations all alike where it clearly does not follow them.
 
     Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
@@ -502,9 +502,9 @@ def residuals(sample: Sample) -> FloatArray:
     The factor is the stratum's; where that has one launch, the mean of such strata of its kernel group.
     """
     strata = moments(sample, sample.y[:, 0])
-    code = strata.group_number
-    single = (strata.samples == 1) & (strata.finite_population_factor > 0) & (strata.x > 0)
-    factor = divide(sum_groups(single * strata.ratio, code), sum_groups(single, code), 0.0)
-    apart = np.where(single, (strata.ratio - factor) * strata.mean_x, 0.0)
+    group = strata.group_number
+    is_single = (strata.samples == 1) & (strata.finite_population_factor > 0) & (strata.x > 0)
+    factor = divide(sum_groups(is_single * strata.ratio, group), sum_groups(is_single, group), 0.0)
+    apart = np.where(is_single, (strata.ratio - factor) * strata.mean_x, 0.0)
     expected = strata.y[sample.stratum] + strata.ratio[sample.stratum] * (sample.x - strata.x[sample.stratum])
     return np.asarray(sample.y[:, 0] - expected + apart[sample.stratum])

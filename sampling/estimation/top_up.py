@@ -16,8 +16,16 @@ from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.interval import Estimate, Interval, Moments, Sample, following, interval, moments
-from sampling.estimation.total import sample_of
+from sampling.estimation.interval import (
+    Estimate,
+    Interval,
+    Moments,
+    Sample,
+    interval,
+    moments,
+    select_durations,
+)
+from sampling.estimation.total import build_sample
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.judge import planned_design
@@ -35,7 +43,7 @@ MOST_ADDED = 0.25
 # Sizes aim at this share of the half-width asked for: fewer rounds, and fewer chances to stop too early.
 _AIM = 0.9
 # Fewer degrees of freedom are not believed to last: t is taken at no fewer.
-_LEAST_FREEDOM = 4.0
+_LEAST_DF = 4.0
 # A stratum's own spread says so little of where launches are needed that what all say counts as so many.
 _LENT = 20.0
 _BISECTIONS = 30
@@ -48,7 +56,7 @@ def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 
     """
     measured, has_result = sample.known(metric)
     strata, of_total = (
-        moments(values, values.y[:, 0]) for values in (measured, following(sample, metric)[0])
+        moments(values, values.y[:, 0]) for values in (measured, select_durations(sample, metric)[0])
     )
     sizes = sample.planned.copy()
     sizes[has_result] = np.maximum(
@@ -68,7 +76,7 @@ def sizes_for(strata: Moments, uncertainty: Interval, epsilon: float, confidence
     metric counts, as the time that it takes elsewhere.
     """
     launches, total = strata.launches, strata.totals.sum(axis=-1)
-    nu = np.fmax(uncertainty.effective_df, _LEAST_FREEDOM)
+    nu = np.fmax(uncertainty.effective_df, _LEAST_DF)
     target_var = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
     x_total = float((launches * strata.mean_x).sum())
     of_shown = (strata.totals * (strata.mean_x > 0)).sum(axis=-1)
@@ -153,7 +161,7 @@ def top_up(
             f"{other_error:.3f}",
             remedy="check more launches of a cold check, or project and predict less",
         )
-    sizes = next_sizes(sample_of(plan, results), total.metric, left, total.confidence)
+    sizes = next_sizes(build_sample(plan, results), total.metric, left, total.confidence)
     # A launch that the simulator began and did not end has an id in the results, and is to be run again.
     has_value = np.isfinite(results.metrics[total.metric])
     unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
@@ -180,7 +188,7 @@ def enlarged(
     simulated : the launches that are not to be run again.
     """
     _refuse_picked(plan)
-    profile = original_of(plan, progress)
+    profile = read_original(plan, progress)
     counts = count_durations(profile, plan.grouping, plan.options.region, progress)
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
@@ -205,7 +213,7 @@ def enlarged(
     )
 
 
-def original_of(plan: PlanFile, progress: Progress | None = None) -> Profile:
+def read_original(plan: PlanFile, progress: Progress | None = None) -> Profile:
     """Return the profile that more launches are drawn from; PlanFileError where it is not found as it was."""
     profile, why_not = find_original(plan, progress)
     if profile is None:

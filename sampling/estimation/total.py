@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.caches import Caches, caches_of, unlike_caches, warmed
+from sampling.estimation.caches import Caches, describe_caches, unlike_caches, warmed
 from sampling.estimation.interval import (
     OTHER_CYCLES,
     Estimate,
@@ -142,10 +142,10 @@ def estimate_plan(
     if confidence is None:
         confidence = plan.options.confidence
     confidence = PlanRequest(confidence=confidence).confidence
-    caches = caches_of(plan, results)
+    caches = describe_caches(plan, results)
     results, error = with_projections(results, projection_error)
     results = warmed(results, caches.check)
-    sample = sample_of(plan, results)
+    sample = build_sample(plan, results)
     has_values = ~np.isnan(sample.y).all(axis=0)
     names = [name for name in np.array(sample.metrics)[has_values].tolist() if name != IS_PROJECTED]
     if not names:
@@ -203,7 +203,7 @@ def estimate_plan(
     )
 
 
-def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
+def build_sample(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     """Return the simulated launches in the plan's strata, with the spreads that the plan declares.
 
     Cycles per nanosecond vary by the noise floor within a stratum, by 0.1 too where its launches have several
@@ -351,7 +351,7 @@ def _speedup(
     plan: PlanFile, results: SimulatedLaunches, caches: Caches, against: SimulatedLaunches, confidence: float
 ) -> tuple[Estimate, Ratio]:
     """Return the cycles of the other results, and those of these over them."""
-    other_caches = caches_of(plan, against)
+    other_caches = describe_caches(plan, against)
     against = warmed(against, other_caches.check)
     if CYCLES not in results.metrics or CYCLES not in against.metrics:
         raise OptionError("a speedup needs the cycles of both results")
@@ -363,7 +363,7 @@ def _speedup(
     if np.isnan(sum(cycles.values())).all():
         raise AnalysisError("the two results have no launch of the plan in common")
     if plan.is_random:
-        sample = sample_of(plan, run_pair)
+        sample = build_sample(plan, run_pair)
         other_total = estimate(sample, OTHER_CYCLES, confidence, topped_up_to=plan.topped_up_to)
         ratio = ratio_of_totals(sample, "speedup", CYCLES, OTHER_CYCLES, confidence)
     else:
@@ -389,5 +389,5 @@ def _with_own_reads(
         "own"
     }:
         return None
-    total = estimate(sample_of(plan, repeated), CYCLES, confidence, topped_up_to=plan.topped_up_to)
+    total = estimate(build_sample(plan, repeated), CYCLES, confidence, topped_up_to=plan.topped_up_to)
     return None if total.is_incomplete else total

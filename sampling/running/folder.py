@@ -21,7 +21,7 @@ from msgspec import structs
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
-from sampling.estimation.top_up import original_of
+from sampling.estimation.top_up import read_original
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, PlannedLaunch, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
 from sampling.running.job import Job, write_whole
@@ -132,7 +132,7 @@ class RunFolder:
     def check_growth(self, plan: PlanFile) -> None:
         """Raise PlanFileError where a target may need more launches, and the profile is not found."""
         if self.request.target is not None:
-            original_of(self.with_path(plan), self.request.choices.progress)
+            read_original(self.with_path(plan), self.request.choices.progress)
 
     def with_path(self, plan: PlanFile) -> PlanFile:
         """Return a plan of the folder as if it lay where the plan that was asked for lies."""

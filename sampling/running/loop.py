@@ -16,9 +16,9 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.given_up import GivenUp, kernels_given_up, of_the_rest, without
+from sampling.estimation.given_up import GivenUp, estimate_rest, kernels_given_up, without
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
-from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
+from sampling.estimation.total import PlanEstimate, build_sample, estimate_plan
 from sampling.running.folder import RunFolder
 from sampling.running.job import Job
 from sampling.running.local import LocalProcesses
@@ -101,7 +101,7 @@ class Loop:
             rest = estimate_plan(
                 without(plan, self.given_up), join_results(plan, runs, self.folder.manifests)
             )
-            self.estimate = of_the_rest(rest, plan, self.given_up, self.request.assume_like)
+            self.estimate = estimate_rest(rest, plan, self.given_up, self.request.assume_like)
         target, estimate = self.request.target, self.estimate
         if target is None or estimate is None or any(job.is_check for job in self.pending()):
             return False
@@ -252,7 +252,7 @@ class Loop:
         is_gone[[stratum for kernel in self.given_up for stratum in kernel.strata]] = True
         needed = planned.copy()
         if estimate is not None and target is not None:
-            sample = replace(sample_of(estimate.plan, estimate.results), planned=planned[~is_gone])
+            sample = replace(build_sample(estimate.plan, estimate.results), planned=planned[~is_gone])
             if left := sampling_left(target, estimate.beside_sampling):
                 # Of what was simulated, which is less than a total that assumes something.
                 left *= estimate.main.total / float(estimate.main.stratum_total.sum())

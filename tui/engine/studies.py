@@ -215,7 +215,7 @@ def survey_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Surv
     unset, looked_at = PlanRequest(), part_names(Part.SEED, Part.SELECTION, Part.READING)
     unused = [
         flags(name)[0]
-        for name in options.asked
+        for name in options.request_names
         if name not in {*looked_at, "method"} and getattr(request, name) != getattr(unset, name)
     ]
     notes((f"{flag}: not used without --plan" for flag in unused), quiet=options.quiet)

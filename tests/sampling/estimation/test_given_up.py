@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from sampling.estimation.given_up import kernels_given_up, of_the_rest, without
+from sampling.estimation.given_up import estimate_rest, kernels_given_up, without
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.results import SimulatedLaunches
@@ -96,7 +96,7 @@ def estimated(plan: PlanFile, *, like: str | None = None) -> PlanEstimate:
     ran = [each for each in plan.drawn if each.name != "a"]
     cycles = np.array([each.duration_ns * (3.0 if each.name == "b" else 4.0) for each in ran])
     results = SimulatedLaunches(np.array([each.id for each in ran]), {"cycles": cycles})
-    return of_the_rest(estimate_plan(without(plan, given_up), results), plan, given_up, like)
+    return estimate_rest(estimate_plan(without(plan, given_up), results), plan, given_up, like)
 
 
 def test_a_total_of_the_rest_says_of_how_much_it_is(plan: PlanFile) -> None:

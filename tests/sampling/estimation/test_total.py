@@ -19,8 +19,8 @@ from sampling.estimation.total import (
     NOT_RANDOM,
     PlanEstimate,
     budgeted,
+    build_sample,
     estimate_plan,
-    sample_of,
     share_projected,
     with_projections,
 )
@@ -87,12 +87,12 @@ def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) ->
     for asked, within, between in ((plan, 0.1, 0.3), (none, 0.02, 0.3), (by_name, 0.05, 0.3)):
         kinds = [(stratum.signatures > 1, stratum.pooled) for stratum in asked.strata]
         declared = [within**2 + 0.1**2 * several + between**2 * pooled for several, pooled in kinds]
-        assert sample_of(asked, simulated(asked)).declared == pytest.approx(declared)
+        assert build_sample(asked, simulated(asked)).declared == pytest.approx(declared)
         assert {(False, False), (True, True)} <= set(kinds)
     assert (True, False) in kinds
     # Of a random plan all kernels are in one stratum; other methods declare nothing of their own.
     whole = written(method="random", set=("random.launches=30",))
-    assert sample_of(whole, simulated(whole)).declared == pytest.approx([0.05**2 + 0.1**2 + 0.3**2])
+    assert build_sample(whole, simulated(whole)).declared == pytest.approx([0.05**2 + 0.1**2 + 0.3**2])
 
 
 def test_launches_without_a_result_are_named_and_their_time_said(written: Written) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.estimation.caches import caches_of
+from sampling.estimation.caches import describe_caches
 from sampling.estimation.total import estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
@@ -83,7 +83,7 @@ def seen(plan: PlanFile, *states: str) -> SimulatedLaunches:
 def test_a_total_says_how_its_launches_began(
     ten: PlanFile, states: tuple[str, ...], state: str, is_cold: bool, words: str
 ) -> None:
-    found = caches_of(ten, seen(ten, *states))
+    found = describe_caches(ten, seen(ten, *states))
     assert (found.state, found.kind == "cold") == (state, is_cold)
     assert words in found.said
     assert bool(found.said) == bool(words)
@@ -140,7 +140,7 @@ def test_a_check_has_no_bias_and_its_interval_holds(pairs: int, spread: float) -
     for seed in range(150):
         plan = made(seed)
         results, truth = both_ways(plan, pairs, spread, seed)
-        check = caches_of(plan, results).check
+        check = describe_caches(plan, results).check
         assert check is not None
         assert check.pairs == pairs
         errors.append(check.ratio / truth - 1)
@@ -182,7 +182,7 @@ def test_a_pair_of_which_one_is_missing_is_none(
     lines = [f"{id_},{int(id_) + 1},{state}" for id_, _, state in (row.split(",") for row in rows)]
     manifest.write_text("\n".join(["id,simulator_id,caches", *lines, ""]))
     found = read_result_files(ten, [str(results)], manifests=[str(manifest)])
-    check = caches_of(ten, found).check
+    check = describe_caches(ten, found).check
     assert check is not None
     assert (check.pairs, check.ratio) == (pairs, pytest.approx(0.9))
     assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True))[5] == (
