@@ -178,7 +178,7 @@ def test_what_no_one_foresaw_is_1_and_keeps_its_traceback_in_a_file(
     def broken(*_: object) -> None:
         raise RuntimeError("broken\non two lines")
 
-    monkeypatch.setattr("sampling.methods.description.describe_methods", broken)
+    monkeypatch.setattr("sampling.methods.description.method_names", broken)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run = kernelpoint("methods", "--format", "table", "-q")
     assert (run.code, run.err.count("\n")) == (1, 1)

@@ -336,7 +336,7 @@ def test_a_compressed_file_that_inflates_without_end_is_refused(
 ) -> None:
     content = b"0x80\n" + b"\n" * (24 << 20)
     assert lines_in(tmp_path, compress(content)) == [1], "less than what harms anybody"
-    monkeypatch.setattr(inflated, "HARMLESS_BYTES", 1 << 20)
+    monkeypatch.setattr(input_file, "HARMLESS_BYTES", 1 << 20)
     assert "inflates without end" in refusal(tmp_path, compress(content)).message
     regular = "".join(f"{number}\n" for number in range(300_000))
     assert len(lines_in(tmp_path, compress(regular.encode()))) == 300_000
