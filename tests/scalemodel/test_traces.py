@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
-from sampling.readers import inflated, input_file
+from sampling.readers import input_file
 from scalemodel.accesses import AddressTrace
 from scalemodel.traces import TraceFormat, read_address_trace
 
