@@ -26,7 +26,6 @@ from tui.output.blocks import Block, Listing
 from tui.output.writer import Answer, Canvas, named
 from tui.terminal.printable import Column, is_ascii, printable, shortened
 from tui.text.groups import clusters_of_group, group_columns
-from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import Part, with_selection
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
@@ -388,7 +387,7 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     name = printable(f"{'iteration ' if is_iteration else ''}{listed.paths.name(path)}")
     place = f"{chosen}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
     room = width - len(place)
-    return place + cut(name, room, ELLIPSIS[is_ascii()]) if room > 0 else place[:width]
+    return place + shortened(name, room) if room > 0 else place[:width]
 
 
 def range_words(forest: RangeForest, path: int) -> str:
