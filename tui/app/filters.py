@@ -33,7 +33,7 @@ _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit
 _MOST_NAMES = 50
 
 
-def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionField, str], ...]:
+def list_filters(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionField, str], ...]:
     """Return the filters of a profile, each with a sentence on it, in the order in which they are shown.
 
     `names`: the ranges to step through: None, and more once they are read.
@@ -43,9 +43,6 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
     here = [listed(list(map(str, numbers))) for numbers in (devices, processes)]
     ranges = "this NVTX or annotation range, or of those that contain the text; + and - go through names."
     patterns = "a regular expression; several with blanks between."
-    metrics = (
-        "Files with metrics of the launches, for methods that look at them; several with blanks between."
-    )
     return (
         (
             choice("group_by", tuple(GroupBy), tuple(GroupBy)),
@@ -85,20 +82,20 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
             OptionField("min_duration", _nanoseconds, lambda value: f"{value or ''}", _next_least),
             "Only launches that last so many nanoseconds or more.",
         ),
-        (
-            OptionField(
-                "features",
-                _files,
-                shlex.join,
-                # Methods that draw at random look at durations alone.
-                unused=lambda options: (
-                    NOT_USED if options.features and method_named(options.method).draws_at_random else ""
-                ),
-                is_path=True,
-            ),
-            metrics,
-        ),
+        (_metric_files(), _METRICS),
     )
+
+
+_METRICS = "Files with metrics of the launches, for methods that look at them; several with blanks between."
+
+
+def _metric_files() -> OptionField:
+    """Return the field for files with metrics; methods that draw at random look at durations alone."""
+
+    def say_unused(options: SampleOptions) -> str:
+        return NOT_USED if options.features and method_named(options.method).draws_at_random else ""
+
+    return OptionField("features", _files, shlex.join, unused=say_unused, is_path=True)
 
 
 def _numbers(name: str, there: list[int]) -> OptionField:
@@ -199,7 +196,7 @@ class FiltersScreen(Screen[None]):
         self._profile, self._options = profile, session.options
         #: Of the profile's ranges, after None; no more until they are read.
         self.names: list[str | None] = [None]
-        self._filters = filters_of(profile, self.names)
+        self._filters = list_filters(profile, self.names)
         self._soon = Soon(self, self._plan)
         self._asked: SampleOptions | None = None
 

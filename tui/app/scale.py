@@ -24,7 +24,7 @@ from sampling.parallel import Progress
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
 from tui.app.planning import printed_options
-from tui.app.prompt import Answer, Prompt
+from tui.app.prompt import Prompt, PromptField
 from tui.app.session_app import start
 from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
@@ -255,7 +255,7 @@ class ScaleWords(VerticalScroll):
 class FilePrompt(Prompt):
     """Asks for a table, or for the logs of runs."""
 
-    ASKS = (Answer("file", "File: ", takes_several=True),)
+    FIELDS = (PromptField("file", "File: ", takes_several=True),)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         return "A CSV or TOML, or the logs of two GPUs; tab completes, esc leaves", "A CSV or TOML"
@@ -264,7 +264,7 @@ class FilePrompt(Prompt):
 class PeakPrompt(Prompt):
     """Asks for the peak IPC of an SM."""
 
-    ASKS = (Answer("peak", "Peak IPC of an SM: ", is_path=False),)
+    FIELDS = (PromptField("peak", "Peak IPC of an SM: ", is_path=False),)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         return ("The most instructions a cycle; empty where it is not known",)

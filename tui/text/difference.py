@@ -22,7 +22,7 @@ from tui.options.look import DifferenceOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, shortened
-from tui.text.labels import KernelLabels, Place, place_lines, places_of_groups
+from tui.text.labels import KernelLabels, Place, group_places, place_lines
 from tui.text.profile import Part
 
 _LEAST_LABEL = 12
@@ -165,7 +165,7 @@ def _shapes(found: Difference, kernel: MatchedKernel) -> str:
 def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
     most = options.top or MOST_ROWS
-    places = places_of_groups(found.kernels)
+    places = group_places(found.kernels)
     keys = [kernel.key + _shapes(found, kernel) for kernel in found.kernels[:most]]
     yield changed_sentence(found)
     yield from why_sentences(found)

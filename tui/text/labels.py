@@ -384,7 +384,7 @@ def place_names(places: Iterable[Place], *, ranks: bool) -> dict[Place, str]:
     return {place: f"{word}{place[0]} gpu{place[1]}" for place in known}
 
 
-def places_of_groups(groups: Sequence[KernelGroup]) -> dict[Place, str]:
+def group_places(groups: Sequence[KernelGroup]) -> dict[Place, str]:
     """Return the same of the processes and devices of kernel groups."""
     ranks = any(group.place.startswith("rank") for group in groups)
     return place_names(((group.process, group.device) for group in groups), ranks=ranks)
@@ -405,7 +405,7 @@ def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str | None] 
     return lines
 
 
-def labels_of_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]) -> RowLabel:
+def label_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]) -> RowLabel:
     """Return what makes the label of a row: its beginning, and the kernel that follows, None for none."""
 
     def label(number: int, room: int) -> str:
@@ -416,11 +416,11 @@ def labels_of_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]
     return label
 
 
-def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabel:
+def label_kernels(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabel:
     """Return what makes the labels of rows that are kernels, the same for equal ones."""
     listed = [KernelGroup("", of.name, of.grid, of.block, of.process, of.device) for of in kernels]
     index = {key: number for number, key in enumerate(dict.fromkeys(listed))}
-    return labels_of_rows(KernelLabels(list(index), places), [("", index[key]) for key in listed])
+    return label_rows(KernelLabels(list(index), places), [("", index[key]) for key in listed])
 
 
 def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
@@ -428,7 +428,7 @@ def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int
     whole = printable(f"{text} {groups[index].key}")
     if len(whole) <= width:
         return whole
-    labels = KernelLabels(groups, places_of_groups(groups))
+    labels = KernelLabels(groups, group_places(groups))
     return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
 
 

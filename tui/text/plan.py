@@ -41,7 +41,7 @@ from tui.output.writer import Answer, named
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
 from tui.text.groups import devices_named, group_row, kernel_labels, places_of, short_group_listing
-from tui.text.labels import key_parts, labels_of, labels_of_rows
+from tui.text.labels import key_parts, label_kernels, label_rows
 from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
@@ -459,14 +459,14 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         Column("CoV", [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]),
         Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
-    return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
+    return Listing(figures, "kernel group", label_rows(kernel_labels(study), rows))
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
     """Return the drawn launches: which they are, what they took and what they stand for."""
     id_, *others = launch_figures(launches)
     stratum = Column("stratum", [str(number) for number in plan.stratum.tolist()])
-    return Listing((id_, stratum, *others), "kernel", labels_of(launches, places_of(study)))
+    return Listing((id_, stratum, *others), "kernel", label_kernels(launches, places_of(study)))
 
 
 def launch_figures(launches: Sequence[PlannedLaunch]) -> tuple[Column, ...]:

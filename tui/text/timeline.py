@@ -18,7 +18,7 @@ from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put
 from tui.charts.quantities import count, duration, duration_range, share
-from tui.charts.timeline import LEFT, RIGHT, RunAxis, clusters_of, timeline_chart
+from tui.charts.timeline import LEFT, RIGHT, RunAxis, number_clusters, timeline_chart
 from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
@@ -67,7 +67,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
 def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
     """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
     clusters = clusters_of_group(timeline.study, timeline.group)
-    return replace(timeline, cluster=clusters_of(timeline.launches.duration_ns, clusters))
+    return replace(timeline, cluster=number_clusters(timeline.launches.duration_ns, clusters))
 
 
 def drift_of(timeline: GroupTimeline) -> bool:
