@@ -18,7 +18,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tui.app.app import KernelPointApp
-from tui.app.running import session_of
+from tui.app.running import open_session
 from tui.options.look import OpenOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -62,7 +62,7 @@ SCENES = (
 async def picture(scene: Scene, size: tuple[int, int], *, ascii_only: bool = False) -> tuple[str, str]:
     """Return the screen as SVG and as text; the profile is looked for in the current folder."""
     profiles = () if scene.profile is None else (scene.profile,)
-    session = replace(session_of(profiles, OpenOptions()), ascii_only=ascii_only)
+    session = replace(open_session(profiles, OpenOptions()), ascii_only=ascii_only)
     app = KernelPointApp(session, view=scene.view)
     async with app.run_test(size=size) as pilot:
         await _settled(app, pilot)

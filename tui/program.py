@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> int:
             # It brings the options of all commands, which `--help` does without.
             from tui.options.command_line import error_text
 
-            return diagnostics.exit_code_of(error, error_text(error))
+            return diagnostics.error_exit_code(error, error_text(error))
         # A parser's message without its full stop, and without the mark of the library below it.
         message = usage().rstrip(".").replace("Value error, ", "")
         if of_kernels := _of_kernels(error):

@@ -25,7 +25,7 @@ from tui.app.app import KernelPointApp
 from tui.app.difference import DifferenceScreen
 from tui.app.groups import TableColumns
 from tui.app.plan import PlanScreen
-from tui.app.running import session_of
+from tui.app.running import open_session
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.timeline import TimelineScreen
 from tui.app.view import ViewScreen
@@ -92,7 +92,7 @@ async def opened(
     `changes` are other fields of the session.
     """
     profiles = () if path is None else (path,)
-    session = session_of(profiles, options or OpenOptions())
+    session = open_session(profiles, options or OpenOptions())
     app = KernelPointApp(replace(session, ascii_only=ascii_only, **changes), view=view)
     wanted = next(each.screen for each in VIEWS if each.name == view)
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -24,7 +24,7 @@ from tui.app import groups, planning, wording
 from tui.app.app import KernelPointApp
 from tui.app.groups import GroupsScreen, GroupTable
 from tui.app.planning import load_study
-from tui.app.running import session_of
+from tui.app.running import open_session
 from tui.app.view import HelpScreen
 from tui.app.widgets import Chart
 from tui.options.choices import GroupSort
@@ -227,7 +227,7 @@ async def test_a_view_asked_for_while_reading_opens_once_all_is_read(
         return load_study(*given)
 
     monkeypatch.setattr(planning, "load_study", waiting)
-    app = KernelPointApp(session_of((resnet,), OpenOptions()))
+    app = KernelPointApp(open_session((resnet,), OpenOptions()))
     async with app.run_test() as pilot:
         await wait_for(pilot, lambda: "Reading" in screen_text(app), "the profile is read")
         await pilot.press("3")
@@ -248,7 +248,7 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
                 cancelled.set()
 
         monkeypatch.setattr(planning, "load_study", never_ends)
-        app = KernelPointApp(session_of((resnet,), OpenOptions()))
+        app = KernelPointApp(open_session((resnet,), OpenOptions()))
         async with app.run_test() as pilot:
             await wait_for(pilot, lambda app=app: "25 %" in screen_text(app), "progress")  # type: ignore[misc]
             assert "reading on and on" in screen_text(app)
@@ -260,7 +260,7 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
 async def test_a_file_that_is_no_profile_ends_the_app_with_its_error(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no profile")
-    app = KernelPointApp(session_of((str(file),), OpenOptions()))
+    app = KernelPointApp(open_session((str(file),), OpenOptions()))
     async with app.run_test() as pilot:
         await wait_for(pilot, lambda: app.failure is not None, "the failure arrives")
     assert isinstance(app.failure, ProfileError)

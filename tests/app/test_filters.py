@@ -16,7 +16,7 @@ from sampling.plan.request import PlanRequest
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
-from tui.app.filters import FiltersScreen, filters_of
+from tui.app.filters import FiltersScreen, list_filters
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.ranks import RanksScreen
 from tui.options.command_line import error_text
@@ -159,7 +159,7 @@ WRONG = (
 
 
 def field_of(profile: str, name: str) -> OptionField:
-    rows = filters_of(read_profile((profile,)), [None])
+    rows = list_filters(read_profile((profile,)), [None])
     return next(field for field, _ in rows if field.name == name)
 
 

@@ -34,11 +34,11 @@ from tui.app.compare import (
     CANNOT_RUN,
     CompareScreen,
     Findings,
-    asked_of,
+    comparison_options,
     what_to_say,
 )
 from tui.app.state import Session
-from tui.app.widgets import Chart, Table, Words
+from tui.app.widgets import Chart, Note, Table
 from tui.charts.grid import SELECTED
 from tui.options.choices import CompareSort
 from tui.options.look import OpenOptions
@@ -66,7 +66,7 @@ def chart_of(app: App) -> Chart:
 
 
 def words_of(app: App) -> str:
-    return app.screen.query_one("#method-words", Words).text
+    return app.screen.query_one("#method-words", Note).text
 
 
 async def compared(pilot: Running, app: App) -> None:
@@ -345,7 +345,7 @@ def known_of(profile: str, methods: tuple[str, ...]) -> tuple[Findings, Session]
     asked = SampleOptions(profiles=(profile,))
     study = planning.load_study(asked, {}, lambda *_: None)
     session = Session(asked, study=study)
-    wanted = asked_of(session)
+    wanted = comparison_options(session)
     comparison = compare.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
     rows = [comparison.compare(method).record(profile, None) for method in methods]
     return Findings(wanted, methods, rows=tuple(rows), ending="done"), session

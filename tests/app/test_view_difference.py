@@ -15,8 +15,8 @@ from sampling.plan.request import PlanRequest
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
 from tui.app import difference
-from tui.app.difference import DifferenceScreen, asked_of, kernel_table
-from tui.app.running import session_of
+from tui.app.difference import DifferenceScreen, difference_options, kernel_table
+from tui.app.running import open_session
 from tui.app.widgets import Table
 from tui.engine.looking import found_difference
 from tui.options.choices import DifferenceSort
@@ -79,7 +79,7 @@ def test_what_is_asked(
     options: OpenOptions, typed: str, said: tuple[str, str, str | None], tmp_path: Path
 ) -> None:
     (tmp_path / "open.csv").touch()
-    asked = asked_of(session_of((str(tmp_path / "open.csv"),), options), typed)
+    asked = difference_options(open_session((str(tmp_path / "open.csv"),), options), typed)
     names = [name.removeprefix(f"{tmp_path}/") for name in (asked.before, asked.after)]
     assert (*names, asked.request.launches) == said
     assert (asked.request.device, asked.request.range) == (options.request.device, None)
@@ -95,7 +95,7 @@ def test_what_is_asked(
 )
 def test_what_cannot_be_asked(profiles: tuple[str, ...], typed: str, said: str) -> None:
     with pytest.raises(OptionError, match=said):
-        asked_of(session_of(profiles, OpenOptions()), typed)
+        difference_options(open_session(profiles, OpenOptions()), typed)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

@@ -17,7 +17,7 @@ from tests.app.driving import App, Running, printed, screen_text, study_in, wait
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app import plan_panes as panes
 from tui.app.plan_panes import BudgetPrompt, options_asked
-from tui.app.prompt import AnswerInput
+from tui.app.prompt import PromptInput
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 
@@ -41,7 +41,7 @@ def typed(budget: str, slowdown: str) -> dict[str, str]:
 
 async def ask(pilot: Running, app: App, budget: str, slowdown: str = "") -> None:
     await pilot.press("B")
-    await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "it asks")
+    await wait_for(pilot, lambda: isinstance(app.focused, PromptInput), "it asks")
     await pilot.press("ctrl+a", "ctrl+k", *budget, "tab", "ctrl+a", "ctrl+k", *slowdown, "tab", "enter")
 
 

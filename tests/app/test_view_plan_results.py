@@ -29,7 +29,7 @@ from tests.small_plans import options_of, plan_of_strata, stratum
 from tui import cli
 from tui.app import planning, results
 from tui.app.plan_details import whose_options
-from tui.app.prompt import AnswerInput
+from tui.app.prompt import PromptInput
 from tui.app.results import (
     Answers,
     Known,
@@ -40,9 +40,9 @@ from tui.app.results import (
     pane_command,
     pane_text,
     pane_title,
-    table_of,
+    results_table,
 )
-from tui.app.running import session_of
+from tui.app.running import open_session
 from tui.app.state import Session
 from tui.app.widgets import ListingTable as PlanList
 from tui.engine.plan_files import open_plan, options_of_plan
@@ -80,7 +80,7 @@ async def open_results(pilot: Running, app: App, results: str, target: str = "")
 
 async def ask(pilot: Running, app: App) -> None:
     await pilot.press("o")
-    await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "it asks")
+    await wait_for(pilot, lambda: isinstance(app.focused, PromptInput), "it asks")
 
 
 def results_of(app: App) -> ResultsScreen:
@@ -241,7 +241,7 @@ def known(**given: object) -> Known:
 
 def typed(results: str = "", **answers: str) -> Answers:
     """The fields of the form, empty but for these and the plan's name."""
-    return dict.fromkeys((asked.name for asked in ResultsForm.ASKS), "") | {
+    return dict.fromkeys((asked.name for asked in ResultsForm.FIELDS), "") | {
         "plan": "plan.json",
         "results": results,
         **answers,
@@ -252,7 +252,7 @@ LARGER = ToppedUp("{}", (launch(3, "gemm", 1000, 3.3), launch(4, "gemm", 1000, 3
 
 
 def test_groups_are_set_against_the_profile() -> None:
-    listing, words = table_of(ResultsPane.GROUPS, known())
+    listing, words = results_table(ResultsPane.GROUPS, known())
     assert listing is not None
     assert words == ""
     assert listing.head(80).split() == [*("simulated", "profiled", "cycles/ns", "within", "kernel", "group")]
@@ -263,7 +263,7 @@ def test_groups_are_set_against_the_profile() -> None:
 
 
 def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
-    listing, _ = table_of(ResultsPane.GROUPS, known(found=found(without=(0, 10, 11))))
+    listing, _ = results_table(ResultsPane.GROUPS, known(found=found(without=(0, 10, 11))))
     assert listing is not None
     assert listing.row(0, 80).split()[0] == "-", "there is no whole to have a share of"
     assert listing.row(0, 80).split()[-2:] == ["1", "gemm"]
@@ -272,7 +272,7 @@ def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
 
 def test_picked_launches_have_no_groups() -> None:
     picked = known(found=found(method="first-instructions"))
-    listing, words = table_of(ResultsPane.GROUPS, picked)
+    listing, words = results_table(ResultsPane.GROUPS, picked)
     assert listing is None
     assert "picked" in words
     assert words in pane_text(ResultsPane.GROUPS, picked, CANVAS)
@@ -292,14 +292,14 @@ def test_picked_launches_have_no_groups() -> None:
     ],
 )
 def test_why_there_is_nothing_to_run_next(of: Known, said: str) -> None:
-    listing, words = table_of(ResultsPane.NEXT, of)
+    listing, words = results_table(ResultsPane.NEXT, of)
     assert listing is None
     assert said in words
 
 
 def test_what_to_run_next() -> None:
     more = known(asked=EstimateOptions(plan="plan.json", results=("a.log",), target=0.001), larger=LARGER)
-    listing, _ = table_of(ResultsPane.NEXT, more)
+    listing, _ = results_table(ResultsPane.NEXT, more)
     assert listing is not None
     assert [listing.row(row, 80).split()[0] for row in (0, 1)] == ["3", "4"]
     totals = " ".join(pane_text(ResultsPane.TOTALS, more, CANVAS).split())
@@ -429,7 +429,7 @@ def made(line: str = "", name: str = "plan.json") -> str:
 
 def session_with(plan: str, profiles: tuple[str, ...] = (), results: tuple[str, ...] = ()) -> Session:
     opened = open_plan(plan, profiles, results)
-    return replace(session_of(opened.profiles, options_of_plan(opened, OpenOptions())), plan=opened)
+    return replace(open_session(opened.profiles, options_of_plan(opened, OpenOptions())), plan=opened)
 
 
 async def test_a_plan_opens_in_view_3_and_its_results_over_it() -> None:

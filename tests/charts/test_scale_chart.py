@@ -148,7 +148,7 @@ def test_the_interval_is_a_bar_from_low_to_high() -> None:
     values = [100 / 8, 198 / 16, 390 / 32, 1500 / 64, last.low / 64, last.high / 64]
     values += [end / 32 for each in outcome.predictions[:1] for end in (each.low, each.high) if end]
     axis = value_axis(values, plot_of(grid)[0] - 1, log=False, percent=False)
-    assert rows.tolist() == list(range(1 + axis.row_of(last.high / 64), 2 + axis.row_of(last.low / 64)))
+    assert rows.tolist() == list(range(1 + axis.row_at(last.high / 64), 2 + axis.row_at(last.low / 64)))
 
 
 def test_a_bracket_without_a_top_is_open() -> None:
@@ -200,8 +200,8 @@ def test_an_axis_holds_its_values_and_labels_are_apart(
     values: list[float], rows: int, log: bool, percent: bool
 ) -> None:
     axis = value_axis(values, rows, log=log, percent=percent)
-    assert all(0 <= axis.row_of(value) < rows for value in values)
-    assert axis.row_of(max(values)) <= axis.row_of(min(values))
+    assert all(0 <= axis.row_at(value) < rows for value in values)
+    assert axis.row_at(max(values)) <= axis.row_at(min(values))
     places = [row for row, _ in axis.ticks]
     assert places
     assert places == sorted(places, reverse=True)

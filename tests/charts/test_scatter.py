@@ -122,7 +122,7 @@ def test_ticks_across_are_where_their_numbers_are(low: float, ratio: float, colu
     ticks = ticks_across(axis, label, columns + 5)
     values = {str(number): value for value, number in numbers.items()}
     for tick in ticks:
-        assert tick.column == columns + 5 - axis.row_of(values[tick.text])
+        assert tick.column == columns + 5 - axis.row_at(values[tick.text])
     assert len(ticks) >= 1
     assert [tick.column for tick in ticks] == sorted({tick.column for tick in ticks})
     assert all(0 <= tick.text_column <= columns + 6 - len(tick.text) for tick in ticks)

@@ -16,7 +16,7 @@ from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.request import PlanRequest
 from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
 from tui.app import planning
-from tui.app.running import session_of
+from tui.app.running import open_session
 from tui.engine.plan_files import find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.studies import study_as_asked
 from tui.options.files import is_plan
@@ -65,7 +65,7 @@ def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> 
     Path("mine.json").write_text(json.dumps({"method": "root", "overrides": rows}))
     plan = made(kernelpoint, "--method root --overrides mine.json", "decided.json")
     opened = open_plan(str(plan))
-    session = session_of(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0)))
+    session = open_session(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0)))
     assert session.request.overrides == "decided.json"
     assert session.options.slowdown == 5.0
     assert {group: dict(of) for group, of in session.overrides.items()} == {key: {"": "keep"}}
@@ -139,7 +139,7 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     assert kernelpoint(*line).code == 4
     opened = open_plan("more.json")
     options = options_of_plan(opened, OpenOptions())
-    session = replace(session_of(opened.profiles, options), plan=opened)
+    session = replace(open_session(opened.profiles, options), plan=opened)
     ((_, _, (words,)),) = planning.study_of(None, session, lambda *_: None)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words

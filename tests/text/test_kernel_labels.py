@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from sampling.reduction.grouping import KernelGroup
 from tests.drawing import in_ascii
+from tui.terminal.printable import cell_width, printable, shortened
 from tui.text import labels as labels_module
 from tui.text.labels import KernelLabels, key_parts, place_lines, place_names
 
@@ -77,16 +82,25 @@ def test_tiles_stay_where_a_name_has_no_room() -> None:
 @pytest.mark.parametrize(
     ("room", "shown"),
     [
-        (6, ["cunn…", "nccl…1"]),
-        (10, ["cunn_Soft…", "nccl…LL_1"]),
+        (6, ["cunn…d", "nccl…1"]),
+        (11, ["…SoftMax…", "…AllReduce…"]),
         (16, ["cunn_SoftMax…", "nccl…AllReduce…1"]),
         (26, ["cunn_SoftMaxForward", "ncclDevKernel_AllReduce…1"]),
         (None, ["cunn_SoftMaxForward", "ncclDevKernel_AllReduce_RING_LL_1"]),
     ],
 )
-def test_a_name_fills_its_room_and_is_cut_where_a_word_ends(room: int | None, shown: list[str]) -> None:
+def test_the_work_stays_then_the_beginning_then_what_else_fits(room: int | None, shown: list[str]) -> None:
     softmax = "void (anonymous namespace)::cunn_SoftMaxForward<4, float, Epilogue>(float *)"
     assert labels([softmax, "ncclDevKernel_AllReduce_RING_LL_1(ncclDevComm*)"], room) == shown
+
+
+def test_the_word_of_the_work_is_shown_wherever_it_stands() -> None:
+    (name,) = labels(["void fmha_cutlassF_f16_aligned_64x64_rf_sm80(Params)"], 20)
+    assert name == "fmha_cutlassF…64x64…"
+    # In the template arguments, though nothing has to be told apart.
+    assert labels(["void Kernel2<Traits, fused_bmm_op<4> >(int)"], 24) == ["Kernel2 fused_bmm_op"]
+    assert labels(["void gemm<A>(int)", "void gemm<B>(int)"]) == ["gemm A", "gemm B"]
+    assert labels(["void Kernel2<Traits>(int)"]) == ["Kernel2 Traits"]
 
 
 def test_mangled_names_are_told_apart_by_what_they_read() -> None:
@@ -104,8 +118,8 @@ def test_numbers_flags_and_casts_tell_apart() -> None:
         "sort false",
     ]
     assert labels(["void t_g<Shape<64, 64, 8>>()", "void t_g<Shape<64, 8, 64>>()"]) == [
-        "t_g 64x64x8",
-        "t_g 64x8x64",
+        "t_g Shape,64x64x8",
+        "t_g Shape,64x8x64",
     ]
     assert labels(["void copy(int)", "void copy(float)"]) == ["copy int", "copy float"]
     assert labels(["void one::copy(int)", "void two::copy(int)"]) == ["copy one", "copy two"]
@@ -204,17 +218,87 @@ def test_labels_fit_and_differ(names: list[str], room: int, ascii_only: bool) ->
         assert len(set(whole)) == len(names)
 
 
+NUMBERED = 4
+PART = st.sampled_from(["sm80", "xmma", "f32f32", "tn", "n", "128x64", "stage3", "Policy", "kernel", "ab"])
+WORK = st.sampled_from(["sgemm", "bmm", "attention", "LayerNorm", "s1688gemm", "softmax"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(PART, max_size=9), WORK, st.lists(PART, max_size=9)), max_size=9),
+    st.booleans(),
+)
+def test_the_word_of_the_work_stays_wherever_it_has_room(
+    parts: list[tuple[list[str], str, list[str]]], ascii_only: bool
+) -> None:
+    names = {"_".join([*before, work, *after]): work for before, work, after in parts}
+    for room in (*range(8, 24), 40, 80):
+        for label, work in zip(in_ascii(ascii_only, labels, names, room), names.values(), strict=True):
+            assert len(label) <= room
+            assert work in label or room < len(work) + 2
+        if room >= 11 + NUMBERED:
+            assert len(set(in_ascii(ascii_only, labels, names, room))) == len(names)
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_wide_letters_keep_their_columns(ascii_only: bool) -> None:
+    names = [f"\u6838\u5fc3_gemm_\u5377\u79ef\u5c42_{end}" for end in ("\u4e00", "\u4e8c", "tail")]
+    for room in range(4, 40):
+        for name, label in zip(names, in_ascii(ascii_only, labels, names, room), strict=True):
+            assert cell_len(label) <= room
+            assert "gemm" in label or room < len("gemm") + 2, name
+
+
+@given(st.text(max_size=30), st.integers(0, 30))
+def test_a_text_is_shortened_to_its_columns(text: str, width: int) -> None:
+    short = shortened(text, width)
+    assert cell_width(short) <= width
+    assert short == printable(text) or width <= cell_width(printable(text))
+
+
 def test_each_of_many_names_is_compared_once_and_with_few(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[list[str]] = []
 
-    def words_of_names(names):
+    def spy(names):
         compared.append(list(names))
-        return found(names)
+        return name_pieces(names)
 
-    found = labels_module.words_of_names
-    monkeypatch.setattr(labels_module, "words_of_names", words_of_names)
+    name_pieces = labels_module.name_pieces
+    monkeypatch.setattr(labels_module, "name_pieces", spy)
     monkeypatch.setattr(labels_module, "_MOST_COMPARED", 10)
     names = [f"void f_g<float, A{number}>(int)" for number in range(95)]
     assert labels(names) == [f"f_g A{number}" for number in range(95)]
-    assert [name for some in compared for name in some] == names
+    assert [name for chunk in compared for name in chunk] == names
     assert max(map(len, compared)) == 10
+
+
+class Steps(Counter[str]):
+    """Counts as a counter does, and how much is counted in all."""
+
+    total_counted = 0
+
+    def __init__(self, things: Iterable[str] = ()) -> None:
+        things = list(things)
+        Steps.total_counted += len(things)
+        super().__init__(things)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "void f<{0}, float, true>(int)",
+        "void f<A{1}, B{2}, C{3}>(int)",
+        "void f<{1}, {2}, {3}, float, Traits<{1}> >(int)",
+    ],
+)
+def test_what_is_counted_grows_with_the_number_of_names_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels_module, "Counter", Steps)
+    counted = []
+    for size in (100, 800):
+        Steps.total_counted = 0
+        names = [name.format(number, number % 10, number // 10 % 10, number // 100) for number in range(size)]
+        labels_module.name_pieces(names)
+        counted.append(Steps.total_counted / size)
+    assert counted[1] <= 2 * counted[0]

@@ -26,7 +26,7 @@ from tui.app.planning import printed_options
 from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
-from tui.app.widgets import Chart, Rows, Runs, Table, Words, Written, marked, titled
+from tui.app.widgets import Chart, Note, Rows, Runs, Table, Written, marked, titled
 from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, fitted
@@ -100,7 +100,7 @@ def compare_methods(profile: Profile, begun: Findings, progress: Progress) -> It
 # What is said.
 
 
-def asked_of(session: Session) -> CompareOptions:
+def comparison_options(session: Session) -> CompareOptions:
     """Return what `compare` is to be given; in the app all files are one workload."""
     return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
 
@@ -121,7 +121,7 @@ def standing(findings: Findings | None, session: Session) -> str:
     if findings is None:
         return "[r] starts"
     far = f"{len(findings.rows)} of {len(findings.methods)}"
-    if findings.asked != asked_of(session):
+    if findings.asked != comparison_options(session):
         return "of the plan before; [r] compares anew"
     if not findings.ending:
         return f"{far}, [c] cancel"
@@ -151,7 +151,7 @@ def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session
     return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])
 
 
-def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
+def write_comparison(found: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
     """Return the heading and what writes the rows: methods that can run, the one under way, then the others.
 
     A method's letter stands before its figures, with the columns that have room, or before words.
@@ -167,7 +167,7 @@ def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width
         rows += [(text, PLAIN) for text in figures]
     rows += [(running, AXIS)] * bool(running)
     rows += [(str(row.reason), AXIS) for row in found.cannot_run]
-    methods = methods_of(found, running)
+    methods = list_methods(found, running)
 
     def write(row: int) -> Runs:
         mark = (" ", PLAIN) if methods[row] == CANNOT_RUN else method_mark(methods[row])
@@ -177,7 +177,7 @@ def lines_of(found: Blocks, running: str, order: tuple[CompareSort, bool], width
     return fitted(" " * _MARK_CELLS + heading, width), write
 
 
-def methods_of(found: Blocks, running: str) -> list[str]:
+def list_methods(found: Blocks, running: str) -> list[str]:
     """Return the method of each row; of several of one plan the first."""
     doing = [running.partition(":")[0]] if running else []
     without = [row.method for row in found.cannot_run]
@@ -207,7 +207,7 @@ class CompareScreen(TableScreen[CompareSort]):
     def __init__(self) -> None:
         super().__init__()
         self._table, self._scatter = Table[str](), Chart(id="scatter")
-        self._words = Words(id="method-words")
+        self._words = Note(id="method-words")
         self.findings: Findings | None = None
         self._explained = False
         #: The row that stands for all methods that cannot run.
@@ -233,7 +233,7 @@ class CompareScreen(TableScreen[CompareSort]):
         study = self.session.study
         if study is None:
             return
-        begun = Findings(asked_of(self.session), method_names(), doing="designing")
+        begun = Findings(comparison_options(self.session), method_names(), doing="designing")
         self._take(begun)
         task = partial(compare_methods, study.profile, begun)
         say = in_words(self._say_doing)
@@ -274,7 +274,7 @@ class CompareScreen(TableScreen[CompareSort]):
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"
         running = "" if findings is None else findings.running
-        keys, write = methods_of(found, running), partial(lines_of, found, running, self.order)
+        keys, write = list_methods(found, running), partial(write_comparison, found, running, self.order)
         self._table.show(keys, write, self._follower(found, keys), words)
         beyond = self._table.row_count - self._table.page
         more = f"; {beyond} below" if beyond > 0 and self._table.size.height else ""
@@ -326,7 +326,10 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def _asked(self) -> CompareOptions:
         """Return the options of the command that prints the pane in focus."""
-        asked, (sort, reverse) = self.findings.asked if self.findings else asked_of(self.session), self.order
+        asked, (sort, reverse) = (
+            self.findings.asked if self.findings else comparison_options(self.session),
+            self.order,
+        )
         asked = replace(asked, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
         if self.focused is not self._scatter:
             return asked

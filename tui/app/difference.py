@@ -23,7 +23,7 @@ from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
 from tui.app.planning import failure_words, printed_options
-from tui.app.prompt import Answer, Prompt
+from tui.app.prompt import Prompt, PromptField
 from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
@@ -50,7 +50,7 @@ from tui.text.difference import (
     sorted_difference,
     total_words,
 )
-from tui.text.labels import places_of_groups
+from tui.text.labels import group_places
 from tui.text.profile import with_selection
 
 MOST_ROWS = 2_000
@@ -71,7 +71,7 @@ _STATUSES = {
 }
 
 
-def asked_of(session: Session, before: str) -> DifferenceOptions:
+def difference_options(session: Session, before: str) -> DifferenceOptions:
     """Return what `difference` is asked: the recording named before, and what is open after.
 
     `before` is FILE, FILE@RANGE or FILE@A:B; without FILE the open one is meant. Which launches of the open
@@ -112,7 +112,7 @@ def kernel_table(found: Difference, sort: DifferenceSort, *, reverse: bool = Fal
     ]
     falls = (sort is DifferenceSort.KERNEL) == reverse
     *figures, kernel = marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)
-    label = kernel_labels(found, places_of_groups(found.kernels))
+    label = kernel_labels(found, group_places(found.kernels))
     dropped = [each.heading for name in _DROPPED_FIRST for each in figures if each.heading.startswith(name)]
     return Listing(figures, kernel.heading, label, dropped, _LEAST_LABEL)
 
@@ -143,7 +143,7 @@ def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: i
 class BeforePrompt(Prompt):
     """Asks for the recording before."""
 
-    ASKS = (Answer("before", "Before: "),)
+    FIELDS = (PromptField("before", "Before: "),)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         return (
@@ -199,7 +199,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self._show()
             return
         try:
-            wanted = asked_of(self.app.planned, session.before)
+            wanted = difference_options(self.app.planned, session.before)
         except OptionError as error:
             self._typed = session.before
             self._refuse(error)
@@ -328,7 +328,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             return
         self._typed = text
         try:
-            asked = asked_of(self.app.planned, text)
+            asked = difference_options(self.app.planned, text)
         except OptionError as error:
             self._refuse(error)
         else:

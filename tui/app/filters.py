@@ -31,7 +31,7 @@ _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit
 _MOST_NAMES = 50
 
 
-def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionField, str], ...]:
+def list_filters(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionField, str], ...]:
     """Return the filters of a profile, each with a sentence on it, in the order in which they are shown.
 
     `names`: the ranges to step through: None, and more once they are read.
@@ -41,9 +41,6 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
     here = [listed(list(map(str, numbers))) for numbers in (devices, processes)]
     ranges = "this NVTX or annotation range, or of those that contain the text; + and - go through names."
     patterns = "a regular expression; several with blanks between."
-    metrics = (
-        "Files with metrics of the launches, for methods that look at them; several with blanks between."
-    )
     return (
         (
             OptionField("group_by"),
@@ -83,23 +80,21 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
             OptionField("min_duration", _nanoseconds, lambda value: f"{value or ''}", _next_least),
             "Only launches that last so many nanoseconds or more.",
         ),
-        (
-            OptionField(
-                "features",
-                _files,
-                shlex.join,
-                # Methods that draw at random look at durations alone.
-                unused=_unused_features,
-                is_path=True,
-            ),
-            metrics,
-        ),
+        (_metric_files(), _METRICS),
     )
 
 
-def _unused_features(options: SampleOptions) -> str:
-    asked = options.request
-    return NOT_USED if asked.features and method_named(asked.method).draws_at_random else ""
+_METRICS = "Files with metrics of the launches, for methods that look at them; several with blanks between."
+
+
+def _metric_files() -> OptionField:
+    """Return the field for files with metrics; methods that draw at random look at durations alone."""
+
+    def say_unused(options: SampleOptions) -> str:
+        request = options.request
+        return NOT_USED if request.features and method_named(request.method).draws_at_random else ""
+
+    return OptionField("features", _files, shlex.join, unused=say_unused, is_path=True)
 
 
 def _numbers(name: str, there: list[int]) -> OptionField:
@@ -205,7 +200,7 @@ class FiltersScreen(Screen[None]):
         self._profile, self._options = profile, session.options
         #: Of the profile's ranges, after None; no more until they are read.
         self.names: list[str | None] = [None]
-        self._filters = filters_of(profile, self.names)
+        self._filters = list_filters(profile, self.names)
         self._soon = Soon(self, self._plan)
         self._asked: SampleOptions | None = None
 

@@ -26,7 +26,7 @@ from tui.app.planning import options_with_overrides
 from tui.app.session_app import SessionApp, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
-from tui.app.widgets import Chart, Line, PaneTitle, Rows, Runs, Soon, Table, Written, mark_of, titled
+from tui.app.widgets import Chart, Line, PaneTitle, Rows, Runs, Soon, Table, Written, order_mark, titled
 from tui.app.wording import MOST_LAUNCHES_UNASKED
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
@@ -223,7 +223,7 @@ def written_groups(study: Study, groups: Sequence[int], order: tuple[GroupSort, 
     columns, (sort, reverse) = table_columns(study, width), order
     names = {column.name for column in columns.columns}
     name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
-    mark = mark_of(falls=(sort is GroupSort.NAME) == reverse)
+    mark = order_mark(falls=(sort is GroupSort.NAME) == reverse)
     return columns.head(name, mark), lambda row: columns.row(groups[row])
 
 

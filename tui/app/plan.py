@@ -40,8 +40,7 @@ from tui.app.results import ResultsScreen
 from tui.app.session_app import start
 from tui.app.state import Session, decisions
 from tui.app.view import Page, PaneText, ViewScreen, findings_toned
-from tui.app.widgets import Chart, ListingTable, Rows, Soon, titled
-from tui.app.widgets import Words as WordsBelow
+from tui.app.widgets import Chart, ListingTable, Note, Rows, Soon, titled
 from tui.charts.quantities import count
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
@@ -94,7 +93,7 @@ class PlanScreen(ViewScreen):
         self._asked: SampleOptions | None = None
         self._soon = Soon(self, self._edit)
         self._form = OptionForm(self.session.options, self._soon.ask, self._explain_option)
-        self._figures, self._help = PlanFigures(), WordsBelow(id="option-help")
+        self._figures, self._help = PlanFigures(), Note(id="option-help")
         self._chart, self._binding = Chart(id="trade-off"), BindingList(self._take_options)
         contents = self._chart, ListingTable(), ListingTable(), Page(self._findings), self._binding
         self._contents: dict[PlanPane, Widget] = dict(zip(DETAILS, contents, strict=True))

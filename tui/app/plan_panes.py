@@ -26,7 +26,7 @@ from sampling.simulators.registry import exporter_names, find_exporter
 from tui.app.actions import BINDS, bindings
 from tui.app.plan_details import Figure
 from tui.app.planning import failure_words
-from tui.app.prompt import Answer, AnswerInput, Prompt
+from tui.app.prompt import Prompt, PromptField, PromptInput
 from tui.app.session_app import SessionApp, in_words, start
 from tui.app.state import Session
 from tui.app.widgets import Line, ListingTable, Runs, Written, fitting, toned_segments
@@ -125,7 +125,7 @@ class PlanPrompt(Prompt):
     `written`: is told of the place and the exporter then.
     """
 
-    ASKS = (Answer("place", ""), Answer("traces", "Traces: "))
+    FIELDS = (PromptField("place", ""), PromptField("traces", "Traces: "))
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class PlanPrompt(Prompt):
             what = f"Export for {self._target}, up and down change it; enter {then}"
         return [f"{what}, esc leaves", what]
 
-    def turn(self, field: AnswerInput, by: int) -> None:
+    def turn(self, field: PromptInput, by: int) -> None:
         """Choose another target; a name that was not edited goes with it. From the traces go back."""
         if field.id == "traces":
             super().turn(field, -1)
@@ -191,7 +191,7 @@ class PlanPrompt(Prompt):
         if not name:
             self.refuse("a name is missing")
         elif event.input.id == "place" and self._takes_traces:
-            self.query(AnswerInput).last().focus()
+            self.query(PromptInput).last().focus()
         else:
             self.close()
             start(self, write, told, failed=failed, group="files", is_exclusive=False)
@@ -260,7 +260,10 @@ class BudgetPrompt(Prompt):
     `turned`: is called when an epsilon is looked for, and when no longer; `take`: with the options taken.
     """
 
-    ASKS = (Answer("budget", "Budget:   ", is_path=False), Answer("slowdown", "Slowdown: ", is_path=False))
+    FIELDS = (
+        PromptField("budget", "Budget:   ", is_path=False),
+        PromptField("slowdown", "Slowdown: ", is_path=False),
+    )
 
     def __init__(self, turned: Callable[[], None], take: Take) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.app.session_app import SessionApp
-from tui.app.widgets import Words
+from tui.app.widgets import Note
 from tui.options.files import completed, last_completed
 
 _MOST_NAMES = 12
@@ -53,7 +53,7 @@ class PathInput(Input):
             self.notify("  ".join(shown), markup=False)
 
 
-class Answer(NamedTuple):
+class PromptField(NamedTuple):
     """What a prompt asks for: a path, several quoted as in a shell, or another text."""
 
     name: str
@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     takes_several: bool = False
 
 
-class AnswerInput(PathInput):
+class PromptInput(PathInput):
     """A field of a `Prompt`; its id is its name. Where it asks for no path, tab goes to the next field."""
 
     BINDINGS = [  # noqa: RUF012
@@ -71,7 +71,7 @@ class AnswerInput(PathInput):
         Binding("down", "go(1)", "Field", show=False),
     ]
 
-    def __init__(self, asked: Answer, prompt: Prompt) -> None:
+    def __init__(self, asked: PromptField, prompt: Prompt) -> None:
         super().__init__(id=asked.name)
         self.completes, self.takes_several = asked.is_path, asked.takes_several
         self._prompt = prompt
@@ -94,11 +94,11 @@ class Prompt(Vertical):
 
     DEFAULT_CSS = """
     Prompt { height: auto; max-height: 8; display: none; }
-    Prompt Words { height: auto; max-height: 6; width: 1fr; }
+    Prompt Note { height: auto; max-height: 6; width: 1fr; }
     Prompt Horizontal { height: 1; }
     Prompt Horizontal Static { width: auto; text-style: bold; }
     """
-    ASKS: ClassVar[tuple[Answer, ...]]
+    FIELDS: ClassVar[tuple[PromptField, ...]]
 
     app: SessionApp
 
@@ -123,29 +123,29 @@ class Prompt(Vertical):
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
-        yield Words()
-        for asked in self.ASKS:
-            yield Horizontal(Static(asked.label), AnswerInput(asked, self))
+        yield Note()
+        for asked in self.FIELDS:
+            yield Horizontal(Static(asked.label), PromptInput(asked, self))
 
     def ask(self, answers: Mapping[str, str], problem: str = "") -> None:
         """Ask, with answers to begin with; say why they cannot be used, unless that is ""."""
         with self.prevent(Input.Changed):
-            for field in self.query(AnswerInput):
+            for field in self.query(PromptInput):
                 field.value = answers.get(str(field.id), field.value)
                 field.cursor_position = len(field.value)
         if not self.display:
             self.display, self._came_from = True, self.screen.focused
-        self.query(AnswerInput).first().focus()
+        self.query(PromptInput).first().focus()
         self.refuse(problem)
 
     @property
     def answers(self) -> dict[str, str]:
         """The fields as they are typed."""
-        return {str(field.id): field.value for field in self.query(AnswerInput)}
+        return {str(field.id): field.value for field in self.query(PromptInput)}
 
     def say(self, forms: Sequence[str]) -> None:
         """Show the longest of these that fits."""
-        self.query_one(Words).show(*forms)
+        self.query_one(Note).show(*forms)
 
     def refuse(self, problem: str) -> None:
         """Say why the answers cannot be used, until one of them is changed."""
@@ -155,9 +155,9 @@ class Prompt(Vertical):
     def explain(self) -> None:
         """Say what is wrong, else what is meant by the field that has the focus, or by the first."""
         if self._problem:
-            self.query_one(Words).refuse(self._problem)
+            self.query_one(Note).refuse(self._problem)
         else:
-            fields = list(self.query(AnswerInput))
+            fields = list(self.query(PromptInput))
             self.say(self.hint(str(next((each for each in fields if each.has_focus), fields[0]).id)))
 
     @on(events.DescendantFocus)
@@ -170,9 +170,9 @@ class Prompt(Vertical):
         self._problem = ""
         self._explain_field()
 
-    def turn(self, field: AnswerInput, by: int) -> None:
+    def turn(self, field: PromptInput, by: int) -> None:
         """Go to the field so many after this one, the first after the last."""
-        fields = list(self.query(AnswerInput))
+        fields = list(self.query(PromptInput))
         self._problem = ""
         fields[(fields.index(field) + by) % len(fields)].focus()
 

@@ -25,7 +25,7 @@ from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
 from tui.app.plan_details import PlanDetails, check_new, export_file, save_plan
 from tui.app.plan_panes import PlanPrompt
 from tui.app.planning import failure_words, printed_options
-from tui.app.prompt import Answer, Prompt
+from tui.app.prompt import Prompt, PromptField
 from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import Page, PaneText, ViewScreen
@@ -54,13 +54,13 @@ Answers = dict[str, str]
 class ResultsForm(Prompt):
     """Asks for results, the plan they are of, and a target."""
 
-    ASKS = (
-        Answer("results", "Results:  ", takes_several=True),
-        Answer("manifests", "Manifest: ", takes_several=True),
-        Answer("plan", "Plan:     "),
-        Answer("against", "Against:  ", takes_several=True),
-        Answer("others", "Options:  ", is_path=False),
-        Answer("target", "Target:   ", is_path=False),
+    FIELDS = (
+        PromptField("results", "Results:  ", takes_several=True),
+        PromptField("manifests", "Manifest: ", takes_several=True),
+        PromptField("plan", "Plan:     "),
+        PromptField("against", "Against:  ", takes_several=True),
+        PromptField("others", "Options:  ", is_path=False),
+        PromptField("target", "Target:   ", is_path=False),
     )
     HINTS: ClassVar = {
         "results": "What the simulator wrote, blanks between; tab completes, esc leaves",
@@ -172,7 +172,7 @@ def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progres
     yield known
 
 
-def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, str]:
+def results_table(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, str]:
     """Return the table of a pane, or the words in its place."""
     if known is None:
         return None, ""
@@ -256,7 +256,7 @@ class ResultsScreen(ViewScreen):
         opened = details.session.plan
         self._details = details
         #: As given last.
-        self.answers: Answers = dict.fromkeys((asked.name for asked in ResultsForm.ASKS), "") | {
+        self.answers: Answers = dict.fromkeys((asked.name for asked in ResultsForm.FIELDS), "") | {
             "plan": PLAN_NAME,
             "target": f"{details.session.request.epsilon:g}",
         }
@@ -316,7 +316,7 @@ class ResultsScreen(ViewScreen):
 
     def _show(self) -> None:
         self._page.write_anew()
-        self._rows.show_listing(*table_of(self._table, self.known))
+        self._rows.show_listing(*results_table(self._table, self.known))
         self._show_titles_soon()
 
     @on(Rows.Moved)
@@ -337,7 +337,7 @@ class ResultsScreen(ViewScreen):
         self._prompt.close()
         self._form.ask(self.answers, problem)
 
-    @on(Input.Submitted, "ResultsForm AnswerInput")
+    @on(Input.Submitted, "ResultsForm PromptInput")
     def _take_answers(self, event: Input.Submitted) -> None:
         event.stop()
         self._read_answers(self._form.answers)
@@ -404,7 +404,7 @@ class ResultsScreen(ViewScreen):
 
     def action_save(self) -> None:
         if self.known is None or self.known.larger is None:
-            _, why = table_of(ResultsPane.NEXT, self.known)
+            _, why = results_table(ResultsPane.NEXT, self.known)
             self.app.say(f"no larger plan: {why or 'no results are open'}")
         else:
             self._prompt.ask_for(None)

@@ -26,7 +26,7 @@ from tui.options.plan import SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions
 from tui.terminal import interruption
 from tui.terminal import tty as terminal
-from tui.terminal.diagnostics import ExitCode, exit_code_of, note
+from tui.terminal.diagnostics import ExitCode, error_exit_code, note
 from tui.terminal.printable import draw_in_ascii, printable
 
 # It brings numpy, which the first paint does not wait for.
@@ -170,7 +170,7 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     elif (kept := _kept_decisions(app.session)) is not None:
         error.add_note(kept)
     if is_busy():
-        end_now(ExitCode.OK if error is None else exit_code_of(error, error_text(error)))
+        end_now(ExitCode.OK if error is None else error_exit_code(error, error_text(error)))
     if error is not None:
         raise error
 
@@ -196,7 +196,7 @@ def _take_leave(session: Session) -> None:
         write_stdout("".join(f"{row}\n" for row in rows))
 
 
-def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
+def open_session(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     """Return the session that the app begins with.
 
     Raises PlanFileError: the file of split decisions cannot be read.

@@ -28,7 +28,7 @@ from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.parallel import Progress
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
 from tui.app.planning import printed_options
-from tui.app.prompt import Answer, Prompt
+from tui.app.prompt import Prompt, PromptField
 from tui.app.session_app import start
 from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
@@ -219,7 +219,7 @@ class ScaleWords(VerticalScroll):
 class FilePrompt(Prompt):
     """Asks for a table, or for the logs of runs."""
 
-    ASKS = (Answer("file", "File: ", takes_several=True),)
+    FIELDS = (PromptField("file", "File: ", takes_several=True),)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         return "A CSV or TOML, or the logs of two GPUs; tab completes, esc leaves", "A CSV or TOML"
@@ -228,7 +228,7 @@ class FilePrompt(Prompt):
 class SavePrompt(Prompt):
     """Asks where the question goes."""
 
-    ASKS = (Answer("place", "Save as: "),)
+    FIELDS = (PromptField("place", "Save as: "),)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         return "A new TOML, as `scale predict` reads it; tab completes, esc leaves", "A new TOML"

@@ -172,14 +172,14 @@ class SplitTreeScreen(ViewScreen):
 
     def _is_outdated(self, session: Session) -> bool:
         """Return whether the session asks for another walk; while it plans, its options may be withdrawn."""
-        spec = self._spec_of(session)
+        spec = self._walk_spec(session)
         return session.doing is None and spec is not None and not spec.is_like(self._spec)
 
     def _method_wanted(self, session: Session) -> str:
         """Return the method whose trees are to be shown: the plan's, or one for study."""
         return self._studied or methods_in_turn(session.request.method)[0]
 
-    def _spec_of(self, session: Session) -> WalkSpec | None:
+    def _walk_spec(self, session: Session) -> WalkSpec | None:
         """Return what the session asks of a walk; None while nothing is read."""
         study, method = session.study, self._method_wanted(session)
         return None if study is None else WalkSpec(study.counts, method, session.options, session.overrides)
@@ -188,7 +188,7 @@ class SplitTreeScreen(ViewScreen):
 
     def _begin(self, session: Session) -> None:
         """Walk by what the session asks."""
-        self._spec = spec = self._spec_of(session)
+        self._spec = spec = self._walk_spec(session)
         if self._stop is None:
             self._say_in_card("splitting")
         if spec is None:

@@ -23,7 +23,7 @@ from tui.app.planning import options_with_overrides
 from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, ViewScreen
-from tui.app.widgets import Chart, Line, Rows, strip_of, titled
+from tui.app.widgets import Chart, Line, Rows, make_strip, titled
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank
 from tui.charts.grid import runs as grid_runs
@@ -173,7 +173,7 @@ class RangeTree(Rows):
         if self.forest is None:
             return super().render_line(y)
         drawn = grid_runs(self._grid, y) if y < self._grid.height else ()
-        return strip_of(drawn, self.size.width, self.rich_style)
+        return make_strip(drawn, self.size.width, self.rich_style)
 
 
 class TimelineScreen(ViewScreen):

@@ -29,8 +29,7 @@ from textual.widgets._footer import FooterKey
 from tui.app.actions import APP, LIST, VIEW, bindings
 from tui.charts.grid import PLAIN, Grid, blank, fitted, glyph_set, put, style_name
 from tui.charts.grid import runs as grid_runs
-from tui.output.blocks import Listing, Phrase, Tone, shortened_to, without_tones, words
-from tui.output.blocks import Phrases as Toned
+from tui.output.blocks import Listing, Phrase, Phrases, Tone, shortened_to, without_tones, words
 from tui.terminal.printable import Column, is_ascii, printable
 
 # Rows at the top and the foot of a view.
@@ -53,16 +52,16 @@ class Line(Widget, can_focus=False):
 
     DEFAULT_CSS = "Line { height: 1; }"
     COMPONENT_CLASSES = {f"line--{tone}" for tone in Tone}  # noqa: RUF012
-    forms: reactive[tuple[Toned, ...]] = reactive((words(""),))
+    forms: reactive[tuple[Phrases, ...]] = reactive((words(""),))
 
-    def show(self, forms: Sequence[str | Toned]) -> None:
+    def show(self, forms: Sequence[str | Phrases]) -> None:
         """Show one of these, which are the longest first."""
         self.forms = tuple(
             tuple(Phrase(printable(text), tone) for text, tone in words(form)) for form in forms
         )
 
     @property
-    def _shown(self) -> Toned:
+    def _shown(self) -> Phrases:
         return fitting(self.forms, self.size.width)
 
     @property
@@ -75,13 +74,13 @@ class Line(Widget, can_focus=False):
         return Strip(toned_segments(self, self._shown, style)).adjust_cell_length(width, style)
 
 
-def fitting(forms: Sequence[Toned], width: int) -> Toned:
+def fitting(forms: Sequence[Phrases], width: int) -> Phrases:
     """Return the first of these forms that fits the width; the last one cut short where none does."""
     form = next((form for form in forms if len(without_tones(form)) <= width), forms[-1])
     return shortened_to(form, fitted(without_tones(form), width))
 
 
-def toned_segments(widget: Widget, row: Toned, style: Style) -> list[Segment]:
+def toned_segments(widget: Widget, row: Phrases, style: Style) -> list[Segment]:
     """Return the phrases of a row in the colours that a widget has for their tones."""
     return [
         Segment(
@@ -202,10 +201,10 @@ class KeysLine(Footer):
         self.refresh(recompose=True)
 
 
-class Words(Static):
+class Note(Static):
     """A text broken between words; of several wordings the longest that fits the window, else the last."""
 
-    DEFAULT_CSS = "Words.-refused { color: ansi_red; }"
+    DEFAULT_CSS = "Note.-refused { color: ansi_red; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(markup=False, id=id)
@@ -235,7 +234,7 @@ Runs = list[tuple[str, int]]
 """Texts, each with a style of `tui.charts.grid`."""
 
 
-def strip_of(texts: Iterable[tuple[str, int]], width: int, base: Style) -> Strip:
+def make_strip(texts: Iterable[tuple[str, int]], width: int, base: Style) -> Strip:
     """Return texts, each with a style of a grid's over the base, as a row so wide."""
     segments = [Segment(text, base + Style.parse(style_name(style))) for text, style in texts]
     return Strip(segments).adjust_cell_length(width, base)
@@ -274,7 +273,7 @@ class Chart(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         drawn = grid_runs(self.grid, y) if y < self.grid.height else ()
-        return strip_of(drawn, self.size.width, self.rich_style)
+        return make_strip(drawn, self.size.width, self.rich_style)
 
 
 def _draw_words(text: str, width: int, height: int) -> Grid:
@@ -389,7 +388,7 @@ class Rows(Widget, can_focus=True):
             runs = [("".join(text for text, _ in self.runs(row, width)), PLAIN)]
         elif row < self.row_count:
             runs = self.runs(row, width)
-        return strip_of(runs, width, style)
+        return make_strip(runs, width, style)
 
 
 Key = TypeVar("Key")
@@ -472,7 +471,7 @@ def written(listing: Listing, width: int, mark: Callable[[int], tuple[str, int]]
     return f"  {listing.head(width - 2)}", marked_row
 
 
-def mark_of(*, falls: bool) -> str:
+def order_mark(*, falls: bool) -> str:
     """Return the mark of a column that falls, the largest first, or rises."""
     return ("v" if falls else "^") if is_ascii() else ("↓" if falls else "↑")
 
@@ -482,7 +481,7 @@ def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool) -> l
     headings = [column.heading.rstrip() for column in columns]
     sorted_by = next((name for name in names if name in headings), None)
     return [
-        replace(column, heading=f"{heading}{mark_of(falls=falls)}".ljust(len(column.heading)))
+        replace(column, heading=f"{heading}{order_mark(falls=falls)}".ljust(len(column.heading)))
         if heading == sorted_by
         else column
         for column, heading in zip(columns, headings, strict=True)

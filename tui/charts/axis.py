@@ -73,7 +73,7 @@ def time_labels(ticks_ns: Sequence[int], step_ns: int) -> list[str]:
 
 
 def time_ticks(
-    low_ns: int, high_ns: int, column_of: Callable[[int], int], left: int, right: int, *, log: bool = False
+    low_ns: int, high_ns: int, column_at: Callable[[int], int], left: int, right: int, *, log: bool = False
 ) -> list[Tick]:
     """As many ticks at round durations in low..high as have room for their labels in columns left..right.
 
@@ -89,12 +89,12 @@ def time_ticks(
             if len(ticks) > 1:
                 units = map(time_unit, ticks)
                 labels = [f"{ns // each:,} {name}" for ns, (name, each) in zip(ticks, units, strict=True)]
-                yield [*map(column_of, ticks)], labels
+                yield [*map(column_at, ticks)], labels
         for step in dict.fromkeys(round_step(low_ns, high_ns, each) for each in range(most, 0, -1)):
             round_ns = multiples(low_ns, high_ns, step)
-            yield [*map(column_of, round_ns)], time_labels(round_ns, step)
+            yield [*map(column_at, round_ns)], time_labels(round_ns, step)
         # Of a single duration one tick says all, in as many digits as the legend.
-        yield [column_of(low_ns)], [duration(low_ns)]
+        yield [column_at(low_ns)], [duration(low_ns)]
 
     return fitting(candidates(), left, right)
 
@@ -117,7 +117,7 @@ class ValueAxis:
     #: (row, label), from the foot up.
     ticks: tuple[tuple[int, str], ...] = ()
 
-    def row_of(self, value: float) -> int:
+    def row_at(self, value: float) -> int:
         """The row of a value, 0 at the top; values beyond the ends are put at the ends."""
         if self.has_zero and _is_zero(value, percent=self.percent):
             return self.rows - 1
@@ -155,7 +155,7 @@ def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) 
         return replace(axis, ticks=zero)
 
     def labelled(*numbers: float) -> tuple[tuple[int, str], ...]:
-        return (*zero, *((axis.row_of(each), axis.label(each)) for each in numbers))
+        return (*zero, *((axis.row_at(each), axis.label(each)) for each in numbers))
 
     placed = [labelled(*numbers) for numbers in _candidates(axis)]
     apart = (ticks for ticks in placed if all(one - 1 > other for (one, _), (other, _) in pairwise(ticks)))
@@ -173,7 +173,7 @@ def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> 
     `label`: a number in words.
     """
     numbers = [*sorted(_candidates(axis), key=len, reverse=True), [axis.value((axis.low + axis.high) / 2)]]
-    placed = (([right - axis.row_of(each) for each in ticks], [*map(label, ticks)]) for ticks in numbers)
+    placed = (([right - axis.row_at(each) for each in ticks], [*map(label, ticks)]) for ticks in numbers)
     return fitting(placed, 0, right)
 
 
@@ -228,7 +228,7 @@ def _candidates(axis: ValueAxis) -> list[list[float]]:
     return [[n * step for n in range(first, last + 1)] for step, first, last in ranges if step >= least]
 
 
-def left_of(axis: ValueAxis) -> int:
+def axis_margin(axis: ValueAxis) -> int:
     """The first column of a plot that has this axis before it."""
     return max(len(text) for _, text in axis.ticks) + 2
 

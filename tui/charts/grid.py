@@ -229,7 +229,7 @@ _NAMED = {
 }
 
 
-def _looks_of(style: int) -> tuple[str, str]:
+def _style_looks(style: int) -> tuple[str, str]:
     if 0 <= style < MARKER:
         return CLUSTER_COLOURS[style % len(CLUSTER_COLOURS)]
     return _NAMED.get(style, ("", ""))
@@ -237,12 +237,12 @@ def _looks_of(style: int) -> tuple[str, str]:
 
 def style_name(style: int) -> str:
     """The style in Rich's and Textual's words, empty where it is the terminal's default."""
-    return _looks_of(style)[0]
+    return _style_looks(style)[0]
 
 
 def ansi_code(style: int) -> str:
     """The style as the parameter of an SGR escape sequence, empty where it is the terminal's default."""
-    return _looks_of(style)[1]
+    return _style_looks(style)[1]
 
 
 def plain(grid: Grid) -> str:

@@ -55,7 +55,7 @@ class HistogramData:
     #: Whether the first bin holds what a logarithm cannot: the durations of zero.
     has_zero_bin: bool
 
-    def bin_of(self, duration_ns: int) -> int:
+    def find_bin(self, duration_ns: int) -> int:
         """The bin of a duration; the nearest one for a duration outside all bins."""
         last = self.counts.size - 1
         return int(np.clip(np.searchsorted(self.edges_ns, duration_ns, side="right") - 1, 0, last))
@@ -110,7 +110,7 @@ def useful_bins(values_ns: IntArray, most: int, *, log: bool = False) -> int:
     return most if ticks >= _TICKS_NOT_SEEN * most else -(-ticks // -(-ticks // most))
 
 
-def _share_of(tick_ns: int, values_ns: IntArray) -> float:
+def _tick_share(tick_ns: int, values_ns: IntArray) -> float:
     """How many of the durations are whole ticks, within a nanosecond, as begin and end are rounded."""
     beyond_ns = values_ns % tick_ns
     return float(((beyond_ns <= 1) | (beyond_ns == tick_ns - 1)).mean())
@@ -119,7 +119,7 @@ def _share_of(tick_ns: int, values_ns: IntArray) -> float:
 def _clock_ticks(values_ns: IntArray) -> tuple[int, int, int]:
     """The clock's tick in nanoseconds, the first tick in the durations' range, and how many it has."""
     some_ns = values_ns[:: max(values_ns.size // _ENOUGH_TO_SEE_TICKS, 1)]
-    whole = (tick for tick in _CLOCK_TICKS_NS if _share_of(tick, some_ns) >= _SHARE_OF_WHOLE_TICKS)
+    whole = (tick for tick in _CLOCK_TICKS_NS if _tick_share(tick, some_ns) >= _SHARE_OF_WHOLE_TICKS)
     tick_ns = next(whole, 1)
     first, last = ((int(ns) + tick_ns // 2) // tick_ns for ns in (values_ns.min(), values_ns.max()))
     return tick_ns, first, last - first + 1
@@ -267,9 +267,9 @@ class _Plot:
     #: The row of the duration axis; the bars are in the rows above it.
     foot: int
 
-    def columns_of(self, duration_ns: int) -> tuple[int, int]:
+    def columns_at(self, duration_ns: int) -> tuple[int, int]:
         """The first and the last column of a duration's bin."""
-        columns = np.flatnonzero(self.bin_at == self.data.bin_of(duration_ns))
+        columns = np.flatnonzero(self.bin_at == self.data.find_bin(duration_ns))
         return int(columns[0]), int(columns[-1])
 
     def draw_count_axis(self) -> None:
@@ -281,10 +281,10 @@ class _Plot:
         has_zero, width = self.data.has_zero_bin, self.grid.width
         first_ns, left = int(self.data.edges_ns[int(has_zero)]), LEFT + 3 if has_zero else 0
 
-        def column_of(ns: int) -> int:
-            return sum(self.columns_of(ns)) // 2
+        def column_at(ns: int) -> int:
+            return sum(self.columns_at(ns)) // 2
 
-        ticks = time_ticks(first_ns, longest_ns, column_of, left, width - 1, log=log)
+        ticks = time_ticks(first_ns, longest_ns, column_at, left, width - 1, log=log)
         draw_across(self.grid, self.foot, LEFT, [Tick(LEFT, "0", LEFT), *ticks] if has_zero else ticks)
         if has_zero:
             put(self.grid, self.foot, LEFT + 1, glyph_set().gap, cells.AXIS)
@@ -312,7 +312,7 @@ class _Plot:
 
         It stands right after the bar of the lower duration; where no column is free, on the lower bar.
         """
-        left, right = self.columns_of(below_ns)[1], self.columns_of(above_ns)[0]
+        left, right = self.columns_at(below_ns)[1], self.columns_at(above_ns)[0]
         is_lower = self.data.counts[self.bin_at[left]] < self.data.counts[self.bin_at[right]]
         column = left + 1 if right - left > 1 else left if is_lower else right
         styles = self.grid.style[: self.foot, column]

@@ -66,25 +66,25 @@ def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
     draw_up(grid, ticks_up(most, foot, top=si(most) if most >= 0.01 else f"{most:.0e}"), foot, _LEFT)
     draw_across(grid, foot, _LEFT, _cycle_ticks(curve.last_cycle, width))
 
-    def column_of(cycle: float) -> int:
+    def column_at(cycle: float) -> int:
         return min(int(cycle / curve.last_cycle * columns), columns - 1)
 
-    def top_of(ipc: float) -> tuple[int, str]:
+    def top_at(ipc: float) -> tuple[int, str]:
         """The row of the top cell of a bar, and its glyph."""
         levels = glyphs.levels or full
         steps = max(round(ipc * foot * len(levels) / most), 1)
         return foot - -(-steps // len(levels)), levels[(steps - 1) % len(levels)]
 
-    stop = columns if curve.stop_cycle is None else column_of(curve.stop_cycle)
+    stop = columns if curve.stop_cycle is None else column_at(curve.stop_cycle)
     for column in np.flatnonzero(~np.isnan(by_column)).tolist():
-        row, top = top_of(by_column[column])
+        row, top = top_at(by_column[column])
         grid.glyph[row:foot, _LEFT + column] = full if column <= stop else pale
         grid.style[row:foot, _LEFT + column] = BEFORE if column <= stop else AFTER
         if column <= stop:
             grid.glyph[row, _LEFT + column] = top
     if curve.stop_cycle is not None:
-        ahead = column_of(curve.projected_cycles or 0) - stop
-        put(grid, top_of(curve.stop_ipc)[0], _LEFT + stop + 1, dash * ahead, PROPOSED)
+        ahead = column_at(curve.projected_cycles or 0) - stop
+        put(grid, top_at(curve.stop_ipc)[0], _LEFT + stop + 1, dash * ahead, PROPOSED)
         for row in range(foot):
             put(grid, row, _LEFT + stop, glyphs.split, MARKER)
         put(grid, foot, _LEFT + stop, glyphs.split_foot, MARKER)
@@ -127,7 +127,7 @@ def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
     end = number.removesuffix(prefix)
     end = (end.rstrip("0").rstrip(".") if "." in end else end) + prefix
 
-    def column_of(cycle: int) -> int:
+    def column_at(cycle: int) -> int:
         return _LEFT + min(int(cycle / last_cycle * columns), columns - 1)
 
     def candidates() -> Iterator[tuple[list[int], list[str]]]:
@@ -135,7 +135,7 @@ def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
             steps = multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
             ticks = [cycle for cycle in steps if si_tick(cycle) != end]
             for unit, kept in product((" cycles", ""), (ticks, ticks[:-1])):
-                columns_of = [column_of(cycle) for cycle in (*kept, last_cycle)]
-                yield columns_of, [*map(si_tick, kept), end + unit]
+                places = [column_at(cycle) for cycle in (*kept, last_cycle)]
+                yield places, [*map(si_tick, kept), end + unit]
 
     return fitting(candidates(), 0, width - 1)

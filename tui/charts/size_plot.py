@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui.charts.axis import draw_across, draw_up, fitting, left_of, ticks_across, value_axis
+from tui.charts.axis import axis_margin, draw_across, draw_up, fitting, ticks_across, value_axis
 from tui.charts.grid import (
     AXIS,
     LABEL,
@@ -162,38 +162,38 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
     ends = [value for mark in marks for value in (mark.value, mark.low, mark.high) if value is not None]
     values = ends if baseline is None else [*ends, baseline]
     axis = value_axis(values, foot - top, log=log, percent=percent)
-    left = left_of(axis)
+    left = axis_margin(axis)
     lanes = max((mark.lane + 1 for mark in marks if mark.lane is not None), default=1)
     places, lane_width = _columns([size for size, _ in sizes], lanes, left, width)
-    column_at = {size: column for (size, _), column in zip(sizes, places, strict=True)}
+    size_columns = {size: column for (size, _), column in zip(sizes, places, strict=True)}
 
-    def row_of(value: float) -> int:
-        return top + axis.row_of(value)
+    def row_at(value: float) -> int:
+        return top + axis.row_at(value)
 
-    def column_of(mark: Mark) -> int:
+    def column_at(mark: Mark) -> int:
         shift = 0 if mark.lane is None else mark.lane * lane_width - (lanes - 1) * lane_width // 2
-        return min(max(column_at[mark.size] + shift, left), width - 1)
+        return min(max(size_columns[mark.size] + shift, left), width - 1)
 
     draw_up(grid, [(top + row, text) for row, text in axis.ticks], foot, left, top)
     labelled = _labelled(places, [label for _, label in sizes], unit)
     draw_across(grid, foot, left, fitting(labelled, 0, width - 1), places)
     if shaded is not None:
-        first, last = (column_at[size] for size in shaded)
+        first, last = (size_columns[size] for size in shaded)
         inside = slice(first + 1, max(last, first + 2))
         grid.glyph[top:foot, inside] = _SHADE[is_ascii()]
         grid.style[top:foot, inside] = AXIS
     if baseline is not None:
-        put(grid, row_of(baseline), left, _BASELINE[is_ascii()] * (width - left), AXIS)
+        put(grid, row_at(baseline), left, _BASELINE[is_ascii()] * (width - left), AXIS)
     for through, style in curves:
-        cells = [(row_of(mark.value), column_of(mark)) for mark in through if mark.value is not None]
+        cells = [(row_at(mark.value), column_at(mark)) for mark in through if mark.value is not None]
         draw_curve(grid, sorted(cells, key=lambda cell: cell[1]), style)
     for mark in marks:
         if mark.low is not None:
-            ends_at = top if mark.high is None else row_of(mark.high), row_of(mark.low)
-            _draw_bar(grid, mark, column_of(mark), *ends_at)
+            ends_at = top if mark.high is None else row_at(mark.high), row_at(mark.low)
+            _draw_bar(grid, mark, column_at(mark), *ends_at)
     # Over the bars of all.
     for mark in (each for each in marks if each.value is not None):
-        put(grid, row_of(mark.value or 0.0), column_of(mark), mark.symbol, mark.style)
+        put(grid, row_at(mark.value or 0.0), column_at(mark), mark.symbol, mark.style)
     return grid
 
 
@@ -444,17 +444,17 @@ def scatter(points: Sequence[Point], width: int, height: int, *, selected: str |
     ]
     grid, top, foot = _framed("mean error over speedup", entries, width, height, "methods")
     upward = value_axis([point.error for point in points], foot - top, log=True, percent=True)
-    left, right = left_of(upward), width - 1
+    left, right = axis_margin(upward), width - 1
     across = value_axis([point.speedup for point in points], right - left + 1, log=True, percent=False)
     draw_up(grid, [(top + row, text) for row, text in upward.ticks], foot, left, top)
     draw_across(grid, foot, left, ticks_across(across, _speedup_label, right))
 
-    def row_of(point: Point) -> int:
-        return top + upward.row_of(point.error)
+    def row_at(point: Point) -> int:
+        return top + upward.row_at(point.error)
 
-    for row, of_row in groupby(sorted(points, key=row_of), key=row_of):
+    for row, of_row in groupby(sorted(points, key=row_at), key=row_at):
         level = sorted(of_row, key=lambda point: (point.speedup, point.symbol))
-        columns = _apart([right - across.row_of(point.speedup) for point in level], left, right)
+        columns = _apart([right - across.row_at(point.speedup) for point in level], left, right)
         for point, column in zip(level, columns, strict=True):
             put(grid, row, column, point.symbol, style_of[point.name])
     return grid

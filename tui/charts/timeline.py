@@ -216,7 +216,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     durations_ns = launches.duration_ns
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     if cluster is None:
-        cluster = clusters_of(durations_ns, clusters)
+        cluster = number_clusters(durations_ns, clusters)
     drawn, ascii_only = launches.find_places(drawn_ids), is_ascii()
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
     number = len(drawn)
@@ -290,7 +290,7 @@ def _dots(
     return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[most], PLAIN)
 
 
-def clusters_of(durations_ns: Integers, clusters: Sequence[tuple[int, int]]) -> Integers:
+def number_clusters(durations_ns: Integers, clusters: Sequence[tuple[int, int]]) -> Integers:
     """Return (n,) the cluster of each duration, which lies in one of these ranges."""
     if len(clusters) < 2:
         return np.zeros(len(durations_ns), dtype=np.int8)

@@ -62,10 +62,10 @@ def _show(paths: tuple[str, ...], options: OpenOptions | DemoOptions, plan: Open
     `plan`: the file that the options are from; None where they are the user's.
     """
     if terminal.is_interactive():
-        from tui.app.running import session_of
+        from tui.app.running import open_session
         from tui.app.views import FIRST_VIEW
 
-        session = replace(session_of(paths, options), plan=plan)
+        session = replace(open_session(paths, options), plan=plan)
         _open_app(session, options, FIRST_VIEW if plan is None else "Plan")
         return
     from tui.commands.look import show_summary
@@ -113,10 +113,10 @@ def _show_difference(options: OpenOptions) -> None:
         )
     before, after = options.profiles
     if terminal.is_interactive():
-        from tui.app.running import session_of
+        from tui.app.running import open_session
 
         path, part = file_and_part(after)
-        session = replace(session_of((path,), with_part(options, part)), before=before)
+        session = replace(open_session((path,), with_part(options, part)), before=before)
         _open_app(session, options, "Difference")
         return
     from tui.commands.look import run_difference

@@ -62,7 +62,7 @@ def fail(text: str) -> None:
     note(f"error: {' '.join(text.split())}")
 
 
-def exit_code_of(error: Exception, text: str) -> ExitCode:
+def error_exit_code(error: Exception, text: str) -> ExitCode:
     """Say what failed, `text`, on one line, and return the exit code for it."""
     also = "".join(f"; {added}" for added in getattr(error, "__notes__", ()))
     for kind, code in _CODES:

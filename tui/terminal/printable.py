@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -119,12 +120,32 @@ def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     return "\n".join(lines)
 
 
+def cell_width(text: str) -> int:
+    """Return the columns that a text takes; East Asian letters are two columns wide."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
+        for letter in text
+    )
+
+
+def beginning(text: str, width: int) -> str:
+    """Return as much of a text as has room in ``width`` columns."""
+    start = text[: max(width, 0)]
+    while cell_width(start) > max(width, 0):
+        start = start[:-1]
+    return start
+
+
 def shortened(text: str, width: int) -> str:
     """Return the text in at most ``width`` columns, its middle left out: names differ at both ends."""
     text = printable(text)
-    if len(text) <= width:
+    if cell_width(text) <= width:
         return text
     mark = "..." if is_ascii() else "…"
     room = max(width - len(mark), 2)
-    tail = room // 3
-    return (text[: room - tail] + mark + text[len(text) - tail :])[:width]
+    tail = text[len(text) - room // 3 :]
+    while cell_width(tail) > room // 3:
+        tail = tail[1:]
+    return beginning(beginning(text, room - cell_width(tail)) + mark + tail, width)

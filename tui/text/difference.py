@@ -24,7 +24,7 @@ from tui.options.look import DifferenceOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing
 from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, shortened
-from tui.text.labels import KernelLabels, Place, place_lines, places_of_groups
+from tui.text.labels import KernelLabels, Place, group_places, place_lines
 
 _LEAST_LABEL = 12
 _LEAST_MARKED = 16
@@ -141,7 +141,7 @@ def _shapes(difference: Difference, kernel: MatchedKernel) -> str:
 def difference_blocks(difference: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
     limit = options.top or MOST_ROWS
-    places = places_of_groups(difference.kernels)
+    places = group_places(difference.kernels)
     keys = [kernel.key + _shapes(difference, kernel) for kernel in difference.kernels[:limit]]
     yield changed_sentence(difference)
     yield from why_sentences(difference)

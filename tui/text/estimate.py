@@ -32,7 +32,7 @@ from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, shortened
 from tui.text.assumption import basis_lines, detail_lines, narrower, refuted
-from tui.text.labels import Place, key_parts, labels_of, place_lines, places_of_groups
+from tui.text.labels import Place, group_places, key_parts, label_kernels, place_lines
 from tui.text.plan import export_command, launch_figures, sure_words, usual_target
 
 if TYPE_CHECKING:
@@ -316,11 +316,11 @@ def group_listing(estimate: PlanEstimate) -> Listing:
     keys = [group.key for group in groups]
     if keys == [WHOLE_WORKLOAD_KEY]:
         return Listing(figures, "kernel group", lambda _, room: shortened("all", room))
-    return Listing(figures, "kernel group", labels_of(map(key_parts, keys), _places(keys)))
+    return Listing(figures, "kernel group", label_kernels(map(key_parts, keys), _places(keys)))
 
 
 def _places(keys: Sequence[str]) -> dict[Place, str]:
-    return places_of_groups([*map(key_parts, keys)])
+    return group_places([*map(key_parts, keys)])
 
 
 def within_text(total: Estimate | None) -> str:
@@ -335,4 +335,4 @@ def within_text(total: Estimate | None) -> str:
 def next_listing(larger: ToppedUp, plan: PlanFile) -> Listing:
     """Return the launches of a larger plan that have no result yet, in its order."""
     places = _places([stratum.key for stratum in plan.strata])
-    return Listing(launch_figures(larger.to_run), "kernel", labels_of(larger.to_run, places))
+    return Listing(launch_figures(larger.to_run), "kernel", label_kernels(larger.to_run, places))

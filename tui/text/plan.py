@@ -53,7 +53,7 @@ from tui.output.writer import CommandResult
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
 from tui.text.groups import devices_named, kernel_labels, short_group_listing, study_places
-from tui.text.labels import key_parts, labels_of, labels_of_rows
+from tui.text.labels import key_parts, label_kernels, label_rows
 from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
@@ -410,14 +410,14 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         ),
         Column("durations", [duration_range(stratum.low_ns, stratum.high_ns) for stratum in strata]),
     )
-    return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
+    return Listing(figures, "kernel group", label_rows(kernel_labels(study), rows))
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
     """Return the drawn launches: which they are, what they took and what they stand for."""
     id_, *figures = launch_figures(launches)
     stratum = Column("stratum", [str(number) for number in plan.stratum.tolist()])
-    return Listing((id_, stratum, *figures), "kernel", labels_of(launches, study_places(study)))
+    return Listing((id_, stratum, *figures), "kernel", label_kernels(launches, study_places(study)))
 
 
 def launch_figures(launches: Sequence[PlannedLaunch]) -> tuple[Column, ...]:

@@ -16,7 +16,7 @@ from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins, l
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put
 from tui.charts.quantities import count, duration, duration_range, share
-from tui.charts.timeline import LEFT, RIGHT, RunAxis, clusters_of, timeline_chart
+from tui.charts.timeline import LEFT, RIGHT, RunAxis, number_clusters, timeline_chart
 from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
@@ -24,7 +24,6 @@ from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, printable, shortened
 from tui.text.groups import group_clusters, group_columns
-from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import with_selection
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
@@ -66,7 +65,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
 def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
     """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
     clusters = group_clusters(timeline.study, timeline.group)
-    return replace(timeline, cluster=clusters_of(timeline.launches.duration_ns, clusters))
+    return replace(timeline, cluster=number_clusters(timeline.launches.duration_ns, clusters))
 
 
 def is_drifting(timeline: GroupTimeline) -> bool:
@@ -342,7 +341,7 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     name = printable(f"{'iteration ' if is_iteration else ''}{listed.paths.name(path)}")
     place = f"{force_mark}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
     room = width - len(place)
-    return place + cut(name, room, ELLIPSIS[is_ascii()]) if room > 0 else place[:width]
+    return place + shortened(name, room) if room > 0 else place[:width]
 
 
 def range_words(forest: RangeForest, path: int) -> str:
