@@ -18,15 +18,17 @@ def main() -> None:
     folders = [Path(place).parent for place in places]
     # Ours lie side by side, where this file is: beside them when installed, in one of them in a checkout.
     ours = [
-        any((each / below / "kernelpoint_main.py").is_file() for below in ("", "tui")) for each in folders
+        any((folder / below / "kernelpoint_main.py").is_file() for below in ("", "tui")) for folder in folders
     ]
-    others = [
+    clashes = [
         repr(place)
         for place, folder, is_ours in zip(places, folders, ours, strict=True)
         if not is_ours or (ours[0] and folder != folders[0])
     ]
-    if others:
-        named = f"{others[0]} hides a package" if len(others) == 1 else f"{', '.join(others)} hide packages"
+    if clashes:
+        named = (
+            f"{clashes[0]} hides a package" if len(clashes) == 1 else f"{', '.join(clashes)} hide packages"
+        )
         remedy = "leave that folder out of Python's path, as by `env -u PYTHONPATH kernelpoint ...`"
         # A text goes to stderr, and the code is 1.
         sys.exit(f"kernelpoint: error: {named} of kernelpoint's own; {remedy}")

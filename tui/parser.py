@@ -64,10 +64,10 @@ def _application(command: str | None) -> typer.Typer:
             app.add_typer(places[family], epilog=EXIT_CODES, rich_help_panel="Other")
     for name in names:
         family, _, last = name.rpartition(" ")
-        chosen = COMMANDS[name]
-        panel = None if family else chosen.panel
-        add = places[family].command(last, help=chosen.help, epilog=EXIT_CODES, rich_help_panel=panel)
-        add(_help_without_command if command is None else _callback(chosen))
+        record = COMMANDS[name]
+        panel = None if family else record.panel
+        add = places[family].command(last, help=record.help, epilog=EXIT_CODES, rich_help_panel=panel)
+        add(_help_without_command if command is None else _callback(record))
     return app
 
 
@@ -96,11 +96,13 @@ def _callback(command: Command) -> Callable[..., None]:
     hints = get_type_hints(command.options)
 
     def run(**values: Any) -> None:
-        kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        settings = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
         options_type: Any = command.options
         for option in fields(options_type):
-            _check_range(option, kept[option.name])
-        options = options_type(**kept)
+            _check_range(option, settings[option.name])
+        options = options_type(**settings)
         with reading(input_files(options)):
             # Said before a long reading; the writer of files asks again, for each.
             check_places(options)
@@ -120,11 +122,11 @@ def _check_range(option: Field[Any], value: Any) -> None:
     """Refuse a number outside the range that the option's metadata names; None is not given."""
     if value is None or option.metadata.get("argument"):
         return
-    flag, least, most = option.metadata["flags"][0], option.metadata["least"], option.metadata["most"]
-    if least is not None and value < least:
-        raise OptionError(f"{flag} is {least} or more, not {value}")
-    if most is not None and value > most:
-        raise OptionError(f"{flag} is at most {most:,}, not {value}", remedy="give a smaller number")
+    flag, minimum, maximum = option.metadata["flags"][0], option.metadata["least"], option.metadata["most"]
+    if minimum is not None and value < minimum:
+        raise OptionError(f"{flag} is {minimum} or more, not {value}")
+    if maximum is not None and value > maximum:
+        raise OptionError(f"{flag} is at most {maximum:,}, not {value}", remedy="give a smaller number")
     if option.metadata["fraction"] and not 0 <= value < 1:
         meant = f"did you mean {value / 100:g}?" if 1 <= value < 100 else None
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)
@@ -188,11 +190,11 @@ def _settings(ctx: Any, incomplete: str) -> list[str]:
     from sampling.methods.registry import method_named, method_names
 
     names, method = method_names(), incomplete.partition(".")[0]
-    chosen = [method] if method in names else [name for name in names if name.startswith(method)]
-    given = ctx.params.get("method")
-    if not incomplete and given in names and fields(method_named(given).options_type):
-        chosen = [given]
-    options = ((name, option.name) for name in chosen for option in fields(method_named(name).options_type))
+    matches = [method] if method in names else [name for name in names if name.startswith(method)]
+    selected = ctx.params.get("method")
+    if not incomplete and selected in names and fields(method_named(selected).options_type):
+        matches = [selected]
+    options = ((name, option.name) for name in matches for option in fields(method_named(name).options_type))
     settings = (f"{name}.{option}=" for name, option in options)
     return [setting for setting in settings if setting.startswith(incomplete)]
 

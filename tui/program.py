@@ -137,8 +137,8 @@ def _is_misspelt(text: str) -> bool:
 
 def _meant(message: str) -> str | None:
     """Return which of the words that a parser's message lists may be meant; None where none is near."""
-    found = re.search(r"'([^']*)' is not one of ('.*')$", message)
-    close = get_close_matches(found[1].lower(), re.findall(r"'([^']*)'", found[2]), 1) if found else []
+    match = re.search(r"'([^']*)' is not one of ('.*')$", message)
+    close = get_close_matches(match[1].lower(), re.findall(r"'([^']*)'", match[2]), 1) if match else []
     return f"did you mean {close[0]!r}?" if close else None
 
 
@@ -147,9 +147,9 @@ def _of_kernels(error: Exception) -> str | None:
     if getattr(error, "option_name", None) not in {"--kernel", "-k"}:
         return None
     parameters = error.ctx.command.params  # type: ignore[attr-defined]
-    if any("--include" in each.opts for each in parameters):
+    if any("--include" in parameter.opts for parameter in parameters):
         return "`--include REGEX` keeps the kernels of a name"
-    if any(each.name == "plan" and each.param_type_name == "argument" for each in parameters):
+    if any(parameter.name == "plan" and parameter.param_type_name == "argument" for parameter in parameters):
         return "`--include REGEX` of `kernelpoint sample` makes a plan of the kernels of a name"
     return None
 

@@ -75,7 +75,7 @@ _COMMANDS = (
     Command("scale derive", _OTHER, "scale", "scale", "The small GPUs to simulate, from the big one."),
     Command("scale mrc", _OTHER, "scale", "scale", "The miss-rate curve of an address trace."),
 )
-COMMANDS: dict[str, Command] = {each.name: each for each in _COMMANDS}
+COMMANDS: dict[str, Command] = {command.name: command for command in _COMMANDS}
 
 #: The families of commands, with their one-line help.
 FAMILIES: dict[str, str] = {"scale": "From two small simulated GPUs to a big one."}
@@ -104,5 +104,5 @@ def versions() -> str:
     import platform
     from importlib.metadata import version
 
-    python, of = platform.python_version(), {name: version(name) for name in ("numpy", "textual")}
-    return f"kernelpoint {__version__} (Python {python}, numpy {of['numpy']}, textual {of['textual']})"
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "textual"))
+    return f"kernelpoint {__version__} (Python {platform.python_version()}, {packages})"

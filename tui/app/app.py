@@ -48,8 +48,8 @@ class EntryProvider(Provider):
         matcher = self.matcher(query)
         for title, explanation, callback, _ in self.app.get_system_commands(self.screen):
             if (score := matcher.match(title)) > 0:
-                shown = matcher.highlight(title.replace("[", r"\["))
-                yield Hit(score, shown, callback, text=title, help=explanation.replace("[", r"\["))
+                highlighted = matcher.highlight(title.replace("[", r"\["))
+                yield Hit(score, highlighted, callback, text=title, help=explanation.replace("[", r"\["))
 
 
 class PrintableFilter(LineFilter):
@@ -114,10 +114,10 @@ class KeyOrder:
         asyncio.get_running_loop().call_later(_LONGEST_SECONDS, self._give_up, number)
         self._follow(target, partial(self._follow, target, partial(self._drawn, number)))
 
-    def _follow(self, node: MessagePump | None, then: Callable[[], object]) -> None:
+    def _follow(self, node: MessagePump | None, callback: Callable[[], object]) -> None:
         """Wait in the queue of every widget that the key bubbles to, behind the messages its action posts."""
-        if node is None or node is self._app or not node.call_later(self._follow, node._parent, then):
-            self._app.call_later(then)
+        if node is None or node is self._app or not node.call_later(self._follow, node._parent, callback):
+            self._app.call_later(callback)
 
     def _drawn(self, number: int) -> None:
         """Wait for a change of focus too, which may be put off until after the next drawing."""
@@ -267,8 +267,8 @@ class KernelPointApp(SessionApp):
         """The palette: the actions of the view, those of the others, and what changes the plan."""
         from tui.app.view import ViewScreen
 
-        here, scopes = (screen.NAME, screen.SCOPES) if isinstance(screen, ViewScreen) else (None, (APP,))
-        for entry in entries(here, scopes, has_profile=self.session.study is not None):
+        view, scopes = (screen.NAME, screen.SCOPES) if isinstance(screen, ViewScreen) else (None, (APP,))
+        for entry in entries(view, scopes, has_profile=self.session.study is not None):
             yield SystemCommand(
                 entry.title, entry.help, partial(self._run_entry, entry.view, entry.action, screen)
             )

@@ -77,25 +77,25 @@ class Findings:
         return "" if self.ending else f"{self.methods[len(self.rows)]}: {self.doing}"
 
 
-def compare_methods(profile: Profile, begun: Findings, progress: Progress) -> Iterator[Findings]:
+def compare_methods(profile: Profile, findings: Findings, progress: Progress) -> Iterator[Findings]:
     """Compare methods one after the other; yield what is known after each, and at the end.
 
     Raises SamplingError or OSError, the engine's, of features or options.
     """
-    known, asked = begun, begun.asked
-    check_settings(asked.set)
-    comparison = comparison_of(profile, asked.profiles, asked, progress)
-    for method in known.methods:
+    current, options = findings, findings.asked
+    check_settings(options.set)
+    comparison = comparison_of(profile, options.profiles, options, progress)
+    for method in current.methods:
         progress(0, 0, "designing")
-        compared = comparison.compare(method, grouping_of(asked, method))
-        said = () if compared.design is None else tuple(map(with_flags, compared.design.notes))
-        row = comparison_row(" ".join(asked.profiles), compared)
-        notes = *known.notes, *((method, note) for note in said)
-        known = replace(known, rows=(*known.rows, row), notes=notes)
-        if len(known.rows) < len(known.methods):
-            yield replace(known, doing="designing")
+        compared = comparison.compare(method, grouping_of(options, method))
+        flagged = () if compared.design is None else tuple(map(with_flags, compared.design.notes))
+        row = comparison_row(" ".join(options.profiles), compared)
+        notes = *current.notes, *((method, note) for note in flagged)
+        current = replace(current, rows=(*current.rows, row), notes=notes)
+        if len(current.rows) < len(current.methods):
+            yield replace(current, doing="designing")
     of_files = tuple(("", with_flags(report.sentence)) for report in comparison.reports)
-    yield replace(known, notes=(*known.notes, *of_files), ending="done")
+    yield replace(current, notes=(*current.notes, *of_files), ending="done")
 
 
 # What is said.
@@ -138,36 +138,36 @@ def what_to_say(findings: Findings, row: Row | None, session: Session) -> str:
     if not row["applicable"]:
         return str(row["reason"])
     method, study = method_named(row["method"]), session.study
-    said = [f"{row['method']}: {method.source}"]
+    sentences = [f"{row['method']}: {method.source}"]
     slowdown, epsilon, promised = session.options.slowdown, findings.asked.epsilon, row["promised_error"]
     if slowdown is not None and study is not None and row["speedup"]:
-        taken = quantities.hours(hours(study.counts.total_duration_ns / row["speedup"], slowdown))
-        said.append(f"{taken} of one machine, simulated {slowdown:g} times slower")
+        machine_time = quantities.hours(hours(study.counts.total_duration_ns / row["speedup"], slowdown))
+        sentences.append(f"{machine_time} of one machine, simulated {slowdown:g} times slower")
     if promised is not None and promised > epsilon:
-        wide, asked = quantities.share(promised), quantities.share(epsilon)
-        said.append(f"promises the simulated total within {wide}, not within the {asked} asked for")
+        wide, target = quantities.share(promised), quantities.share(epsilon)
+        sentences.append(f"promises the simulated total within {wide}, not within the {target} asked for")
     # The notes on feature files are shown for the methods that used them.
     told_of = {row["method"], *([""] if method.needs else [])}
-    return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])
+    return "; ".join([*sentences, *(note for of, note in findings.notes if of in told_of)])
 
 
-def write_comparison(found: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
+def write_comparison(blocks: Blocks, running: str, order: tuple[CompareSort, bool], width: int) -> Written:
     """Return the heading and what writes the rows: methods that can run, the one under way, then the others.
 
     A method's letter stands before its figures, with the columns that have room, or before words.
     """
     room, heading, (sort, reverse) = width - _MARK_CELLS, "method", order
     rows: list[tuple[str, int]] = []
-    if found.can_run:
+    if blocks.can_run:
         # The mark in the head may take a cell.
-        fitting = comparison_columns(found.can_run, room - 1)
+        fitting = comparison_columns(blocks.can_run, room - 1)
         columns = marked(fitting, [sort.value], falls=falls(sort, reverse=reverse))
         wide = table(columns).split("\n")
         heading, *figures = wide if len(wide[0]) <= room else table(columns, gap=" ").split("\n")
         rows += [(text, PLAIN) for text in figures]
     rows += [(running, AXIS)] * bool(running)
-    rows += [(str(row["reason"]), AXIS) for row in found.cannot_run]
-    methods = list_methods(found, running)
+    rows += [(str(row["reason"]), AXIS) for row in blocks.cannot_run]
+    methods = list_methods(blocks, running)
 
     def write(row: int) -> Runs:
         mark = (" ", PLAIN) if methods[row] == CANNOT_RUN else method_mark(methods[row])
@@ -177,11 +177,11 @@ def write_comparison(found: Blocks, running: str, order: tuple[CompareSort, bool
     return fitted(" " * _MARK_CELLS + heading, width), write
 
 
-def list_methods(found: Blocks, running: str) -> list[str]:
+def list_methods(blocks: Blocks, running: str) -> list[str]:
     """Return the method of each row; of several of one plan the first."""
     doing = [running.partition(":")[0]] if running else []
-    without = [row["method"] for row in found.cannot_run]
-    return [*(each.methods[0] for each in found.can_run), *doing, *without]
+    without = [row["method"] for row in blocks.cannot_run]
+    return [*(block.methods[0] for block in blocks.can_run), *doing, *without]
 
 
 class CompareScreen(TableScreen[CompareSort]):
@@ -218,11 +218,11 @@ class CompareScreen(TableScreen[CompareSort]):
         panes = titled("methods", self._table, self._words), titled("scatter", self._scatter)
         yield Container(*panes, id="panes")
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Compare a small workload at once; say if the shown comparison was made by other options."""
         if session.study is None:
             return
-        if shown is None and session.study.counts.launches <= MOST_LAUNCHES_UNASKED:
+        if previous is None and session.study.counts.launches <= MOST_LAUNCHES_UNASKED:
             self.action_run()
         else:
             self._show()
@@ -231,9 +231,9 @@ class CompareScreen(TableScreen[CompareSort]):
         study = self.session.study
         if study is None:
             return
-        begun = Findings(comparison_options(self.session), method_names(), doing="designing")
-        self._take(begun)
-        task = partial(compare_methods, study.profile, begun)
+        findings = Findings(comparison_options(self.session), method_names(), doing="designing")
+        self._take(findings)
+        task = partial(compare_methods, study.profile, findings)
         say = in_words(self._say_doing)
         self._worker = start(self, task, self._take, say, self._fail, group="compare")
 
@@ -257,30 +257,32 @@ class CompareScreen(TableScreen[CompareSort]):
     @on(Rows.Resized)
     def _show(self) -> None:
         """Show all that is known."""
-        findings, session, (sort, reverse), found = self.findings, self.session, self.order, Blocks((), ())
+        findings, session, (sort, reverse) = self.findings, self.session, self.order
+        shown_blocks = Blocks((), ())
         if findings is not None:
             promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
-            found = blocks(findings.rows, sort, promise, reverse=reverse)
-        if found.cannot_run and not self._explained:
-            self._without = {**self._without, "reason": f"[e] {cannot_run_text(found.cannot_run)}"}
-            found = Blocks(found.can_run, (self._without,))
+            shown_blocks = blocks(findings.rows, sort, promise, reverse=reverse)
+        if shown_blocks.cannot_run and not self._explained:
+            self._without = {**self._without, "reason": f"[e] {cannot_run_text(shown_blocks.cannot_run)}"}
+            shown_blocks = Blocks(shown_blocks.can_run, (self._without,))
         launches = 0 if session.study is None else session.study.counts.launches
         words = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"
         running = "" if findings is None else findings.running
-        keys, write = list_methods(found, running), partial(write_comparison, found, running, self.order)
-        self._table.show(keys, write, self._follower(found, keys), words)
+        keys = list_methods(shown_blocks, running)
+        write = partial(write_comparison, shown_blocks, running, self.order)
+        self._table.show(keys, write, self._follower(shown_blocks, keys), words)
         beyond = self._table.row_count - self._table.page
-        more = f"; {beyond} below" if beyond > 0 and self._table.size.height else ""
+        hint = f"; {beyond} below" if beyond > 0 and self._table.size.height else ""
         title = f"[4] Methods{order_words(sort, reverse=reverse)}"
-        self.entitle("methods", title, standing(findings, session) + more)
+        self.entitle("methods", title, standing(findings, session) + hint)
         self._follow_cursor()
 
-    def _follower(self, found: Blocks, keys: list[str]) -> str | None:
+    def _follower(self, blocks: Blocks, keys: list[str]) -> str | None:
         """Return the method that the cursor goes to: the one it was on, or what stands for it now."""
-        before, without = self._table.key, [row["method"] for row in found.cannot_run]
-        before = next((each.methods[0] for each in found.can_run if before in each.methods), before)
+        before, without = self._table.key, [row["method"] for row in blocks.cannot_run]
+        before = next((block.methods[0] for block in blocks.can_run if before in block.methods), before)
         could_not_run = {CANNOT_RUN, *(row["method"] for row in self._rows if not row["applicable"])}
         return without[0] if before not in keys and before in could_not_run and without else before
 
@@ -288,7 +290,7 @@ class CompareScreen(TableScreen[CompareSort]):
     def _follow_cursor(self) -> None:
         """Say what there is to say of the method under the cursor, and mark it in the scatter."""
         rows, selected, figures = self._rows, self._table.key, ""
-        row = next((each for each in (*rows, self._without) if each["method"] == selected), None)
+        row = next((row for row in (*rows, self._without) if row["method"] == selected), None)
         self._words.show("" if self.findings is None else what_to_say(self.findings, row, self.session))
         if row is not None and row["applicable"]:
             figures = f"{selected} {quantities.ratio(row['speedup'])}, {quantities.share(row['error_mean'])}"
@@ -321,25 +323,25 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def _asked(self) -> CompareOptions:
         """Return the options of the command that prints the pane in focus."""
-        asked, (sort, reverse) = (
+        options, (sort, reverse) = (
             self.findings.asked if self.findings else comparison_options(self.session),
             self.order,
         )
-        asked = replace(asked, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
+        options = replace(options, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
         if self.focused is not self._scatter:
-            return asked
+            return options
         width, height = self._scatter.printed_size
-        return replace(asked, scatter=True, width=width, height=height)
+        return replace(options, scatter=True, width=width, height=height)
 
     def own_text(self) -> PaneText:
-        asked, canvas, text = self._asked(), Canvas(self.size.width, color=False), ""
+        options, canvas, text = self._asked(), Canvas(self.size.width, color=False), ""
         if self._rows:
-            text = canvas_text(comparison_blocks(self._rows, asked, canvas), canvas) + "\n"
-        return PaneText(f"kernelpoint-compare{'-scatter' if text and asked.scatter else ''}", text)
+            text = canvas_text(comparison_blocks(self._rows, options, canvas), canvas) + "\n"
+        return PaneText(f"kernelpoint-compare{'-scatter' if text and options.scatter else ''}", text)
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
-        asked, methods = self._asked(), tuple(row["method"] for row in self._rows)
+        options, methods = self._asked(), tuple(row["method"] for row in self._rows)
         if methods and methods != method_names():
-            asked = replace(asked, methods=",".join(methods))
-        return command_line("compare", asked)
+            options = replace(options, methods=",".join(methods))
+        return command_line("compare", options)

@@ -97,13 +97,16 @@ def difference_options(session: Session, before: str) -> DifferenceOptions:
     return options_of(DifferenceOptions, options, after=after)
 
 
-def kernel_table(found: Difference, sort: DifferenceSort, *, reverse: bool = False) -> Listing:
+def kernel_table(difference: Difference, sort: DifferenceSort, *, reverse: bool = False) -> Listing:
     """Return the first kernels, the sorted column marked where it is shown."""
-    kernels = found.kernels[:MOST_ROWS]
+    kernels = difference.kernels[:MOST_ROWS]
     # Each kernel's change is a share of all changes without their signs.
-    whole = max(int(np.abs(found.change_ns).sum()), 1)
-    shares = [f"{'+' if ns > 0 else ''}{quantities.share(ns / whole)}" for ns in found.change_ns.tolist()]
-    named = {column.heading: column for column in figure_columns(found, MOST_ROWS)}
+    total_change_ns = max(int(np.abs(difference.change_ns).sum()), 1)
+    shares = [
+        f"{'+' if ns > 0 else ''}{quantities.share(ns / total_change_ns)}"
+        for ns in difference.change_ns.tolist()
+    ]
+    named = {column.heading: column for column in figure_columns(difference, MOST_ROWS)}
     columns = [
         Column("status", [_STATUSES[kernel.status][0] for kernel in kernels], to_right=False),
         *(named[name] for name in ("before", "after", "launches", "mean", "interval", "change")),
@@ -112,20 +115,22 @@ def kernel_table(found: Difference, sort: DifferenceSort, *, reverse: bool = Fal
     ]
     falls = (sort is DifferenceSort.KERNEL) == reverse
     *figures, kernel = marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)
-    label = kernel_labels(found, group_places(found.kernels))
-    dropped = [each.heading for name in _DROPPED_FIRST for each in figures if each.heading.startswith(name)]
+    label = kernel_labels(difference, group_places(difference.kernels))
+    dropped = [
+        figure.heading for name in _DROPPED_FIRST for figure in figures if figure.heading.startswith(name)
+    ]
     return Listing(figures, kernel.heading, label, dropped, _LEAST_LABEL)
 
 
-def sides_lines(asked: DifferenceOptions) -> list[str]:
+def sides_lines(options: DifferenceOptions) -> list[str]:
     """Return what is compared with what, the longest form first."""
-    short = [Path(name).name for name in (asked.before, asked.after)]
+    short = [Path(name).name for name in (options.before, options.after)]
     if short[0] == short[1]:
-        short = paths_apart(asked, _LEAST_LABEL)
-    return [f"Before: {before}; after: {after}" for before, after in ((asked.before, asked.after), short)]
+        short = paths_apart(options, _LEAST_LABEL)
+    return [f"Before: {before}; after: {after}" for before, after in ((options.before, options.after), short)]
 
 
-def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: int) -> Grid:
+def draw_kernel(difference: Difference, kernel: int, log: bool, width: int, height: int) -> Grid:
     """Return the durations of a kernel before, over those after."""
 
     def side(word: str, durations: Durations, distinct: tuple[np.ndarray, np.ndarray]) -> Side:
@@ -135,8 +140,8 @@ def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: i
             caption = f"{counted(launches, 'launch', 'launches')}, mean {mean}"
         return Side(f"{word}: {caption}", *distinct)
 
-    before, after = found.distinct(kernel)
-    sides = side("before", found.before, before), side("after", found.after, after)
+    before, after = difference.distinct(kernel)
+    sides = side("before", difference.before, before), side("after", difference.after, after)
     return two_histograms(sides, width, height, log=log)
 
 
@@ -188,25 +193,25 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         self._doing = ""
 
     def compose_panes(self) -> ComposeResult:
-        why = titled("why", self._why)
-        yield Container(why, titled("kernels", self._table), titled("two", self._chart), id="panes")
+        causes = titled("why", self._why)
+        yield Container(causes, titled("kernels", self._table), titled("two", self._chart), id="panes")
         yield Line(id="sides")
         yield self._prompt
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Compare anew where other launches count, or another recording is before."""
         if session.study is None or session.before is None:
             self._show()
             return
         try:
-            wanted = difference_options(self.app.planned, session.before)
+            options = difference_options(self.app.planned, session.before)
         except OptionError as error:
             self._typed = session.before
             self._refuse(error)
             return
-        if self._wanted is None or self._wanted[0] != wanted or self._wanted[1] is not session.study.profile:
-            self._start(session.before, wanted, session.study.profile)
-        elif shown is None or shown.log != session.log:
+        if self._wanted is None or self._wanted[0] != options or self._wanted[1] is not session.study.profile:
+            self._start(session.before, options, session.study.profile)
+        elif previous is None or previous.log != session.log:
             self._show_chart()
 
     @property
@@ -216,27 +221,27 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
 
     # Comparing.
 
-    def _start(self, typed: str, asked: DifferenceOptions, profile: Profile) -> None:
-        self._typed, self._wanted = typed, (asked, profile)
+    def _start(self, typed: str, options: DifferenceOptions, profile: Profile) -> None:
+        self._typed, self._wanted = typed, (options, profile)
         self._say_doing("reading")
         # What need not be read again: the open one, and the one that was before.
-        read = {file_and_part(asked.after)[0]: profile}
+        profiles = {file_and_part(options.after)[0]: profile}
         last = self._asked
-        if self._found is not None and last is not None and last.columns == asked.columns:
-            read.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
+        if self._found is not None and last is not None and last.columns == options.columns:
+            profiles.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
 
         def compared(progress: Progress) -> Iterator[Difference]:
             # What there is to note goes to stderr, which is the screen's.
-            yield found_difference(replace(asked, quiet=True), progress, read)
+            yield found_difference(replace(options, quiet=True), progress, profiles)
 
         say = in_words(self._say_doing)
         start(self, compared, self._take_difference, say, self._refuse, group="difference")
 
-    def _take_difference(self, found: Difference) -> None:
+    def _take_difference(self, difference: Difference) -> None:
         if self._wanted is None:
             return
-        (before, after), last = (part.profile for part in found.parts), self._found
-        self._found, self._asked, self._doing = found, self._wanted[0], ""
+        (before, after), last = (part.profile for part in difference.parts), self._found
+        self._found, self._asked, self._doing = difference, self._wanted[0], ""
         self._prompt.close()
         self._show()
         if before is not after and (last is None or before is not last.parts[0].profile):
@@ -264,23 +269,23 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
 
     def _show(self, *, keeps_cursor: bool = True) -> None:
         """Show all that is known; the cursor stays on its kernel if it is there, or goes to the top."""
-        found, (sort, reverse) = self._found, self.order
-        if found is None:
+        difference, (sort, reverse) = self._found, self.order
+        if difference is None:
             self._table.fill(0, words=_INVITATION)
         else:
-            self._sorted = found = sorted_difference(found, sort, reverse=reverse)
-            listing, kernels = kernel_table(found, sort, reverse=reverse), found.kernels
+            self._sorted = difference = sorted_difference(difference, sort, reverse=reverse)
+            listing, kernels = kernel_table(difference, sort, reverse=reverse), difference.kernels
 
             def mark(row: int) -> tuple[str, int]:
                 # A kernel of one side alone is in the colour of that side.
                 return _STATUSES[kernels[row].status][1:]
 
             keys = [kernel.key for kernel in kernels[:MOST_ROWS]]
-            at = self._table.key if keeps_cursor else None
-            self._table.show(keys, lambda width: written(listing, width, mark), at)
-            causes = causes_in_words(found)
+            key = self._table.key if keeps_cursor else None
+            self._table.show(keys, lambda width: written(listing, width, mark), key)
+            causes = causes_in_words(difference)
             self.entitle("why", "Why the total changed")
-            self._why.show(partial(waterfall, found.total_before_ns, causes))
+            self._why.show(partial(waterfall, difference.total_before_ns, causes))
             # The totals and the title, beside the causes.
             self.query_one("#why-pane").styles.height = len(causes) + 3
             # No more rows than there are kernels, and two for the title and the headings.
@@ -308,12 +313,14 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
 
     @on(Rows.Moved)
     def _show_chart(self) -> None:
-        found, kernel, log = self._sorted, self._table.cursor, self.session.log
-        if found is None:
+        difference, kernel, log = self._sorted, self._table.cursor, self.session.log
+        if difference is None:
             self.entitle("two", "Durations before and after")
             return
-        self.entitle("two", f"{kernel + 1}. {found.kernels[kernel].key}", f"[x] {'log' if log else 'linear'}")
-        self._chart.show(partial(draw_kernel, found, kernel, log))
+        self.entitle(
+            "two", f"{kernel + 1}. {difference.kernels[kernel].key}", f"[x] {'log' if log else 'linear'}"
+        )
+        self._chart.show(partial(draw_kernel, difference, kernel, log))
 
     # What is done.
 
@@ -328,11 +335,11 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             return
         self._typed = text
         try:
-            asked = difference_options(self.app.planned, text)
+            options = difference_options(self.app.planned, text)
         except OptionError as error:
             self._refuse(error)
         else:
-            self._start(text, asked, study.profile)
+            self._start(text, options, study.profile)
 
     def action_cancel(self) -> None:
         if not self._doing:
@@ -361,11 +368,13 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         return self._asked and replace(self._asked, sort=sort, reverse=reverse)
 
     def own_text(self) -> PaneText:
-        found, asked, text = self._sorted, self._as_shown, ""
-        if found is not None and asked is not None:
-            answer = difference_answer(found, asked, following=False)
+        difference, options, text = self._sorted, self._as_shown, ""
+        if difference is not None and options is not None:
+            answer = difference_answer(difference, options, following=False)
             text = (
-                with_selection(answer, compared_parts(found)).drawn(Canvas(self.app.size.width, color=False))
+                with_selection(answer, compared_parts(difference)).drawn(
+                    Canvas(self.app.size.width, color=False)
+                )
                 + "\n"
             )
         return PaneText("kernelpoint-difference", text)

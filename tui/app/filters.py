@@ -40,7 +40,7 @@ def list_filters(profile: Profile, names: list[str | None]) -> tuple[tuple[Optio
     """
     devices = sorted({sequence.device for sequence in profile.sequences})
     processes = sorted({sequence.process for sequence in profile.sequences})
-    here = [listed(list(map(str, numbers))) for numbers in (devices, processes)]
+    choices = [listed(list(map(str, numbers))) for numbers in (devices, processes)]
     ranges = "this NVTX or annotation range, or of those that contain the text; + and - go through names."
     patterns = "a regular expression; several with blanks between."
     return (
@@ -56,8 +56,8 @@ def list_filters(profile: Profile, names: list[str | None]) -> tuple[tuple[Optio
             choice("each_rank", (False, True), ("no", "yes")),
             "Whether those that issue the same launches are kept apart too.",
         ),
-        (_numbers("device", devices), f"Only these devices, as 0,1. Here: {here[0]}."),
-        (_numbers("process", processes), f"Only these processes, as 7,8. Here: {here[1]}."),
+        (_numbers("device", devices), f"Only these devices, as 0,1. Here: {choices[0]}."),
+        (_numbers("process", processes), f"Only these processes, as 7,8. Here: {choices[1]}."),
         (
             OptionField("include", _patterns, _as_words),
             f"Only kernels whose full name matches {patterns}",
@@ -98,15 +98,15 @@ def _metric_files() -> OptionField:
     return OptionField("features", _files, shlex.join, unused=say_unused, is_path=True)
 
 
-def _numbers(name: str, there: list[int]) -> OptionField:
+def _numbers(name: str, numbers: list[int]) -> OptionField:
     """Return a field for numbers, commas between; steps go through each of those that are there, and all."""
 
     def read(text: str) -> tuple[str, ...]:
         words = text.replace(",", " ").split()
         return (",".join(words),) if words else ()
 
-    each = [(str(number),) for number in there]
-    return OptionField(name, read, ",".join, round_and_round(((), *each) if len(each) > 1 else ()))
+    choices = [(str(number),) for number in numbers]
+    return OptionField(name, read, ",".join, round_and_round(((), *choices) if len(choices) > 1 else ()))
 
 
 def _words(name: str, names: Sequence[str | None] = ()) -> OptionField:
@@ -129,16 +129,18 @@ def _patterns(text: str) -> tuple[str, ...]:
 def _as_words(patterns: tuple[str, ...]) -> str:
     """Return all of them, in quotes where they have blanks or quotes themselves."""
     return " ".join(
-        shlex.quote(each) if not each or any(mark.isspace() or mark in "'\"" for mark in each) else each
-        for each in patterns
+        shlex.quote(pattern)
+        if not pattern or any(mark.isspace() or mark in "'\"" for mark in pattern)
+        else pattern
+        for pattern in patterns
     )
 
 
 def _with_communication(patterns: tuple[str, ...], by: int) -> tuple[str, ...]:
     """Return the patterns with that of collectives, or without it."""
-    others = tuple(pattern for pattern in patterns if pattern != COMMUNICATION)
+    rest = tuple(pattern for pattern in patterns if pattern != COMMUNICATION)
     if by < 0:
-        return others
+        return rest
     return patterns if COMMUNICATION in patterns else (*patterns, COMMUNICATION)
 
 
@@ -178,8 +180,8 @@ def kept_lines(session: Session, study: Study) -> list[str]:
     time = f"{quantities.duration(part.total_duration_ns)} of kernel time"
     if session.whole_ns:
         time = f"{quantities.share(part.total_duration_ns / session.whole_ns)} of the time"
-    kept = f"Kept: {quantities.count(part.launches)} of {launches}, {time}"
-    return [f"{kept}, in {groups}{left_out_words(part)}", f"{kept}, in {groups}", kept]
+    sentence = f"Kept: {quantities.count(part.launches)} of {launches}, {time}"
+    return [f"{sentence}, in {groups}{left_out_words(part)}", f"{sentence}, in {groups}", sentence]
 
 
 class FiltersScreen(Screen[None]):
@@ -215,7 +217,7 @@ class FiltersScreen(Screen[None]):
             start(self, self._read_names, self.names.extend, failed=self._say_unread, group="ranges")
 
     def _explain(self, field: OptionField) -> None:
-        words = next(words for each, words in self._filters if each is field)
+        words = next(words for candidate, words in self._filters if candidate is field)
         self.query_one("#filter-help", Static).update(words)
 
     def _follow(self, session: Session) -> None:
@@ -236,14 +238,14 @@ class FiltersScreen(Screen[None]):
         self.app.plan(options)
 
     def action_as_given(self) -> None:
-        given, options = self.app.opened.options, self.app.session.options
+        original, options = self.app.opened.options, self.app.session.options
         names = [field.name for field, _ in self._filters]
-        wanted = replace(options, **{name: getattr(given, name) for name in names})
+        restored = replace(options, **{name: getattr(original, name) for name in names})
         self.query_one(OptionForm).forget()
-        if wanted == options:
+        if restored == options:
             self.app.say("the filters are as they were given")
         else:
-            self._soon.ask(wanted, at_once=True)
+            self._soon.ask(restored, at_once=True)
 
     def action_leave(self) -> None:
         """Go back to the view; a step that was put off is taken."""

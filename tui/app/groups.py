@@ -122,7 +122,7 @@ def table_columns(study: Study, width: int) -> TableColumns:
     The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
     wide as the widest cell of any kernel group may be, so that none moves while rows do.
     """
-    columns = _figures(study, next(cells for least, cells in _BAR_FROM_WIDTH if width >= least))
+    columns = _figures(study, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
 
     def room(gap: int) -> int:
         return width - sum(column.width + gap for column in columns)
@@ -140,7 +140,7 @@ def table_columns(study: Study, width: int) -> TableColumns:
 
 
 def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
-    of = study.groups
+    region_groups = study.groups
 
     def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
         return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
@@ -150,7 +150,7 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         return figure(name, largest, lambda group: of_group(group_row(study, group), key))
 
     def launches(group: int) -> str:
-        return quantities.count(int(of.launches[group]))
+        return quantities.count(int(region_groups.launches[group]))
 
     def times(name: str, values: np.ndarray) -> GroupColumn:
         longest = quantities.duration(float(values.max(initial=0))).rjust(7)
@@ -165,24 +165,24 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
 
     def bar(group: int) -> Runs:
         # In colour where it is one of those that take most; the group that reaches it is one of them.
-        is_of_most = float(of.running_share[group] - of.share[group]) < MOST
+        is_of_most = float(region_groups.running_share[group] - region_groups.share[group]) < MOST
         return [(share_bar(study, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
 
     # Rows are drawn again at every step of the cursor.
     durations = lru_cache(_SPARKLINES_KEPT)(partial(_sparkline, study))
-    all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
+    all_of_time = "100.0 %" if float(region_groups.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
         figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}"),
-        shares("share", of.share, all_of_time),
+        shares("share", region_groups.share, all_of_time),
         GroupColumn("bar", bar_cells, bar, to_right=False),
-        shares("cum", of.running_share, "100.0 %"),
-        figure("launches", quantities.count(int(of.launches.max(initial=0))), launches),
-        times("total", of.total_duration_ns),
-        times("mean", of.mean_ns),
-        figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),
+        shares("cum", region_groups.running_share, "100.0 %"),
+        figure("launches", quantities.count(int(region_groups.launches.max(initial=0))), launches),
+        times("total", region_groups.total_duration_ns),
+        times("mean", region_groups.mean_ns),
+        figure("CoV", f"{float(region_groups.cov.max(initial=0)):.3f}", cov),
         GroupColumn("durations", _SPARKLINE, lambda group: durations(group, is_ascii()), to_right=False),
-        counts("strata", of.clusters, "clusters"),
-        counts("drawn", of.samples, "samples"),
+        counts("strata", region_groups.clusters, "clusters"),
+        counts("drawn", region_groups.samples, "samples"),
     ]
 
 
@@ -218,7 +218,7 @@ def written_groups(study: Study, groups: Sequence[int], order: tuple[GroupSort, 
     """Return the headings, that of the order marked where it has room, and what writes a row."""
     columns, (sort, reverse) = table_columns(study, width), order
     names = {column.name for column in columns.columns}
-    name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
+    name = next((heading for heading in _HEADS.get(sort, (sort.value,)) if heading in names), "")
     mark = order_mark(falls=(sort is GroupSort.NAME) == reverse)
     return columns.head(name, mark), lambda row: columns.row(groups[row])
 
@@ -231,20 +231,20 @@ def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str,
     sort = "CoV" if session.sort is GroupSort.COV else session.sort.value
     if session.reverse:
         sort += ", Z to A" if session.sort is GroupSort.NAME else ", smallest first"
-    said, matching = [], quantities.count(listed.matching)
+    notes, matching = [], quantities.count(listed.matching)
     if session.search:
-        said.append(f'"{session.search}": {matching} of {quantities.count(len(study.counts.groups))}')
+        notes.append(f'"{session.search}": {matching} of {quantities.count(len(study.counts.groups))}')
     if len(listed.groups) < listed.matching:
-        said.append(f"showing {quantities.count(len(listed.groups))} of {matching}")
-    return f"[1] Kernel groups by {sort}", ", ".join(said)
+        notes.append(f"showing {quantities.count(len(listed.groups))} of {matching}")
+    return f"[1] Kernel groups by {sort}", ", ".join(notes)
 
 
 def group_key(study: Study, index: int, cells: int) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
     group = study.counts.groups[index]
-    whole = printable(group.key)
-    if len(whole) <= cells:
-        return whole
+    key = printable(group.key)
+    if len(key) <= cells:
+        return key
     launched = group.key.removeprefix(group.name)
     if len(study.sequences) == 1:
         launched = launched.removesuffix(f" {group.place}")
@@ -305,19 +305,21 @@ class RunPane(Vertical):
         """What is shown; None while it is not of the group in focus."""
         return self._timeline if self._is_wanted(self._timeline) else None
 
-    def _is_wanted(self, at: GroupTimeline | None) -> bool:
+    def _is_wanted(self, timeline: GroupTimeline | None) -> bool:
         session = self.app.session
-        return at is not None and (at.study, at.group) == (session.study, session.selected)
+        return timeline is not None and (timeline.study, timeline.group) == (session.study, session.selected)
 
     @property
     def text(self) -> str:
         """What `timeline` prints of it, with the ranges above; nothing while it is read."""
-        at = self.timeline
-        if at is None:
+        timeline = self.timeline
+        if timeline is None:
             return ""
         width, height = self.chart.printed_size
         canvas, log = Canvas(width, color=False), self.app.session.log
-        return canvas_text(timeline_blocks(at, canvas, height, log=log, above=self._above), canvas) + "\n"
+        return (
+            canvas_text(timeline_blocks(timeline, canvas, height, log=log, above=self._above), canvas) + "\n"
+        )
 
     def follow(self) -> None:
         """Show the group in focus, of the plan there is, once the cursor rests on it."""
@@ -330,8 +332,8 @@ class RunPane(Vertical):
         if self.timeline is not None or group is None:
             self._show()
         else:
-            read = partial(self._read, study, group, session.options.seed)
-            self._timer = self.set_timer(_RUN_SECONDS, lambda: start(self, read, self._take, group="run"))
+            task = partial(self._read, study, group, session.options.seed)
+            self._timer = self.set_timer(_RUN_SECONDS, lambda: start(self, task, self._take, group="run"))
 
     def _read(
         self, study: Study, group: int, seed: int, _: Progress
@@ -344,20 +346,22 @@ class RunPane(Vertical):
             above = above_chart(ranges, is_looked_for=is_looked_for)
         yield with_clusters(timeline_of_group(study, group, seed, before=before)), above
 
-    def _take(self, read: tuple[GroupTimeline, RangeForest | str]) -> None:
+    def _take(self, result: tuple[GroupTimeline, RangeForest | str]) -> None:
         # Else the cursor has gone on.
-        if self._is_wanted(read[0]):
-            self._timeline, self._above = read
+        if self._is_wanted(result[0]):
+            self._timeline, self._above = result
             self._show()
 
     def _show(self) -> None:
-        title, at, log = self.query_one(PaneTitle), self.timeline, self.app.session.log
-        if at is None:
+        title, timeline, log = self.query_one(PaneTitle), self.timeline, self.app.session.log
+        if timeline is None:
             title.show("[6] Over the run")
             self.chart.say("no kernel group matches")
         else:
-            title.show(f"[6] #{at.group + 1} over the run", f"by {at.by}, {'log' if log else 'linear'}")
-            self.chart.show(lambda width, height: group_timeline(at, width, height, log=log))
+            title.show(
+                f"[6] #{timeline.group + 1} over the run", f"by {timeline.by}, {'log' if log else 'linear'}"
+            )
+            self.chart.show(lambda width, height: group_timeline(timeline, width, height, log=log))
 
 
 class GroupsScreen(TableScreen[GroupSort]):
@@ -416,12 +420,12 @@ class GroupsScreen(TableScreen[GroupSort]):
         if self.session.study is not None:
             self.app.push_screen(RanksScreen(self.session.study, self.session.options))
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""
         study = session.study
         if study is None:
             return
-        if shown is None or shown.study is not study:
+        if previous is None or previous.study is not study:
             forms, line = devices_lines(study), self.query_one("#devices", Line)
             line.display = bool(forms)
             line.show(forms or [""])
@@ -429,13 +433,13 @@ class GroupsScreen(TableScreen[GroupSort]):
             self.app.find_binding()
         self.query_one("#binding", Line).show(binding_lines(session, study))
         listed_by = attrgetter("study", "sort", "reverse", "search")
-        if shown is None or listed_by(shown) != listed_by(session):
+        if previous is None or listed_by(previous) != listed_by(session):
             self._show_groups(session, study)
         # What is listed may have changed what is selected.
         self._run.follow()
-        if shown is None:
+        if previous is None:
             self._show_chart()
-        elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
+        elif (previous.study, previous.selected, previous.log) != (study, session.selected, session.log):
             self._chart.ask(None)
 
     def _show_groups(self, session: Session, study: Study) -> None:
@@ -455,17 +459,17 @@ class GroupsScreen(TableScreen[GroupSort]):
         session, study, selected = self.session, self.session.study, self.session.selected
         if study is None:
             return
-        name, whole, key = "no kernel group", "", self.query_one("#group-key", Static)
+        name, text, key = "no kernel group", "", self.query_one("#group-key", Static)
         # As many rows as there are for it, broken wherever they are full.
-        width, most = max(self._histogram.size.width, 1), key.styles.max_height
+        width, max_height = max(self._histogram.size.width, 1), key.styles.max_height
         if selected is None:
             self._histogram.say("no kernel group matches")
         else:
             name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
-            whole = group_key(study, selected, int(most.value if most else 1) * width)
+            text = group_key(study, selected, int(max_height.value if max_height else 1) * width)
             self._histogram.show(partial(group_histogram, study, selected, log=session.log))
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
-        key.update("\n".join(whole[at : at + width] for at in range(0, len(whole), width)))
+        key.update("\n".join(text[start : start + width] for start in range(0, len(text), width)))
 
     @on(Rows.Moved)
     def _select(self) -> None:
@@ -527,19 +531,21 @@ class GroupsScreen(TableScreen[GroupSort]):
     def command(self) -> str:
         """`timeline` or `histogram` of the selected group as large as it is drawn, or `groups` as listed."""
         session = self.app.planned
-        given = options_with_overrides(session)
+        session_options = options_with_overrides(session)
         for chart, command, kind in (
             (self._run.chart, "timeline", TimelineOptions),
             (self._histogram, "histogram", HistogramOptions),
         ):
             if self._is_meant(chart):
                 kernel, (width, height) = f"#{(session.selected or 0) + 1}", chart.printed_size
-                drawn = options_of(kind, given, kernel=kernel, log=session.log, width=width, height=height)
-                return command_line(command, drawn)
+                chart_options = options_of(
+                    kind, session_options, kernel=kernel, log=session.log, width=width, height=height
+                )
+                return command_line(command, chart_options)
         (sort, reverse), rows = self.order, self._table.row_count
         top = None if rows == self._matching else rows
         options = options_of(
-            GroupsOptions, given, sort=sort, reverse=reverse, filter=session.search or None, top=top
+            GroupsOptions, session_options, sort=sort, reverse=reverse, filter=session.search or None, top=top
         )
         return command_line("groups", options)
 

@@ -137,7 +137,7 @@ class PlanScreen(ViewScreen):
     def _is_short(self) -> bool:
         return self.size.height < _SHORT
 
-    def follow(self, shown: Session | None, session: Session) -> None:  # noqa: ARG002 - all of it is cheap
+    def follow(self, previous: Session | None, session: Session) -> None:  # noqa: ARG002 - all of it is cheap
         """Show the options, and the plan once it is made."""
         study = session.study
         if study is None:
@@ -415,12 +415,12 @@ class PlanScreen(ViewScreen):
         details, pane, canvas = self.details, self.focused_pane, Canvas(self.app.size.width, color=False)
         if details is None:
             return PaneText("kernelpoint-plan", "")
-        known = details.trade_off
+        trade_off = details.trade_off
         if pane in details.listings:
             text = details.listings[pane].text(canvas.width)
-        elif pane is PlanPane.TRADE_OFF and known.points:
+        elif pane is PlanPane.TRADE_OFF and trade_off.points:
             # As the command sees it, which is told of those epsilons alone.
-            tried = replace(known, epsilons=_tried(details))
+            tried = replace(trade_off, epsilons=_tried(details))
             text = canvas_text(trade_off_blocks(tried, self._chart.printed_size), canvas)
         else:
             binding = self.session.binding if pane is PlanPane.BINDING else None
@@ -447,21 +447,24 @@ class PlanScreen(ViewScreen):
         # Before the plan is judged, the command does not judge it either.
         judge = options.judge if rows or details.is_judged else 0
         binds = pane is PlanPane.BINDING and self.session.binding is not None
-        asked = replace(options, list=rows, judge=judge, binding=binds, details=rows is None)
-        return command_line("sample", asked, always=("method",))
+        sample_options = replace(options, list=rows, judge=judge, binding=binds, details=rows is None)
+        return command_line("sample", sample_options, always=("method",))
 
 
 def _tried(details: PlanDetails) -> tuple[float, ...]:
-    known = details.trade_off
-    return *(each.epsilon for each in known.points), *(each.epsilon for each in known.missing)
+    trade_off = details.trade_off
+    return *(point.epsilon for point in trade_off.points), *(point.epsilon for point in trade_off.missing)
 
 
 def step_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str] | None:
     """Return what to say of options that are taken, and once they are taken back; None where all stay."""
     for field in OPTION_FIELDS:
-        was, now = (field.text(options) or "none" for options in (before, after))
-        if was != now:
-            return f"{field.label} is {now} now, not {was}; u takes it back", f"{field.label} is {was} again"
+        was, after_text = (field.text(options) or "none" for options in (before, after))
+        if was != after_text:
+            return (
+                f"{field.label} is {after_text} now, not {was}; u takes it back",
+                f"{field.label} is {was} again",
+            )
     if before.slowdown == after.slowdown:
         return None
     if after.slowdown is None:

@@ -111,8 +111,8 @@ class PlanDetails:
     def trade_off(self) -> TradeOff:
         """The points of the trade-off computed so far."""
         tried = [self.points[epsilon] for epsilon in self.epsilons if epsilon in self.points]
-        points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
-        missing = tuple(each for each in tried if isinstance(each, NoPoint))
+        points = tuple(point for point in tried if isinstance(point, TradeOffPoint))
+        missing = tuple(point for point in tried if isinstance(point, NoPoint))
         return TradeOff(self.session.options.method, self.target, self.epsilons, points, missing, self.costs)
 
     @property
@@ -136,9 +136,9 @@ def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDet
     details = PlanDetails(session, study, drawn_plan(study.counts, study.design, session.options.seed))
     if details.why_no_trade_off:
         return details
-    known = before.points if before is not None and before.curve == details.curve else {}
+    points = before.points if before is not None and before.curve == details.curve else {}
     epsilon = details.target.epsilon
-    return replace(details, points={epsilon: point_of(study.design, epsilon), **known})
+    return replace(details, points={epsilon: point_of(study.design, epsilon), **points})
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -149,20 +149,20 @@ def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
 
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Design a plan at each epsilon that is not known yet."""
-    session, known = details.session, dict(details.points)
+    session, curve = details.session, dict(details.points)
     points = trade_off(
         details.study.counts,
         session.options.method,
         details.target,
         session.options.seed,
-        [epsilon for epsilon in details.epsilons if epsilon not in known],
+        [epsilon for epsilon in details.epsilons if epsilon not in curve],
         settings=session.options.set,
         overrides=session.overrides or None,
         progress=progress,
     )
     for point in points:
-        known[point.epsilon] = point
-        yield replace(details, points=dict(known))
+        curve[point.epsilon] = point
+        yield replace(details, points=dict(curve))
 
 
 def listed(pane: PlanPane, details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -196,27 +196,29 @@ def whose_options(session: Session, opened: Session) -> tuple[str, ...]:
 def plan_figures(details: PlanDetails) -> list[Figure]:
     """Return what the plan costs, promises and came to; each value in two forms, the longer one first."""
     plan, design, study, options = details.plan, details.plan.design, details.study, details.session.options
-    taken, launches, pooled = details.costs.hours, study.counts.launches, pooled_row(study)
-    drawn, sampled = f"{count(plan.samples)} of {count(launches)}", duration(plan.sampled_duration_ns)
+    machine_hours, launches, pooled = details.costs.hours, study.counts.launches, pooled_row(study)
+    samples, sampled = f"{count(plan.samples)} of {count(launches)}", duration(plan.sampled_duration_ns)
     figures: list[Figure] = []
-    if taken is None:
-        figures.append(("drawn", (f"{drawn} {'launch' if launches == 1 else 'launches'}", drawn)))
+    if machine_hours is None:
+        figures.append(("drawn", (f"{samples} {'launch' if launches == 1 else 'launches'}", samples)))
         figures.append(("strata", (count(design.strata_count),)))
     else:
         # One row, as the hours need another.
-        figures.append(("drawn", (f"{drawn} in {counted(design.strata_count, 'stratum', 'strata')}", drawn)))
+        figures.append(
+            ("drawn", (f"{samples} in {counted(design.strata_count, 'stratum', 'strata')}", samples))
+        )
     figures += [
         ("sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)),
         ("speedup", (f"{ratio(design.speedup)} expected" if design.random else ratio(design.speedup),)),
     ]
-    if taken is not None:
-        machine, longest = hours(taken.drawn), hours(taken.longest_launch)
-        whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
-        figures.append(("machine", (whole, f"{machine}, longest {longest}")))
+    if machine_hours is not None:
+        machine, longest = hours(machine_hours.drawn), hours(machine_hours.longest_launch)
+        long_form = f"{machine} on one, {hours(machine_hours.expected)} expected, longest launch {longest}"
+        figures.append(("machine", (long_form, f"{machine}, longest {longest}")))
     figures += _bounds(design)
     if pooled["groups"]:
-        few = f"{pooled['groups']} of {len(study.counts.groups)} groups"
-        part = f"{few}, {share(pooled['share'])} of time"
+        short_form = f"{pooled['groups']} of {len(study.counts.groups)} groups"
+        part = f"{short_form}, {share(pooled['share'])} of time"
         figures.append(("pooled", (f"{part}: no bounds of their own", part)))
     else:
         # What visiting every kernel group takes at least; a plan that pools some need not.
@@ -254,13 +256,16 @@ def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Itera
         yield "judged", (f"not yet, by {counted(draws, 'draw')}", "not yet") if draws else ("not asked for",)
         return
     mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
-    whole = f"mean error {mean}, 95th percentile {p95}, of {counted(judgement.repeats, 'draw')}"
-    yield "judged", (whole, f"mean {mean}, p95 {p95}")
+    long_form = f"mean error {mean}, 95th percentile {p95}, of {counted(judgement.repeats, 'draw')}"
+    yield "judged", (long_form, f"mean {mean}, p95 {p95}")
     if judgement.within_epsilon is not None:
-        within, with_selection = share(judgement.within_epsilon), share(confidence)
+        within_share, with_selection = share(judgement.within_epsilon), share(confidence)
         tone = Tone.GOOD if judgement.within_epsilon >= confidence else Tone.BAD
-        forms = f"{within} within epsilon, {with_selection} stated", f"{within} (stated: {with_selection})"
-        yield "within", tuple(toned(form, within, tone) for form in forms)
+        forms = (
+            f"{within_share} within epsilon, {with_selection} stated",
+            f"{within_share} (stated: {with_selection})",
+        )
+        yield "within", tuple(toned(form, within_share, tone) for form in forms)
 
 
 # The plan as files: its own, and those that an exporter makes of it.
@@ -303,11 +308,11 @@ def export_file(path: Path, to: str, folder: Path, traces: str, progress: Progre
     Raises SamplingError or OSError where nothing is written.
     """
     choices = ExportChoices(traces=traces or None, progress=progress)
-    written = write_folder(folder, exported_folder(read_plan(str(path)), to, choices), force=False)
-    what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
+    paths = write_folder(folder, exported_folder(read_plan(str(path)), to, choices), force=False)
+    summary = paths[0] if len(paths) == 1 else f"{len(paths)} files in {folder}"
     exporter = exporter_named(to)
     is_cold = "caches" in exporter.takes and not (exporter.fills and traces)
-    page = next((each for each in written if each.endswith("README.txt")), None)
-    how = exporter.note if page is None else f"run them as {page} says"
+    page = next((path for path in paths if path.endswith("README.txt")), None)
+    advice = exporter.note if page is None else f"run them as {page} says"
     following = f"kernelpoint estimate {shlex.quote(str(folder))} RESULTS"
-    return f"written: {what}{'; launches start cold' if is_cold else ''}; next: {how}, then {following}"
+    return f"written: {summary}{'; launches start cold' if is_cold else ''}; next: {advice}, then {following}"

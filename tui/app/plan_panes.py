@@ -91,13 +91,13 @@ class BindingList(ListingTable):
 
     def follow(self, session: Session) -> None:
         """Show the steps that raise the speedup; without any, why there are none."""
-        study, found = session.study, session.binding
+        study, binding = session.study, session.binding
         words = "plans with each option a step looser are being made"
-        lines, self._steps = [""], found or ()
-        if study is not None and found:
-            columns = binding_columns(found, study.counts.total_duration_ns, session.options.slowdown)
+        lines, self._steps = [""], binding or ()
+        if study is not None and binding:
+            columns = binding_columns(binding, study.counts.total_duration_ns, session.options.slowdown)
             lines = table(columns).split("\n")
-        elif study is not None and found is not None:
+        elif study is not None and binding is not None:
             words = why_none(study.design)
 
         def write(width: int) -> Written:
@@ -133,10 +133,10 @@ class PlanPrompt(Prompt):
     def __init__(
         self,
         write: Callable[[Path, str | None, str, Progress], str],
-        written: Callable[[Path, str | None], object],
+        writer: Callable[[Path, str | None], object],
     ) -> None:
         super().__init__()
-        self._write, self._written = write, written
+        self._write, self._written = write, writer
         self._target: str | None = None
         self._proposed = ""
 
@@ -156,13 +156,15 @@ class PlanPrompt(Prompt):
         if name == "traces":
             fills = self._target is not None and exporter_named(self._target).fills
             lacking = "empty: launches start cold" if fills else "may be empty"
-            what = "The folder of the traces, whose launches fill L2" if fills else "The folder of the traces"
-            return [f"{each}; {lacking}; enter writes" for each in (what, "Its traces")]
-        what = "Save the plan to a new file; enter saves"
+            meaning = (
+                "The folder of the traces, whose launches fill L2" if fills else "The folder of the traces"
+            )
+            return [f"{form}; {lacking}; enter writes" for form in (meaning, "Its traces")]
+        meaning = "Save the plan to a new file; enter saves"
         if self._target is not None:
-            then = "goes on to the traces" if self._takes_traces else "writes"
-            what = f"Export for {self._target}, up and down change it; enter {then}"
-        return [f"{what}, esc leaves", what]
+            consequence = "goes on to the traces" if self._takes_traces else "writes"
+            meaning = f"Export for {self._target}, up and down change it; enter {consequence}"
+        return [f"{meaning}, esc leaves", meaning]
 
     def turn(self, field: PromptInput, by: int) -> None:
         """Choose another target; a name that was not edited goes with it. From the traces go back."""
@@ -177,16 +179,16 @@ class PlanPrompt(Prompt):
     def _take(self, event: Input.Submitted) -> None:
         """Go on to the traces, or write to the place; where that fails, ask again."""
         event.stop()
-        name, traces = (self.answers[each].strip() for each in ("place", "traces"))
+        name, traces = (self.answers[field].strip() for field in ("place", "traces"))
         target, path = self._target, home_expanded(name)
         traces = str(home_expanded(traces)) if traces and self._takes_traces else ""
 
         def write(progress: Progress) -> Iterator[str]:
             yield self._write(path, target, traces, progress)
 
-        def told(said: str) -> None:
+        def told(message: str) -> None:
             self._written(path, target)
-            self.app.say(said)
+            self.app.say(message)
 
         def failed(error: SamplingError | OSError) -> None:
             self.ask_for(target, name, f"not written: {failure_words(error)}")
@@ -217,15 +219,15 @@ def options_asked(answers: dict[str, str], options: SampleOptions) -> SampleOpti
         raise OptionError("how slow the simulation is is not known", remedy=remedy)
     try:
         slowdown = check_slowdown(float(typed)) if typed else None
-        asked = replace(options, slowdown=slowdown, budget=budget or None)
-        budget_of(asked)
+        requested = replace(options, slowdown=slowdown, budget=budget or None)
+        budget_of(requested)
     except OptionError as error:
         raise OptionError(_without_dashes(error)) from error
     except ValueError as error:
         raise OptionError(f"slowdown {typed!r} is no number", remedy=remedy) from error
-    if asked == options:
+    if requested == options:
         raise OptionError("a time of simulation is missing", remedy="give one, such as 90m, 24h or 3d")
-    return asked
+    return requested
 
 
 def _without_dashes(error: SamplingError) -> str:
@@ -233,29 +235,29 @@ def _without_dashes(error: SamplingError) -> str:
 
 
 def fit(
-    answers: dict[str, str], asked: SampleOptions, study: Study, progress: Progress
+    answers: dict[str, str], options: SampleOptions, study: Study, progress: Progress
 ) -> Iterator[Fitted | str]:
     """Yield the smallest epsilon that fits and what its plan costs, or why none fits; from the plan shown."""
 
-    def report(done: int, total: int, what: str) -> None:
-        progress(0, 0, f"finding the epsilon: {what}, {done} of at most {total} tried; esc cancels")
+    def report(count: int, total: int, activity: str) -> None:
+        progress(0, 0, f"finding the epsilon: {activity}, {count} of at most {total} tried; esc cancels")
 
     try:
-        found, hours = study_that_fits(asked, study, report)
+        fitted, hours = study_that_fits(options, study, report)
     except SamplingError as error:
         yield _without_dashes(error)
         return
-    design = found.design
+    design = fitted.design
     promised = design.promised_error
     promise = "" if promised is None else f", the total within {quantities.share(promised)}"
-    expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
+    expected, actual, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
     gives = (
         f"epsilon {design.target.epsilon:g} fits {answers['budget'].strip()}: "
-        f"{quantities.ratio(found.speedup)}{promise}; {expected} of one machine expected, {drawn} for this "
+        f"{quantities.ratio(fitted.speedup)}{promise}; {expected} of one machine expected, {actual} for this "
         f"draw, {longest} for the longest launch"
     )
     # The budget is not among the options, for epsilon and slowdown make the same plan.
-    yield answers, study, replace(asked, epsilon=design.target.epsilon, budget=None), gives
+    yield answers, study, replace(options, epsilon=design.target.epsilon, budget=None), gives
 
 
 class BudgetPrompt(Prompt):
@@ -307,22 +309,22 @@ class BudgetPrompt(Prompt):
             self._take(self._fitted[2])
             return
         try:
-            asked = options_asked(answers, session.options)
+            options = options_asked(answers, session.options)
         except OptionError as error:
             self.refuse(error.text)
             return
-        if asked.budget is None:
-            self._take(asked)
+        if options.budget is None:
+            self._take(options)
             return
         say = in_words(lambda doing: self.say([doing]))
-        task = partial(fit, answers, asked, session.study)
+        task = partial(fit, answers, options, session.study)
         self._turn(start(self, task, self._show, say, group="budget"))
 
-    def _show(self, found: Fitted | str) -> None:
-        self._fitted = None if isinstance(found, str) else found
+    def _show(self, fitted: Fitted | str) -> None:
+        self._fitted = None if isinstance(fitted, str) else fitted
         self._turn(None)
-        if isinstance(found, str):
-            self.refuse(found)
+        if isinstance(fitted, str):
+            self.refuse(fitted)
 
     def _turn(self, worker: Worker[None] | None) -> None:
         self._worker = worker

@@ -41,16 +41,16 @@ class PathInput(Input):
         """Complete the path as far as the names that are there agree; if no further, say what they are."""
         if not self.completes:
             return
-        here = self.cursor_position
-        before = self.value[:here]
+        position = self.cursor_position
+        before = self.value[:position]
         text, names = (last_completed if self.takes_several else completed)(before)
         if text != before:
-            self.value = text + self.value[here:]
+            self.value = text + self.value[position:]
             self.cursor_position = len(text)
         elif len(names) > 1:
-            more = len(names) - _MOST_NAMES
-            shown = [*names[:_MOST_NAMES], *([f"and {more:,} more"] if more > 0 else [])]
-            self.notify("  ".join(shown), markup=False)
+            hidden = len(names) - _MOST_NAMES
+            listed = [*names[:_MOST_NAMES], *([f"and {hidden:,} more"] if hidden > 0 else [])]
+            self.notify("  ".join(listed), markup=False)
 
 
 class PromptField(NamedTuple):
@@ -71,9 +71,9 @@ class PromptInput(PathInput):
         Binding("down", "go(1)", "Field", show=False),
     ]
 
-    def __init__(self, asked: PromptField, prompt: Prompt) -> None:
-        super().__init__(id=asked.name)
-        self.completes, self.takes_several = asked.is_path, asked.takes_several
+    def __init__(self, field: PromptField, prompt: Prompt) -> None:
+        super().__init__(id=field.name)
+        self.completes, self.takes_several = field.is_path, field.takes_several
         self._prompt = prompt
 
     def action_leave(self) -> None:
@@ -124,8 +124,8 @@ class Prompt(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Note()
-        for asked in self.FIELDS:
-            yield Horizontal(Static(asked.label), PromptInput(asked, self))
+        for field in self.FIELDS:
+            yield Horizontal(Static(field.label), PromptInput(field, self))
 
     def ask(self, answers: Mapping[str, str], problem: str = "") -> None:
         """Ask, with answers to begin with; say why they cannot be used, unless that is ""."""
@@ -158,7 +158,7 @@ class Prompt(Vertical):
             self.query_one(Note).refuse(self._problem)
         else:
             fields = list(self.query(PromptInput))
-            self.say(self.hint(str(next((each for each in fields if each.has_focus), fields[0]).id)))
+            self.say(self.hint(str(next((field for field in fields if field.has_focus), fields[0]).id)))
 
     @on(events.DescendantFocus)
     def _explain_field(self) -> None:

@@ -36,8 +36,8 @@ class RanksScreen(PageScreen):
     def _look(self, progress: Progress) -> Iterator[RankTimes]:
         yield rank_times(self._study.profile, self._study.counts.region, progress)
 
-    def _take(self, found: RankTimes) -> None:
-        self._found = found
+    def _take(self, rank_times: RankTimes) -> None:
+        self._found = rank_times
         self.query_one(Page).write_anew()
 
     def _say(self, words: str) -> None:

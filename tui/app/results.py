@@ -82,7 +82,7 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     """Return the options of the command that says the same; OptionError where an answer cannot be used."""
     plan, typed = (answers[name].strip() for name in ("plan", "target"))
     results, manifests, against = (files_named(answers[name]) for name in ("results", "manifests", "against"))
-    others = typed_options(EstimateOptions, answers["others"], OTHERS)
+    estimate_options = typed_options(EstimateOptions, answers["others"], OTHERS)
     if not plan:
         raise OptionError("the name of the plan file is missing", remedy=f"name it, such as {PLAN_NAME}")
     if not results:
@@ -97,9 +97,11 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     if target is not None and not 0 < target < 1:
         problem = f"the target is to be between 0 and 1, not {typed}"
         raise OptionError(problem, remedy="give a fraction, such as 0.05")
-    shown = printed_options(session)
-    given = EstimateOptions(quiet=shown.quiet, ascii=shown.ascii, color=shown.color, plan=plan, target=target)
-    return replace(given, results=results, manifests=manifests, against=against, **others)
+    printed = printed_options(session)
+    options = EstimateOptions(
+        quiet=printed.quiet, ascii=printed.ascii, color=printed.color, plan=plan, target=target
+    )
+    return replace(options, results=results, manifests=manifests, against=against, **estimate_options)
 
 
 # What is known, and how it is said.
@@ -146,30 +148,36 @@ class Known:
         return None if self.larger is None else next_listing(self.larger, self.found.plan)
 
 
-def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progress) -> Iterator[Known | Path]:
+def read_results(
+    details: PlanDetails, options: EstimateOptions, progress: Progress
+) -> Iterator[Known | Path]:
     """Save the plan if there is no file of it, estimate, then find what is missing to the target.
 
     Yields the plan file that was written, and what is known so far; SamplingError or OSError where the plan
     or the results cannot be used.
     """
-    path = Path(asked.plan)
+    path = Path(options.plan)
     if not path.exists():
         progress(0, 0, "saving the plan")
         save_plan(details, path, progress)
         yield path
     progress(0, 0, "reading results")
-    found = estimated(asked, progress)
-    known = Known(asked, found)
+    estimate = estimated(options, progress)
+    known_results = Known(options, estimate)
     # Tables are made here, so that no screen waits for them.
-    _ = known.groups.widths
-    if asked.target is not None and not known.is_biased and not found.main.is_within(asked.target):
-        yield replace(known, doing="drawing what to run next")
+    _ = known_results.groups.widths
+    if (
+        options.target is not None
+        and not known_results.is_biased
+        and not estimate.main.is_within(options.target)
+    ):
+        yield replace(known_results, doing="drawing what to run next")
         try:
-            known = replace(known, larger=missing_to_target(found, asked, progress))
+            known_results = replace(known_results, larger=missing_to_target(estimate, options, progress))
         except (SamplingError, OSError) as error:
-            known = replace(known, why_no_larger=failure_words(error))
-        _ = known.groups.widths, known.next and known.next.widths
-    yield known
+            known_results = replace(known_results, why_no_larger=failure_words(error))
+        _ = known_results.groups.widths, known_results.next and known_results.next.widths
+    yield known_results
 
 
 def results_table(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, str]:
@@ -225,8 +233,8 @@ def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
 def pane_command(pane: ResultsPane, known: Known) -> str:
     """Return the command line that prints what `pane_text` gives; the larger plan goes to a new file."""
     top_up = None if known.larger is None else free_name(LARGER_NAME)
-    asked = replace(known.asked, groups=pane is ResultsPane.GROUPS, top_up=top_up)
-    return command_line("estimate", asked)
+    options = replace(known.asked, groups=pane is ResultsPane.GROUPS, top_up=top_up)
+    return command_line("estimate", options)
 
 
 class ResultsScreen(ViewScreen):
@@ -256,7 +264,7 @@ class ResultsScreen(ViewScreen):
         opened = details.session.plan
         self._details = details
         #: As given last.
-        self.answers: Answers = dict.fromkeys((asked.name for asked in ResultsForm.FIELDS), "") | {
+        self.answers: Answers = dict.fromkeys((field.name for field in ResultsForm.FIELDS), "") | {
             "plan": PLAN_NAME,
             "target": f"{details.session.options.epsilon:g}",
         }
@@ -293,7 +301,7 @@ class ResultsScreen(ViewScreen):
         elif self.known is None:
             self.call_later(self.action_ask)
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Do nothing: results are of a plan file, which stays as it is."""
 
     # What is shown.
@@ -326,8 +334,8 @@ class ResultsScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        more = "tab j more" if self._page.scroll_y < self._page.max_scroll_y else ""
-        self.entitle("totals", *pane_title(ResultsPane.TOTALS, self.known, self._doing, more))
+        hint = "tab j more" if self._page.scroll_y < self._page.max_scroll_y else ""
+        self.entitle("totals", *pane_title(ResultsPane.TOTALS, self.known, self._doing, hint))
         self.entitle("results-table", *pane_title(self._table, self.known, self._doing, self._rows.place))
 
     # What is asked for.
@@ -345,14 +353,14 @@ class ResultsScreen(ViewScreen):
     def _read_answers(self, answers: Answers) -> None:
         self.answers = answers
         try:
-            asked = options_asked(answers, self.session)
+            options = options_asked(answers, self.session)
         except OptionError as error:
             self._form.refuse(str(error))
             return
         self._form.close()
         self._stop()
         self._say_doing("reading results")
-        task = partial(read_results, self._details, asked)
+        task = partial(read_results, self._details, options)
         say = in_words(self._say_doing)
         self._reading = start(self, task, self._take, say, self._fail, group="results")
 
@@ -366,11 +374,11 @@ class ResultsScreen(ViewScreen):
         self._doing = words
         self._show_titles()
 
-    def _take(self, told: Known | Path) -> None:
-        if isinstance(told, Path):
-            self.app.say(f"plan written to {told}")
+    def _take(self, report: Known | Path) -> None:
+        if isinstance(report, Path):
+            self.app.say(f"plan written to {report}")
         else:
-            self.known, self._doing, self._saved = told, "", None
+            self.known, self._doing, self._saved = report, "", None
             self._show()
 
     def _fail(self, error: SamplingError | OSError) -> None:
@@ -404,8 +412,8 @@ class ResultsScreen(ViewScreen):
 
     def action_save(self) -> None:
         if self.known is None or self.known.larger is None:
-            _, why = results_table(ResultsPane.NEXT, self.known)
-            self.app.say(f"no larger plan: {why or 'no results are open'}")
+            _, reason = results_table(ResultsPane.NEXT, self.known)
+            self.app.say(f"no larger plan: {reason or 'no results are open'}")
         else:
             self._prompt.ask_for(None)
 

@@ -70,8 +70,8 @@ def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> signal.Sig
                 loop.call_soon_threadsafe(app.exit)
 
         # What is ignored stays ignored: `nohup` asks for that.
-        wanted = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, end) for number in wanted}
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, end) for number in handled}
         _watch_terminal(partial(end, signal.SIGHUP))
         try:
             await app.run_async(mouse=mouse)
@@ -152,9 +152,9 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     app = KernelPointApp(session, view=view)
     cause = run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
     if cause is not None:
-        if (kept := _kept_decisions(app.session)) is not None:
+        if (message := _kept_decisions(app.session)) is not None:
             with suppress(OSError):
-                note(kept)
+                note(message)
         # By the signal that came, as if nobody had listened for it.
         interruption.remove_leftovers()
         signal.signal(cause, signal.SIG_DFL)
@@ -167,8 +167,8 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     error = app.failure or app.crash
     if error is None:
         _take_leave(app.session)
-    elif (kept := _kept_decisions(app.session)) is not None:
-        error.add_note(kept)
+    elif (message := _kept_decisions(app.session)) is not None:
+        error.add_note(message)
     if is_busy():
         end_now(ExitCode.OK if error is None else error_exit_code(error, error_text(error)))
     if error is not None:
@@ -206,9 +206,11 @@ def open_session(profiles: tuple[str, ...], options: MethodOptions) -> Session:
         from tui.engine.studies import overrides_of
 
         overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
-    own = options_of(SampleOptions, options, profiles=profiles)
-    past = (Undoable({}, own.method, own.group_by),) if overrides else ()
-    return Session(own, overrides=overrides or {}, past_overrides=past, ascii_only=ascii_wanted(options))
+    sample_options = options_of(SampleOptions, options, profiles=profiles)
+    past = (Undoable({}, sample_options.method, sample_options.group_by),) if overrides else ()
+    return Session(
+        sample_options, overrides=overrides or {}, past_overrides=past, ascii_only=ascii_wanted(options)
+    )
 
 
 def ascii_wanted(options: OutputOptions) -> bool:

@@ -56,15 +56,15 @@ class LoadingScreen(Screen[None]):
             yield Static(id="bar", markup=False)
             yield Static("q quit, ctrl+c interrupt", id="hint", markup=False)
 
-    def report(self, done: int, total: int, what: str) -> None:
+    def report(self, count: int, total: int, activity: str) -> None:
         """Show how far the work is."""
         # A whole path would push its own name out of the line.
         for profile in self._profiles:
-            if what.endswith(f" {profile}"):
-                what = what.removesuffix(profile) + (Path(profile).name or profile)
-        self.query_one("#what", Static).update(printable(what))
+            if activity.endswith(f" {profile}"):
+                activity = activity.removesuffix(profile) + (Path(profile).name or profile)
+        self.query_one("#what", Static).update(printable(activity))
         # Work of unknown length has no bar: the full bar of the step before would stay.
-        share, cells = done / total if total else 0.0, max(min(self.size.width - 10, _WIDEST_BAR), 0)
+        share, cells = count / total if total else 0.0, max(min(self.size.width - 10, _WIDEST_BAR), 0)
         full = "#" if is_ascii() else "\N{FULL BLOCK}"
         bar = f"{full * round(min(share, 1) * cells):{cells}} {100 * share:.0f} %"
         self.query_one("#bar", Static).update(bar if total else "")
@@ -97,22 +97,22 @@ def start(
     def run() -> None:
         worker, last = get_current_worker(), -_REPORT_SECONDS
 
-        def told(then: Callable[..., object], *given: object) -> object:
-            return None if worker.is_cancelled else then(*given)
+        def told(callback: Callable[..., object], *arguments: object) -> object:
+            return None if worker.is_cancelled else callback(*arguments)
 
-        def report(done: int, total: int, what: str) -> None:
+        def report(count: int, total: int, activity: str) -> None:
             nonlocal last
             if worker.is_cancelled:
                 raise CancelledError
-            now = time.monotonic()
-            if say is not None and now - last >= _REPORT_SECONDS:
-                last = now
-                node.call_later(told, say, done, total, what)
+            time_s = time.monotonic()
+            if say is not None and time_s - last >= _REPORT_SECONDS:
+                last = time_s
+                node.call_later(told, say, count, total, activity)
 
         try:
             with suppress(CancelledError):
-                for found in task(report):
-                    node.call_later(told, take, found)
+                for result in task(report):
+                    node.call_later(told, take, result)
         except Exception as error:
             from sampling.errors import SamplingError
             from scalemodel.errors import ScaleModelError
@@ -128,7 +128,9 @@ def start(
 
 def in_words(say: Callable[[str], None]) -> Progress:
     """Return a callback that says progress in words, with the share that is done where that is known."""
-    return lambda done, total, what: say(f"{what}, {100 * done / total:.0f} %" if total else what)
+    return lambda count, total, activity: say(
+        f"{activity}, {100 * count / total:.0f} %" if total else activity
+    )
 
 
 class SessionApp(App[None]):
@@ -198,12 +200,12 @@ class SessionApp(App[None]):
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
-        session, shown, before = self.session, self._shown, self.session.options
+        session, previous, before = self.session, self._shown, self.session.options
         past = (*session.past_overrides, Undoable(session.overrides, before.method, before.group_by))
         # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
         # The decisions' keys are those of the shown groups, even if the method would group otherwise.
-        by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
+        by = session.options.group_by if previous.study is None else previous.study.counts.grouping.by
         self.plan(replace(session.options, method=method, group_by=by), overrides)
 
     def undo_decision(self) -> bool:
@@ -243,14 +245,14 @@ class SessionApp(App[None]):
         else:
             self.plan(undone[0], words=undone[1])
 
-    def study_session(self, before: Session | None, wanted: Session) -> None:
+    def study_session(self, before: Session | None, requested: Session) -> None:
         """Make the study that a session asks for; the workload is read where none was made before."""
 
         def made(progress: Progress) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
             from tui.app import planning
 
             self.import_first_view()
-            yield from planning.study_of(before, wanted, progress)
+            yield from planning.study_of(before, requested, progress)
 
         start(self, made, self._show_study, self._show_progress, self._refuse, group="study")
 
@@ -279,14 +281,14 @@ class SessionApp(App[None]):
         self._bound = study
         self._binding = start(self, found, take, failed=self.fail, group="binding", is_exclusive=False)
 
-    def _show_progress(self, done: int, total: int, what: str) -> None:
+    def _show_progress(self, count: int, total: int, activity: str) -> None:
         if isinstance(self.screen, LoadingScreen):
-            self.screen.report(done, total, what)
+            self.screen.report(count, total, activity)
         elif self.session.doing is not None:
-            self.change(doing=f"{what}, {100 * done / total:.0f} %" if total else what)
+            self.change(doing=f"{activity}, {100 * count / total:.0f} %" if total else activity)
 
-    async def _show_study(self, made: tuple[Study, SimulationHours | None, tuple[str, ...]]) -> None:
-        study, hours, notes = made
+    async def _show_study(self, result: tuple[Study, SimulationHours | None, tuple[str, ...]]) -> None:
+        study, hours, notes = result
         is_first = self.session.study is None
         self.session = self._shown = studied(self.session, study, hours)
         if self._words:
@@ -322,7 +324,7 @@ class SessionApp(App[None]):
 
         What was not done has a mark, and a colour.
         """
-        shown = printable(f"! {text}" if failed else text)
+        message = printable(f"! {text}" if failed else text)
         severity: Literal["error", "information"] = "error" if failed else "information"
-        seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
-        self.notify(shown, severity=severity, markup=False, timeout=seconds)
+        seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(message) / _LETTERS_A_SECOND)
+        self.notify(message, severity=severity, markup=False, timeout=seconds)

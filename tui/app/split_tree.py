@@ -66,15 +66,15 @@ class WalkSpec:
     options: SampleOptions
     overrides: Overrides
 
-    def is_like(self, other: WalkSpec | None) -> bool:
+    def is_like(self, next_spec: WalkSpec | None) -> bool:
         """Return whether a walk made from the other goes the same way."""
-        if other is None or self.counts is not other.counts:
+        if next_spec is None or self.counts is not next_spec.counts:
             return False
         mine, theirs = (
             (spec.method, target_of(spec.options), spec.options.seed, spec.options.set)
-            for spec in (self, other)
+            for spec in (self, next_spec)
         )
-        return mine == theirs and same_overrides(self.overrides, other.overrides)
+        return mine == theirs and same_overrides(self.overrides, next_spec.overrides)
 
     def walk(self, progress: Progress) -> TreeWalk:
         """Return a new walk by it, at no group yet."""
@@ -93,14 +93,14 @@ Change = Callable[[Walked | None, Progress], Walked | None]
 
 def node_title(stop: TreeStop, study: Study | None) -> str:
     """Return the group, and which of its decisions is looked at."""
-    taken = len(stop.nodes)
+    decisions = len(stop.nodes)
     if stop.node is None:
-        place = "its one decision" if taken == 1 else f"all {counted(taken, 'decision', 'decisions')}"
-    elif stop.node.index == taken:
-        place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
+        place = "its one decision" if decisions == 1 else f"all {counted(decisions, 'decision', 'decisions')}"
+    elif stop.node.index == decisions:
+        place = f"decision {quantities.count(decisions + 1)}, {node_name(stop.node.path)}"
     else:
         so_far = "" if stop.ahead is None else " so far"
-        place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
+        place = f"decision {stop.node.index + 1} of {quantities.count(decisions)}{so_far}"
     label = "" if study is None else f": {group_label(study, stop.group)}"
     return f"[2] {stop.name} {place}{label}"
 
@@ -109,9 +109,9 @@ def draw_branches(stop: TreeStop, width: int, height: int) -> Grid:
     """Return the branches so far, as many rows as there is room for, that of the node in focus among them."""
     if width < 1 or height < 2:
         return blank(width, height)
-    taken, room = len(stop.nodes), height - 1
-    at = taken if stop.node is None else stop.node.index
-    first = max(min(at - room // 2, taken + (stop.ahead is not None) - room), 0)
+    decisions, room = len(stop.nodes), height - 1
+    focus = decisions if stop.node is None else stop.node.index
+    first = max(min(focus - room // 2, decisions + (stop.ahead is not None) - room), 0)
     # Where a group is split to its end no node is marked.
     marked = "-" if stop.node is None else stop.node.path
     return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=(first, first + room))
@@ -156,9 +156,9 @@ class SplitTreeScreen(ViewScreen):
         yield Container(titled("split", histogram), card, titled("tree", branches), id="split-panes")
         yield Line(id="running")
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Walk by the session's options, in the group it has in focus."""
-        has_other_method = shown is not None and shown.options.method != session.options.method
+        has_other_method = previous is not None and previous.options.method != session.options.method
         if has_other_method:
             # The plan's own trees are shown again.
             self._studied = None
@@ -168,7 +168,7 @@ class SplitTreeScreen(ViewScreen):
         elif stop is not None and session.study is not None and selected not in {None, stop.group}:
             # Another group is in focus elsewhere.
             self._go(lambda walk: walk.enter(selected or 0))
-        elif has_other_method or (shown is not None and shown.log != session.log):
+        elif has_other_method or (previous is not None and previous.log != session.log):
             self._show()
 
     def _is_outdated(self, session: Session) -> bool:
@@ -205,12 +205,12 @@ class SplitTreeScreen(ViewScreen):
 
         self._add(begin)
 
-    def _go(self, how: Callable[[TreeWalk], object]) -> None:
+    def _go(self, step: Callable[[TreeWalk], object]) -> None:
         """Move on, and look at the decision that comes next there."""
 
         def move(walked: Walked | None, _: Progress) -> Walked | None:
             if walked is not None:
-                how(walked[1])
+                step(walked[1])
             return walked
 
         self._cursor = None
@@ -234,14 +234,14 @@ class SplitTreeScreen(ViewScreen):
                 yield error
         yield None
 
-    def _take(self, told: tuple[WalkSpec, TreeStop] | SamplingError | None) -> None:
-        if told is None:
+    def _take(self, result: tuple[WalkSpec, TreeStop] | SamplingError | None) -> None:
+        if result is None:
             self._is_moving = False
             self._add()
-        elif isinstance(told, SamplingError):
-            self._say_why_not(told)
-        elif self.session.study is not None and told[0].counts is self.session.study.counts:
-            self._shown_spec, self._stop = told
+        elif isinstance(result, SamplingError):
+            self._say_why_not(result)
+        elif self.session.study is not None and result[0].counts is self.session.study.counts:
+            self._shown_spec, self._stop = result
             if self._cursor is not None and self._cursor not in {node.path for node in self._stop.nodes}:
                 self._cursor = None
             if self.is_current and self.session.selected != self._stop.group:
@@ -269,9 +269,9 @@ class SplitTreeScreen(ViewScreen):
         # A plan with strata of kernel groups takes the cuts; one of another kind becomes one by this method.
         by = of_plan if splits_groups(of_plan) else spec.method
         self.app.decide(spec.overrides, by)
-        what = "split" if verdict is Verdict.SPLIT else "kept whole"
-        then = "u takes it back" if by == of_plan else f"the plan is by {by} now; u goes back to {of_plan}"
-        self.app.say(f"{group} {node_name(path)} {what} by you; {then}")
+        outcome = "split" if verdict is Verdict.SPLIT else "kept whole"
+        remedy = "u takes it back" if by == of_plan else f"the plan is by {by} now; u goes back to {of_plan}"
+        self.app.say(f"{group} {node_name(path)} {outcome} by you; {remedy}")
 
     def _undo(self) -> None:
         before = self.session.options.method
@@ -310,10 +310,10 @@ class SplitTreeScreen(ViewScreen):
         if stop is None:
             return
         session, of_plan = self.session, self.session.options.method
-        whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
-        whose = "the plan's" if self.method == of_plan else whose
+        purpose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
+        purpose = "the plan's" if self.method == of_plan else purpose
         axis = "log" if session.log else "linear"
-        self.entitle("split", node_title(stop, session.study), f"[x] {axis}  [m] {self.method}, {whose}")
+        self.entitle("split", node_title(stop, session.study), f"[x] {axis}  [m] {self.method}, {purpose}")
         # The words are of a decision, with the keys that take it; or of a group that is split.
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
         so_far = ("", "") if stop.ahead is None else (" so far", "+ split  - keep  u undo")
@@ -338,15 +338,15 @@ class SplitTreeScreen(ViewScreen):
         """Look at the decision before or after, at most at the one that comes next."""
         stop = self.looked_at
         if stop is not None and (stop.node is not None or by < 0):
-            at = len(stop.nodes) if stop.node is None else stop.node.index
-            index = max(at + by, 0)
+            focus = len(stop.nodes) if stop.node is None else stop.node.index
+            index = max(focus + by, 0)
             self._cursor = stop.nodes[index].path if index < len(stop.nodes) else None
             self._show()
 
     def action_decide(self, verdict: str) -> None:
         """Decide on the node in focus; the one ahead is then taken."""
         node = None if self._stop is None or self._cursor is None else (self._stop.group, self._cursor)
-        wanted = Verdict(verdict)
+        verdict_value = Verdict(verdict)
 
         def decide(walked: Walked | None, progress: Progress) -> Walked | None:
             if walked is None:
@@ -358,12 +358,12 @@ class SplitTreeScreen(ViewScreen):
                 return walked
             if path is None:
                 raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
-            spec = replace(walked[0], overrides=before.overridden(path, wanted))
+            spec = replace(walked[0], overrides=before.overridden(path, verdict_value))
             walk = spec.walk(progress)
             walk.resume(place)
             if path == place.path:
                 walk.step()
-            self.call_later(self._plan_by_decision, spec, f"#{group + 1}", path, wanted)
+            self.call_later(self._plan_by_decision, spec, f"#{group + 1}", path, verdict_value)
             return spec, walk
 
         self._add(decide)
@@ -380,8 +380,8 @@ class SplitTreeScreen(ViewScreen):
     def action_method(self) -> None:
         """Show the trees of the next method; those of the plan's are not for study."""
         session = self.session
-        methods, shown = methods_in_turn(session.options.method), self._method_wanted(session)
-        place = methods.index(shown) if shown in methods else -1
+        methods, method = methods_in_turn(session.options.method), self._method_wanted(session)
+        place = methods.index(method) if method in methods else -1
         self._studied = methods[(place + 1) % len(methods)]
         self._begin(session)
 

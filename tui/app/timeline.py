@@ -173,8 +173,8 @@ class RangeTree(Rows):
     def render_line(self, y: int) -> Strip:
         if self.forest is None:
             return super().render_line(y)
-        drawn = grid_runs(self._grid, y) if y < self._grid.height else ()
-        return make_strip(drawn, self.size.width, self.rich_style)
+        runs = grid_runs(self._grid, y) if y < self._grid.height else ()
+        return make_strip(runs, self.size.width, self.rich_style)
 
 
 class TimelineScreen(ViewScreen):
@@ -214,7 +214,7 @@ class TimelineScreen(ViewScreen):
         yield Container(titled("ranges", self._tree), titled("timeline", self._chart), id="panes")
         yield Line(id="course")
 
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Show the group in focus, of the plan there is, and the ranges of the region."""
         study, group = session.study, session.selected
         if study is not None:
@@ -227,7 +227,7 @@ class TimelineScreen(ViewScreen):
         elif self._wanted != (study, group):
             self._wanted = (study, group)
             self._read(study, group, session.options.seed)
-        elif shown is None or shown.log != session.log:
+        elif previous is None or previous.log != session.log:
             self._show()
 
     @property
@@ -238,8 +238,8 @@ class TimelineScreen(ViewScreen):
     @property
     def is_settled(self) -> bool:
         """Whether what is shown is the group in focus, and the ranges are those of the region."""
-        at = self._timeline
-        is_shown = at is not None and self._wanted == (at.study, at.group)
+        timeline = self._timeline
+        is_shown = timeline is not None and self._wanted == (timeline.study, timeline.group)
         return is_shown and bool(self._above) and None not in self._above.values()
 
     # What is read.
@@ -262,8 +262,8 @@ class TimelineScreen(ViewScreen):
         before = self._timeline
         if self._wanted != (timeline.study, timeline.group):
             return
-        here = timeline.study.counts, timeline.group
-        if before is None or (before.study.counts, before.group) != here:
+        place = timeline.study.counts, timeline.group
+        if before is None or (before.study.counts, before.group) != place:
             launches = len(timeline.launches)
             self._part = Shown(0, launches, launches)
         if timeline.launches.start_ns is None:
@@ -340,15 +340,15 @@ class TimelineScreen(ViewScreen):
         left = left_of(width, has_ranges=True)
         if self._timeline is None or left == LEFT:
             return None
-        shown = self._in_part(self._timeline)
-        return RunAxis(shown.launches, shown.by, width - left - RIGHT)
+        timeline = self._in_part(self._timeline)
+        return RunAxis(timeline.launches, timeline.by, width - left - RIGHT)
 
     def _show(self) -> None:
         if self._timeline is None:
             return
-        session, part, shown = self.session, self._in_part(self._timeline), self._part
+        session, part, visible = self.session, self._in_part(self._timeline), self._part
         # What a narrow title loses is its end.
-        share = f"{quantities.share(shown.number / shown.launches)} of " if self._is_zoomed else ""
+        share = f"{quantities.share(visible.number / visible.launches)} of " if self._is_zoomed else ""
         group = f"#{part.group + 1} {group_label(part.study, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
@@ -372,10 +372,10 @@ class TimelineScreen(ViewScreen):
         return forest, path
 
     def action_zoom_to(self) -> None:
-        asked, timeline = self._asked_range(), self._timeline
-        if asked is None or timeline is None:
+        requested, timeline = self._asked_range(), self._timeline
+        if requested is None or timeline is None:
             return
-        first, stop = asked[0].listed.runs(asked[1])
+        first, stop = requested[0].listed.runs(requested[1])
         ends = int(first.min()), int(stop.max())
         low, high = np.searchsorted(timeline.launches.id, ends).tolist()
         if high == low:
@@ -389,10 +389,10 @@ class TimelineScreen(ViewScreen):
 
         Where it is the region, the one from before is given back.
         """
-        asked, base = self._asked_range(), self._base
-        if asked is None:
+        requested, base = self._asked_range(), self._base
+        if requested is None:
             return
-        path, listed = asked[1], asked[0].listed
+        path, listed = requested[1], requested[0].listed
         if self._in_force is not None and self._in_force.path == path:
             self._give_back()
             return

@@ -146,7 +146,7 @@ class ViewScreen(CopyingScreen):
         """The view's own panes."""
 
     @abstractmethod
-    def follow(self, shown: Session | None, session: Session) -> None:
+    def follow(self, previous: Session | None, session: Session) -> None:
         """Show what differs from what is shown; `shown` is None before the first time."""
 
     def on_mount(self) -> None:
@@ -161,16 +161,16 @@ class ViewScreen(CopyingScreen):
     def _follow(self, session: Session) -> None:
         if session is self._shown or (self._shown is not None and not self.is_current):
             return
-        shown, self._shown, study = self._shown, session, session.study
+        previous, self._shown, study = self._shown, session, session.study
         profile, plan = self.query_one("#profile", Line), self.query_one("#plan", Line)
         profile.display = plan.display = bool(session.profiles)
         if study is not None:
             # What is in the profile changes with the study alone, and many groups take a moment to add up.
-            if shown is None or shown.study is not study:
+            if previous is None or previous.study is not study:
                 self.query_one(HeaderLine).show(wording.workload_lines(session, study))
                 profile.show(header_forms(study))
             plan.show(self.status(session, study))
-        self.follow(shown, session)
+        self.follow(previous, session)
 
     def status(self, session: Session, study: Study) -> list[Words]:
         """What is said of the plan, the longest form first."""
@@ -178,10 +178,10 @@ class ViewScreen(CopyingScreen):
 
     def pane_text(self) -> PaneText:
         """The text of the pane that has the focus, as its command prints it, under what it is a part of."""
-        own, study, heading = self.own_text(), self.session.study, ""
-        if own.text and study is not None and self.OF_PROFILE:
+        text, study, heading = self.own_text(), self.session.study, ""
+        if text.text and study is not None and self.OF_PROFILE:
             heading = heading_text(heading_lines(part_of_study(study)), self.app.size.width)
-        return PaneText(own.name, printable_lines(heading + own.text))
+        return PaneText(text.name, printable_lines(heading + text.text))
 
     @abstractmethod
     def own_text(self) -> PaneText:
@@ -202,7 +202,7 @@ class ViewScreen(CopyingScreen):
     def action_findings(self) -> None:
         """Show every finding in full."""
         if self.session.study is not None:
-            self.app.push_screen(FindingsScreen(self.session.study, beside=self.session.beside))
+            self.app.push_screen(FindingsScreen(self.session.study, notes=self.session.beside))
 
     def action_filters(self) -> None:
         """Show which launches count and what a kernel group is, to change it."""
@@ -339,8 +339,8 @@ class PageScreen(CopyingScreen):
 
     def _show_title(self) -> None:
         page = self.query_one(Page)
-        more = "j more, " if page.scroll_y < page.max_scroll_y else ""
-        self.query_one(PaneTitle).show(self._page_title, f"{more}{self.hints()}esc back")
+        hint = "j more, " if page.scroll_y < page.max_scroll_y else ""
+        self.query_one(PaneTitle).show(self._page_title, f"{hint}{self.hints()}esc back")
 
     def hints(self) -> str:
         """What else keys do here, for the title; each ends in a comma and a blank."""
@@ -357,9 +357,9 @@ class FindingsScreen(PageScreen):
     ]
     WHY_NO_COMMAND = "`kernelpoint info PROFILE` prints the findings, below what is in the profile"
 
-    def __init__(self, study: Study, *, beside: tuple[str, ...] = ()) -> None:
+    def __init__(self, study: Study, *, notes: tuple[str, ...] = ()) -> None:
         super().__init__("Findings")
-        self._study, self._beside = study, beside
+        self._study, self._beside = study, notes
         self._remedies = remedy_keys(study.findings)
 
     def write(self, width: int) -> Text:
@@ -368,8 +368,8 @@ class FindingsScreen(PageScreen):
             finding.code: f"[{key}] sets {change_text(finding.changes)}"
             for key, finding in self._remedies.items()
         }
-        found = findings_toned(self._study, width, keys)
-        return Text("\n").join([found, *(Text(f"\n{line}") for line in self._beside)])
+        findings = findings_toned(self._study, width, keys)
+        return Text("\n").join([findings, *(Text(f"\n{line}") for line in self._beside)])
 
     def hints(self) -> str:
         """The keys of remedies, and undo once one was applied."""
@@ -396,9 +396,9 @@ def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = No
     """
     text = Text(canvas_text(finding_blocks(study, keys), Canvas(width, color=False)))
     for severity, style in _MARK_STYLES.items():
-        for found in re.finditer(rf"(?m)^  ({re.escape(MARKS[severity])}) ([a-z-]+):", text.plain):
-            text.stylize(style, *found.span(1))
-            text.stylize("bold", *found.span(2))
+        for match in re.finditer(rf"(?m)^  ({re.escape(MARKS[severity])}) ([a-z-]+):", text.plain):
+            text.stylize(style, *match.span(1))
+            text.stylize("bold", *match.span(2))
     return text
 
 

@@ -73,7 +73,7 @@ class Entry(NamedTuple):
     view: str | None = None
 
 
-def entries(here: str | None, scopes: Sequence[Actions], *, has_profile: bool) -> Iterator[Entry]:
+def entries(current: str | None, scopes: Sequence[Actions], *, has_profile: bool) -> Iterator[Entry]:
     """Yield what can be done, that of the present view first.
 
     `here` is the name of the present view, None while a workload is read or over a page; `scopes` are the
@@ -85,12 +85,12 @@ def entries(here: str | None, scopes: Sequence[Actions], *, has_profile: bool) -
     ) -> Iterator[Entry]:
         for action in chain.from_iterable(scopes):
             # Help is of a view.
-            is_usable = (has_profile or not action.needs_profile) and (here or action.name != "app.help")
+            is_usable = (has_profile or not action.needs_profile) and (current or action.name != "app.help")
             if Shown.PALETTE in action.shown and is_usable:
                 title = action.title if view is None else f"{view}: {action.title}"
                 yield Entry(f"{title}  {action.first_key}", action.description, action.name, opened)
 
-    yield from list_actions([scope for scope in scopes if scope not in _EVERYWHERE], here)
+    yield from list_actions([scope for scope in scopes if scope not in _EVERYWHERE], current)
     yield from list_actions([scope for scope in scopes if scope in _EVERYWHERE], None)
     views = views_that_open(has_profile=has_profile)
     for view in views:
@@ -99,7 +99,7 @@ def entries(here: str | None, scopes: Sequence[Actions], *, has_profile: bool) -
     if has_profile:
         yield from _of_plan()
     for view in views:
-        if view.name != here:
+        if view.name != current:
             of_view = [scope for scope in view.screen.SCOPES if scope not in _EVERYWHERE]
             yield from list_actions(of_view, view.name, view.name)
 

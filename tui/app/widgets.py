@@ -113,8 +113,8 @@ class PaneTitle(Widget, can_focus=False):
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         width, rule, (left, *rights) = self.size.width, glyph_set().horizontal, self.words
         # A name keeps some cells, and where there are several forms all of its own.
-        least = len(left) if len(rights) > 1 else min(len(left), _LEAST_NAME)
-        right = next((each for each in rights if len(each) + least + 6 <= width), "")
+        left_width = len(left) if len(rights) > 1 else min(len(left), _LEAST_NAME)
+        right = next((text for text in rights if len(text) + left_width + 6 <= width), "")
         right = f" {right} {rule}" if right else ""
         left = f" {fitted(left, max(width - len(right) - 4, 0))} "
         line, name = self.rich_style, self.get_component_rich_style("pane-title--name", partial=True)
@@ -186,15 +186,15 @@ class KeysLine(Footer):
         room = (self.size.width or self.app.size.width) + 1
         everywhere = {action.name for action in (*APP, *VIEW)}
         last = sorted((key for key in keys if key.action in _LAST), key=lambda key: _LAST.index(key.action))
-        own = [key for key in keys if key.action not in everywhere]
-        others = [key for key in keys if key.action in everywhere and key not in last]
-        shown = set()
-        for key in (*last, *own, *others):
+        view_keys = [key for key in keys if key.action not in everywhere]
+        common_keys = [key for key in keys if key.action in everywhere and key not in last]
+        visible = set()
+        for key in (*last, *view_keys, *common_keys):
             cells = len(key.key_display) + len(key.description) + _BETWEEN
             if cells <= room:
                 room -= cells
-                shown.add(key)
-        yield from (key for key in (*own, *last, *others) if key in shown)
+                visible.add(key)
+        yield from (key for key in (*view_keys, *last, *common_keys) if key in visible)
 
     def on_resize(self, _: events.Resize) -> None:
         """Other keys may have room now."""
@@ -215,9 +215,9 @@ class Note(Static):
         width = self.app.size.width
         self._write(next((form for form in forms if len(form) <= width), forms[-1]), is_refused=False)
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, reason: str) -> None:
         """Show why something is not done."""
-        self._write(f"! {why}", is_refused=True)
+        self._write(f"! {reason}", is_refused=True)
 
     def _write(self, text: str, *, is_refused: bool) -> None:
         self.set_class(is_refused, "-refused")
@@ -272,8 +272,8 @@ class Chart(Widget, can_focus=True):
         return max(width, 1), max(height, 1)
 
     def render_line(self, y: int) -> Strip:
-        drawn = grid_runs(self.grid, y) if y < self.grid.height else ()
-        return make_strip(drawn, self.size.width, self.rich_style)
+        runs = grid_runs(self.grid, y) if y < self.grid.height else ()
+        return make_strip(runs, self.size.width, self.rich_style)
 
 
 def _draw_words(text: str, width: int, height: int) -> Grid:
@@ -344,8 +344,8 @@ class Rows(Widget, can_focus=True):
     def _put(self, row: int) -> None:
         """Put the cursor on a row, and scroll as little as shows it."""
         self.cursor = min(max(row, 0), max(self.row_count - 1, 0))
-        least = max(self.cursor - self.page + 1, 0)
-        self._first = min(max(self._first, least), self.cursor, max(self.row_count - self.page, least, 0))
+        top = max(self.cursor - self.page + 1, 0)
+        self._first = min(max(self._first, top), self.cursor, max(self.row_count - self.page, top, 0))
         self.refresh()
 
     def action_move(self, rows: int) -> None:
@@ -414,7 +414,7 @@ class Table(Rows, Generic[Key]):
         self,
         keys: Sequence[Key],
         write: Callable[[int], Written],
-        at: Key | None = None,
+        key: Key | None = None,
         words: str = "",
     ) -> None:
         """Show other rows, the cursor on the key `at`, or else at the top; without any, the words.
@@ -422,7 +422,7 @@ class Table(Rows, Generic[Key]):
         `write`: is asked once for every width, and lays the columns out.
         """
         self.keys, self._write, self._written = keys, write, None
-        self.fill(len(keys), keys.index(at) if at is not None and at in keys else 0, words)
+        self.fill(len(keys), keys.index(key) if key is not None and key in keys else 0, words)
 
     def go_to(self, key: Key | None) -> None:
         """Go to a key, if it is there, and tell nobody."""
@@ -504,14 +504,14 @@ class Soon(Generic[Argument]):
         self._timer: Timer | None = None
         self._put_off: list[Argument] = []
 
-    def ask(self, asked: Argument, *, at_once: bool = False) -> None:
+    def ask(self, argument: Argument, *, at_once: bool = False) -> None:
         """Act now, or once no further step has come for a moment."""
         is_held = not (self.is_resting or at_once)
         self._stop()
-        self._put_off = [asked] * is_held
+        self._put_off = [argument] * is_held
         self._timer = self._node.set_timer(_DELAY_SECONDS, self.end)
         if not is_held:
-            self._act(asked)
+            self._act(argument)
 
     def end(self) -> None:
         """Act by the last step now, if that was put off."""

@@ -33,23 +33,25 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     Where a slowdown is known, so are the hours of one machine. Whether the error is at most what was asked
     for is said in words and in a tone.
     """
-    design, taken = study.design, decisions(session.overrides)
-    yours = f" + {taken} of yours" if taken else ""
-    asked = f"{100 * design.target.epsilon:.4g} %"
+    design, decision_count = study.design, decisions(session.overrides)
+    yours = f" + {decision_count} of yours" if decision_count else ""
+    target = f"{100 * design.target.epsilon:.4g} %"
     promised = design.promised_error
-    error, beside, (_, tone) = "no bound on the error", "", verdict(design)
+    error, comparison, (_, tone) = "no bound on the error", "", verdict(design)
     if promised is not None:
         error = f"error <= {quantities.share(promised)}"
-        beside = f" (asked {asked})" if promised <= design.target.epsilon else f", not the {asked} asked"
-    drawn, few = _drawn(study), _drawn(study, briefly=True)
+        comparison = (
+            f" (asked {target})" if promised <= design.target.epsilon else f", not the {target} asked"
+        )
+    samples, brief_samples = _drawn(study), _drawn(study, briefly=True)
     forms = []
     for hours in hours_forms(session.hours):
         cost = f"{quantities.ratio(design.speedup)}{hours}"
         forms += [
-            f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{beside}",
-            f"{few}{yours}, {cost}, {error}{beside}",
+            f"Plan: {samples} by {design.method}{yours}, {cost}, {error}{comparison}",
+            f"{brief_samples}{yours}, {cost}, {error}{comparison}",
         ]
-    forms.append(f"{few}{yours}, {quantities.ratio(design.speedup)}, {error}")
+    forms.append(f"{brief_samples}{yours}, {quantities.ratio(design.speedup)}, {error}")
     return [toned(form, error, tone) for form in sorted(forms, key=len, reverse=True)]
 
 
@@ -57,7 +59,7 @@ def with_faster(session: Session, lines: list[Words]) -> list[Words]:
     """Return the lines of the plan, where there is room with the one step that makes it fastest."""
     if not session.binding or session.doing is not None:
         return lines
-    best = max(session.binding, key=lambda each: each.speedup or 0.0)
+    best = max(session.binding, key=lambda step: step.speedup or 0.0)
     way = f"{option_label(best)} {value_text(best.after)}"
     if best.option == "group_by":
         way = f"grouped by {value_text(best.after)}"
@@ -70,8 +72,8 @@ def _drawn(study: Study, *, briefly: bool = False) -> str:
     samples = quantities.count(study.design.samples)
     if briefly:
         return f"{samples} of {quantities.count(study.counts.launches)}"
-    kept = "" if study.counts.region == Region() else "selected "
-    return f"{samples} of {counted(study.counts.launches, f'{kept}launch', f'{kept}launches')}"
+    adjective = "" if study.counts.region == Region() else "selected "
+    return f"{samples} of {counted(study.counts.launches, f'{adjective}launch', f'{adjective}launches')}"
 
 
 def status_lines(session: Session, study: Study) -> list[Words]:
@@ -84,7 +86,7 @@ def status_lines(session: Session, study: Study) -> list[Words]:
     if session.problem is not None and not session.is_problem_read:
         problem = session.problem.partition("; ")[0]
         unchanged = Phrase("Plan unchanged", Tone.BAD)
-        return [(unchanged, Phrase(f": {why}")) for why in (session.problem, problem)]
+        return [(unchanged, Phrase(f": {reason}")) for reason in (session.problem, problem)]
     return plan_lines(session, study)
 
 
@@ -99,14 +101,14 @@ def farewell(session: Session) -> str | None:
     study = session.study
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     speedup += hours_forms(session.hours)[0]
-    taken = decisions(session.overrides)
-    who = f"{study.design.method} + {taken} of yours" if taken else study.design.method
-    line = f"{who}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
+    decision_count = decisions(session.overrides)
+    planner = f"{study.design.method} + {decision_count} of yours" if decision_count else study.design.method
+    line = f"{planner}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
     options = replace(printed_options(session), overrides=None)
-    if taken and (saved := decisions_file(session)).exists():
+    if decision_count and (saved := decisions_file(session)).exists():
         options = replace(options, overrides=str(saved))
-    elif taken:
-        lost = counted(taken, "split decision of yours was", "split decisions of yours were")
+    elif decision_count:
+        lost = counted(decision_count, "split decision of yours was", "split decisions of yours were")
         line += f"; {lost} not saved (S and Y do), and not in the command"
     options = replace(options, output=PLAN_NAME)
     return f"{line}\n{command_line('sample', options, always=('method',))}"

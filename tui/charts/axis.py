@@ -51,10 +51,10 @@ def fitting(candidates: Iterable[tuple[Sequence[int], Sequence[str]]], left: int
     return []
 
 
-def round_step(low: int, high: int, most: int) -> int:
+def round_step(low: int, high: int, intervals: int) -> int:
     """The smallest of 1, 2, 5, 10, 20, 25, 50, ... with at most `most` multiples in low..high, or one."""
     steps = (int(digit * 10**power) for power in count() for digit in (1, 2, 2.5, 5) if power or digit != 2.5)
-    return next(step for step in steps if len(multiples(low, high, step)) <= max(most, 1))
+    return next(step for step in steps if len(multiples(low, high, step)) <= max(intervals, 1))
 
 
 def multiples(low: int, high: int, step: int) -> range:
@@ -81,16 +81,18 @@ def time_ticks(
     """
     decades = [10**power for power in range(19)]
     sets = [[n * ten for ten in decades for n in (1, 2, 5)], decades, decades[::2], decades[::3]]
-    most = max((right - left) // 6, 1) if low_ns < high_ns else 0
+    most_ticks = max((right - left) // 6, 1) if low_ns < high_ns else 0
 
     def candidates() -> Iterator[tuple[list[int], list[str]]]:
         for numbers in sets if log else ():
             ticks = [tick for tick in numbers if low_ns <= tick <= high_ns]
             if len(ticks) > 1:
                 units = map(time_unit, ticks)
-                labels = [f"{ns // each:,} {name}" for ns, (name, each) in zip(ticks, units, strict=True)]
+                labels = [
+                    f"{ns // unit_ns:,} {name}" for ns, (name, unit_ns) in zip(ticks, units, strict=True)
+                ]
                 yield [*map(column_at, ticks)], labels
-        for step in dict.fromkeys(round_step(low_ns, high_ns, each) for each in range(most, 0, -1)):
+        for step in dict.fromkeys(round_step(low_ns, high_ns, number) for number in range(most_ticks, 0, -1)):
             round_ns = multiples(low_ns, high_ns, step)
             yield [*map(column_at, round_ns)], time_labels(round_ns, step)
         # Of a single duration one tick says all, in as many digits as the legend.
@@ -155,10 +157,12 @@ def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) 
         return replace(axis, ticks=zero)
 
     def labelled(*numbers: float) -> tuple[tuple[int, str], ...]:
-        return (*zero, *((axis.row_at(each), axis.label(each)) for each in numbers))
+        return (*zero, *((axis.row_at(value), axis.label(value)) for value in numbers))
 
     placed = [labelled(*numbers) for numbers in _candidates(axis)]
-    apart = (ticks for ticks in placed if all(one - 1 > other for (one, _), (other, _) in pairwise(ticks)))
+    apart = (
+        ticks for ticks in placed if all(row - 1 > next_row for (row, _), (next_row, _) in pairwise(ticks))
+    )
     ticks = max(apart, key=len, default=())
     if len(ticks) < 2 and rows > 2 - has_zero:
         ticks = ((zero or labelled(axis.value(low)))[0], (0, axis.label(axis.value(high))))
@@ -173,7 +177,7 @@ def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> 
     `label`: a number in words.
     """
     numbers = [*sorted(_candidates(axis), key=len, reverse=True), [axis.value((axis.low + axis.high) / 2)]]
-    placed = (([right - axis.row_at(each) for each in ticks], [*map(label, ticks)]) for ticks in numbers)
+    placed = (([right - axis.row_at(value) for value in ticks], [*map(label, ticks)]) for ticks in numbers)
     return fitting(placed, 0, right)
 
 
@@ -217,15 +221,15 @@ def _candidates(axis: ValueAxis) -> list[list[float]]:
         if len(thirds) > 1:
             ends = {thirds[0], thirds[-1]}
             between = [tick for tick in decades if thirds[0] < tick < thirds[-1]]
-            chosen = (between[start::step] for step in (1, 2, 3) for start in range(step))
-            return [thirds, *(sorted(ends.union(ticks)) for ticks in chosen), sorted(ends), decades[1:-1]]
+            selections = (between[start::step] for step in (1, 2, 3) for start in range(step))
+            return [thirds, *(sorted(ends.union(ticks)) for ticks in selections), sorted(ends), decades[1:-1]]
         # So short a range is nearly linear.
         low, high = 10**low, 10**high
-    least = (high - low) / max(axis.rows // _ROWS_A_TICK, 1)
-    power = 10.0 ** math.floor(math.log10(least))
+    least_gap = (high - low) / max(axis.rows // _ROWS_A_TICK, 1)
+    power = 10.0 ** math.floor(math.log10(least_gap))
     steps = [digit * power * scale for scale in (1, 10, 100) for digit in (1.0, 2.0, 2.5, 5.0)]
     ranges = [(step, math.ceil(max(low, axis.least) / step), math.floor(high / step)) for step in steps]
-    return [[n * step for n in range(first, last + 1)] for step, first, last in ranges if step >= least]
+    return [[n * step for n in range(first, last + 1)] for step, first, last in ranges if step >= least_gap]
 
 
 def axis_margin(axis: ValueAxis) -> int:
@@ -233,17 +237,17 @@ def axis_margin(axis: ValueAxis) -> int:
     return max(len(text) for _, text in axis.ticks) + 2
 
 
-def ticks_up(most: float, foot: int, *, top: str) -> list[tuple[int, str]]:
+def ticks_up(top_value: float, foot: int, *, top: str) -> list[tuple[int, str]]:
     """(row, label) of an axis of bars: 0 at the foot, the highest value at the top, round numbers between.
 
     `top`: the highest value in words.
     """
-    parts = 1 if most == int(most) else 1000
-    whole = int(most * parts)
-    step = round_step(1, whole, max(foot // _ROWS_A_BAR_TICK, 1)) if whole else 1
+    parts = 1 if top_value == int(top_value) else 1000
+    top_step = int(top_value * parts)
+    step = round_step(1, top_step, max(foot // _ROWS_A_BAR_TICK, 1)) if top_step else 1
     ticks = []
-    for n in multiples(1, whole, step):
-        row = foot - max(round(n / parts * foot / most), 1)
+    for n in multiples(1, top_step, step):
+        row = foot - max(round(n / parts * foot / top_value), 1)
         if 1 < row < foot - 1:
             ticks.append((row, f"{n / parts:g}" if n < 1000 * parts else si_tick(n // parts)))
     return [(foot, "0"), *ticks, (0, top)]
@@ -254,14 +258,14 @@ def draw_up(grid: Grid, ticks: Iterable[tuple[int, str]], foot: int, left: int, 
 
     `ticks`: (row, label); one in the row `foot` has no mark.
     """
-    glyphs, at = glyph_set(), left - 1
-    grid.glyph[top:foot, at] = glyphs.vertical
-    grid.glyph[foot, at] = glyphs.corner
-    grid.style[top : foot + 1, at] = AXIS
+    glyphs, column = glyph_set(), left - 1
+    grid.glyph[top:foot, column] = glyphs.vertical
+    grid.glyph[foot, column] = glyphs.corner
+    grid.style[top : foot + 1, column] = AXIS
     for row, text in ticks:
-        put(grid, row, max(at - 1 - len(text), 0), f"{text} ", LABEL)
+        put(grid, row, max(column - 1 - len(text), 0), f"{text} ", LABEL)
         if row < foot:
-            put(grid, row, at, glyphs.tick_left, AXIS)
+            put(grid, row, column, glyphs.tick_left, AXIS)
 
 
 def draw_across(grid: Grid, foot: int, left: int, ticks: Sequence[Tick], columns: Iterable[int] = ()) -> None:

@@ -80,8 +80,8 @@ def copy(source: Grid, target: Grid, top: int, left: int) -> None:
 
 def runs(grid: Grid, row: int) -> Iterator[tuple[str, int]]:
     """The (text, style) runs of equal style in a row, without the blanks at its end."""
-    written = np.flatnonzero(grid.glyph[row] != " ")
-    end = int(written[-1]) + 1 if written.size else 0
+    columns = np.flatnonzero(grid.glyph[row] != " ")
+    end = int(columns[-1]) + 1 if columns.size else 0
     glyphs, styles = grid.glyph[row, :end], grid.style[row, :end]
     starts = [0, *(np.flatnonzero(np.diff(styles)) + 1).tolist(), end] if end else []
     for first, last in pairwise(starts):
@@ -203,10 +203,10 @@ def sparkline(counts: npt.ArrayLike, width: int) -> str:
     if values.size > width:
         values = np.maximum.reduceat(values, np.arange(width) * values.size // width)
     shades = glyph_set().shades
-    most = values.max()
-    if most <= 0:
+    maximum = values.max()
+    if maximum <= 0:
         return " " * values.size
-    level = np.ceil(values / most * len(shades)).astype(int)
+    level = np.ceil(values / maximum * len(shades)).astype(int)
     return "".join((" " + shades)[step] for step in level.tolist())
 
 

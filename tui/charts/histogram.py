@@ -95,19 +95,19 @@ def histogram_data(
     first, last = np.searchsorted(values_ns, low, "left"), np.searchsorted(values_ns, high, "right")
     if int((last - first).sum()) < values_ns.size:
         raise ValueError("`clusters` must cover every duration.")
-    inside = np.clip(bin_bounds, first[:, None], last[:, None])
-    cluster_counts = np.diff(before[inside], axis=1)
+    bounds = np.clip(bin_bounds, first[:, None], last[:, None])
+    cluster_counts = np.diff(before[bounds], axis=1)
     return HistogramData(edges_ns, cluster_counts.sum(axis=0), cluster_counts, has_zero_bin)
 
 
-def useful_bins(values_ns: IntArray, most: int, *, log: bool = False) -> int:
+def useful_bins(values_ns: IntArray, max_bins: int, *, log: bool = False) -> int:
     """How many of `most` bins a chart can fill: fewer if their range has fewer ticks of the clock."""
-    if values_ns.size == 0 or most < 1:
+    if values_ns.size == 0 or max_bins < 1:
         return 1
     if log and values_ns.max() > 0:
-        return most
+        return max_bins
     ticks = _clock_ticks(values_ns)[2]
-    return most if ticks >= _TICKS_NOT_SEEN * most else -(-ticks // -(-ticks // most))
+    return max_bins if ticks >= _TICKS_NOT_SEEN * max_bins else -(-ticks // -(-ticks // max_bins))
 
 
 def _tick_share(tick_ns: int, values_ns: IntArray) -> float:
@@ -119,8 +119,8 @@ def _tick_share(tick_ns: int, values_ns: IntArray) -> float:
 def _clock_ticks(values_ns: IntArray) -> tuple[int, int, int]:
     """The clock's tick in nanoseconds, the first tick in the durations' range, and how many it has."""
     some_ns = values_ns[:: max(values_ns.size // _ENOUGH_TO_SEE_TICKS, 1)]
-    whole = (tick for tick in _CLOCK_TICKS_NS if _tick_share(tick, some_ns) >= _SHARE_OF_WHOLE_TICKS)
-    tick_ns = next(whole, 1)
+    clock_ticks = (tick for tick in _CLOCK_TICKS_NS if _tick_share(tick, some_ns) >= _SHARE_OF_WHOLE_TICKS)
+    tick_ns = next(clock_ticks, 1)
     first, last = ((int(ns) + tick_ns // 2) // tick_ns for ns in (values_ns.min(), values_ns.max()))
     return tick_ns, first, last - first + 1
 
@@ -190,9 +190,9 @@ def histogram(
     clusters = clusters or [(int(values_ns[0]), int(values_ns[-1]))]
     least_ns = 0 if split is None else split[0] + 1
     stop = values_ns.size if log or axis == "all" else _stop(values_ns, counts, least_ns)
-    shown_ns, shown = values_ns[:stop], counts[:stop]
-    bin_at = bin_columns(shown_ns, width, int(shown.sum()), log=log)
-    data = histogram_data(shown_ns, shown, clusters, int(bin_at.max()) + 1, log=log)
+    shown_ns, shown_counts = values_ns[:stop], counts[:stop]
+    bin_at = bin_columns(shown_ns, width, int(shown_counts.sum()), log=log)
+    data = histogram_data(shown_ns, shown_counts, clusters, int(bin_at.max()) + 1, log=log)
     foot = height - _AXIS_ROWS
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
     launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
@@ -204,7 +204,7 @@ def histogram(
     plot.draw_count_axis()
     plot.draw_duration_axis(int(shown_ns[-1]), log=log)
     plot.draw_bars()
-    ranges, glyphs = [each for each in clusters if each[0] <= shown_ns[-1]], glyph_set()
+    ranges, glyphs = [cluster for cluster in clusters if cluster[0] <= shown_ns[-1]], glyph_set()
     line = glyphs.split if (len(ranges) - 1) * _COLUMNS_A_LINE <= width - LEFT else ""
     for (_, below_ns), (above_ns, _) in pairwise(ranges):
         plot.draw_line(below_ns, above_ns, line, glyphs.split_foot, MARKER)
@@ -242,8 +242,8 @@ def bin_columns(values_ns: IntArray, width: int, launches: int, *, log: bool) ->
         bin_at[LEFT] = 0
         bin_at[LEFT + 2 :] = np.arange(1, columns - 1)
         return bin_at
-    most = columns if launches < _FEW else min(columns, math.ceil(2 * math.sqrt(launches)))
-    bins = useful_bins(values_ns, most, log=log)
+    max_bins = columns if launches < _FEW else min(columns, math.ceil(2 * math.sqrt(launches)))
+    bins = useful_bins(values_ns, max_bins, log=log)
     used = min(columns, bins * _WIDEST_BAR)
     first = LEFT + (columns - used) // 2
     bin_at[first : first + used] = np.arange(used) * bins // used
@@ -273,8 +273,8 @@ class _Plot:
         return int(columns[0]), int(columns[-1])
 
     def draw_count_axis(self) -> None:
-        most = int(self.data.counts.max())
-        draw_up(self.grid, ticks_up(most, self.foot, top=si(most)), self.foot, LEFT)
+        max_count = int(self.data.counts.max())
+        draw_up(self.grid, ticks_up(max_count, self.foot, top=si(max_count)), self.foot, LEFT)
 
     def draw_duration_axis(self, longest_ns: int, *, log: bool) -> None:
         """The axis of durations, and its labels in the row below."""
@@ -291,17 +291,19 @@ class _Plot:
 
     def draw_bars(self) -> None:
         """A bar in every column whose bin has launches, at least a speck, in its cluster's style."""
-        dominant, most = self.data.cluster_counts.argmax(axis=0), int(self.data.counts.max())
+        dominant, max_count = self.data.cluster_counts.argmax(axis=0), int(self.data.counts.max())
         levels = glyph_set().levels
         for column in np.flatnonzero(self.bin_at >= 0).tolist():
-            at = self.bin_at[column]
-            launches, cluster = int(self.data.counts[at]), int(dominant[at])
+            bin_number = self.bin_at[column]
+            launches, cluster = int(self.data.counts[bin_number]), int(dominant[bin_number])
             if not launches:
                 continue
             if is_ascii():
-                bar = cells.cluster_symbol(cluster) * round(launches * self.foot / most) or _SPECK
+                bar = cells.cluster_symbol(cluster) * round(launches * self.foot / max_count) or _SPECK
             else:
-                full, part = divmod(max(round(launches * self.foot * len(levels) / most), 1), len(levels))
+                full, part = divmod(
+                    max(round(launches * self.foot * len(levels) / max_count), 1), len(levels)
+                )
                 bar = levels[-1] * full + (levels[part - 1] if part else "")
             rows = slice(self.foot - len(bar), self.foot)
             self.grid.glyph[rows, column] = list(bar[::-1])
@@ -331,9 +333,9 @@ class _Plot:
             if not columns.size:
                 continue
             # On the line of the axis, else on a tick.
-            within, middle = slice(columns[0], columns[-1] + 1), (columns[0] + columns[-1]) / 2
-            found = (np.flatnonzero(axis[within] == each) for each in (glyphs.horizontal, glyphs.tick_down))
-            free = columns[0] + next((each for each in found if each.size), columns[:0])
+            span, middle = slice(columns[0], columns[-1] + 1), (columns[0] + columns[-1]) / 2
+            offsets = (np.flatnonzero(axis[span] == glyph) for glyph in (glyphs.horizontal, glyphs.tick_down))
+            free = columns[0] + next((offset for offset in offsets if offset.size), columns[:0])
             if free.size:
                 nearest = int(free[np.abs(free - middle).argmin()])
                 symbol, style = cells.cluster_symbol(cluster), cells.cluster_style(cluster)
@@ -387,13 +389,15 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
         counts[np.searchsorted(values_ns, side.values_ns)] = side.counts
         data = histogram_data(values_ns, counts, [], int(bin_at.max()) + 1, log=log)
         # Each side is the cluster of its index.
-        data = replace(data, cluster_counts=np.stack([data.counts * (index == each) for each in (0, 1)]))
+        data = replace(
+            data, cluster_counts=np.stack([data.counts * (index == cluster) for cluster in (0, 1)])
+        )
         plot = _Plot(blank(width, rows + _AXIS_ROWS), data, bin_at, rows)
         plot.draw_duration_axis(int(values_ns[-1]), log=log)
         plot.draw_count_axis()
         plot.draw_bars()
         # Of the upper one's axis only the line is wanted; the labels stand below the lower one.
-        kept = rows + (_AXIS_ROWS if index or is_alone else has_upper_axis)
-        copy(Grid(plot.grid.glyph[:kept], plot.grid.style[:kept]), grid, top + 1, 0)
-        top += 1 + kept
+        kept_rows = rows + (_AXIS_ROWS if index or is_alone else has_upper_axis)
+        copy(Grid(plot.grid.glyph[:kept_rows], plot.grid.style[:kept_rows]), grid, top + 1, 0)
+        top += 1 + kept_rows
     return grid

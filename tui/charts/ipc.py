@@ -62,8 +62,10 @@ def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
         height -= 1
     foot = height - _AXIS_ROWS
     by_column = _by_column(curve, columns)
-    most = max(float(np.nanmax(by_column)), curve.stop_ipc) or 1.0
-    draw_up(grid, ticks_up(most, foot, top=si(most) if most >= 0.01 else f"{most:.0e}"), foot, _LEFT)
+    max_ipc = max(float(np.nanmax(by_column)), curve.stop_ipc) or 1.0
+    draw_up(
+        grid, ticks_up(max_ipc, foot, top=si(max_ipc) if max_ipc >= 0.01 else f"{max_ipc:.0e}"), foot, _LEFT
+    )
     draw_across(grid, foot, _LEFT, _cycle_ticks(curve.last_cycle, width))
 
     def column_at(cycle: float) -> int:
@@ -72,7 +74,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
     def top_at(ipc: float) -> tuple[int, str]:
         """The row of the top cell of a bar, and its glyph."""
         levels = glyphs.levels or full
-        steps = max(round(ipc * foot * len(levels) / most), 1)
+        steps = max(round(ipc * foot * len(levels) / max_ipc), 1)
         return foot - -(-steps // len(levels)), levels[(steps - 1) % len(levels)]
 
     stop = columns if curve.stop_cycle is None else column_at(curve.stop_cycle)
@@ -108,8 +110,8 @@ def _entries(curve: IpcCurve, full: str, pale: str, dash: str) -> list[Entry]:
     stop = si(curve.stop_cycle)
     entries = [Entry(full, BEFORE, (f"simulated: {stop} cycles", f"simulated: {stop}", stop))]
     if curve.projected_cycles is not None:
-        whole = si(curve.projected_cycles)
-        entries.append(Entry(dash, PROPOSED, (f"projected: {whole} cycles", f"projected: {whole}", whole)))
+        cycles = si(curve.projected_cycles)
+        entries.append(Entry(dash, PROPOSED, (f"projected: {cycles} cycles", f"projected: {cycles}", cycles)))
     if curve.cycle[-1] > curve.stop_cycle:
         entries.append(Entry(pale, AFTER, ("logged after the stop", "logged after", "after")))
     return entries
@@ -131,11 +133,11 @@ def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
         return _LEFT + min(int(cycle / last_cycle * columns), columns - 1)
 
     def candidates() -> Iterator[tuple[list[int], list[str]]]:
-        for most in range(max(columns // _COLUMNS_A_TICK, 1), 0, -1):
-            steps = multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
+        for intervals in range(max(columns // _COLUMNS_A_TICK, 1), 0, -1):
+            steps = multiples(0, last_cycle, round_step(0, last_cycle, intervals + 1))
             ticks = [cycle for cycle in steps if si_tick(cycle) != end]
-            for unit, kept in product((" cycles", ""), (ticks, ticks[:-1])):
-                places = [column_at(cycle) for cycle in (*kept, last_cycle)]
-                yield places, [*map(si_tick, kept), end + unit]
+            for unit, labelled in product((" cycles", ""), (ticks, ticks[:-1])):
+                places = [column_at(cycle) for cycle in (*labelled, last_cycle)]
+                yield places, [*map(si_tick, labelled), end + unit]
 
     return fitting(candidates(), 0, width - 1)

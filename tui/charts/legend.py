@@ -38,12 +38,16 @@ def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int
 
 def split_entry(threshold_ns: int, *, is_made: bool) -> Entry:
     """The entry for the threshold of a split, or of the best one where the launches are kept whole."""
-    at = duration(threshold_ns)
-    wordings = (f"split at {at}", at) if is_made else (f"keep; a split would be at {at}", "keep")
+    threshold = duration(threshold_ns)
+    wordings = (
+        (f"split at {threshold}", threshold)
+        if is_made
+        else (f"keep; a split would be at {threshold}", "keep")
+    )
     return Entry(cells.glyph_set().proposed, PROPOSED, wordings)
 
 
-def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = "clusters") -> Grid:
+def legend(entries: Sequence[Entry], width: int, most_rows: int, *, noun: str = "clusters") -> Grid:
     """The entries side by side, in as few rows as they need and at most `most_rows`.
 
     Words are shortened where that makes room for all entries; entries that still have no room are counted
@@ -64,16 +68,16 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = 
     grid = cells.blank(width, min(places[-1][0] + 1, most_rows))
     fitting = sum(row < most_rows for row, _ in places)
     left_out = len(entries) - fitting
-    shown = fitting - (left_out > 0)
-    for (row, column), entry, text in zip(places[:shown], entries, texts, strict=False):
+    entry_count = fitting - (left_out > 0)
+    for (row, column), entry, text in zip(places[:entry_count], entries, texts, strict=False):
         put(grid, row, column, entry.symbol, entry.style)
         start = column + 2 if entry.symbol else column
         put(grid, row, start, fitted(text, width - start), LABEL)
     if left_out:
-        row, column = places[shown]
-        more = f"+{left_out + 1} more" if shown else str(len(entries))
-        named = f"{more} {what}"
-        put(grid, row, column, named if len(named) <= width - column else more, LABEL)
+        row, column = places[entry_count]
+        ending = f"+{left_out + 1} more" if entry_count else str(len(entries))
+        named = f"{ending} {noun}"
+        put(grid, row, column, named if len(named) <= width - column else ending, LABEL)
     return grid
 
 

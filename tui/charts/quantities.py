@@ -56,8 +56,8 @@ def duration_range(low_ns: int | None, high_ns: int | None) -> str:
 
 def decimal(scaled: int, decimals: int) -> str:
     """The number scaled / 10^decimals, exactly, its thousands apart."""
-    whole, part = divmod(scaled, 10**decimals)
-    return f"{whole:,}.{part:0{decimals}d}" if decimals else f"{whole:,}"
+    integer, part = divmod(scaled, 10**decimals)
+    return f"{integer:,}.{part:0{decimals}d}" if decimals else f"{integer:,}"
 
 
 def time_unit(ns: float) -> tuple[str, int]:
@@ -98,10 +98,10 @@ def share_above(fraction: float, limit: float) -> str:
     ('64.6 %, above 5.0 %', '5.004 %, above 5.000 %')
     """
     for digits in range(1, 17):
-        one, other = (f"{100 * each:.{digits}f} %" for each in (fraction, limit))
-        if one != other:
+        text, limit_text = (f"{100 * value:.{digits}f} %" for value in (fraction, limit))
+        if text != limit_text:
             break
-    return f"{one}, above {other}"
+    return f"{text}, above {limit_text}"
 
 
 def si(value: float, unit: str = "") -> str:

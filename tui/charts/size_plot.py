@@ -70,8 +70,8 @@ def _draw_dots(grid: Grid, first: Cell, last: Cell, style: int) -> None:
     for row, column in dict.fromkeys(zip(rows.round().astype(int), columns.round().astype(int), strict=True)):
         cell = int(row) // _DOT_ROWS, int(column) // _DOT_COLUMNS
         if first[1] < cell[1] < last[1]:
-            here = ord(grid.glyph[cell])
-            before = here if _BRAILLE < here < _BRAILLE + 256 else _BRAILLE
+            code_point = ord(grid.glyph[cell])
+            before = code_point if _BRAILLE < code_point < _BRAILLE + 256 else _BRAILLE
             put(grid, *cell, chr(before | _DOTS[row % _DOT_ROWS][column % _DOT_COLUMNS]), style)
 
 
@@ -86,8 +86,8 @@ def _draw_strokes(grid: Grid, first: Cell, last: Cell, style: int) -> None:
         elif abs(following - row) == 1:
             put(grid, max(row, following), column, "/" if following < row else "\\", style)
         else:
-            for each in range(min(row, following), max(row, following)):
-                put(grid, each, column, "|", style)
+            for line_row in range(min(row, following), max(row, following)):
+                put(grid, line_row, column, "|", style)
 
 
 _LEAST_ROWS_WITH_LEGEND = 6
@@ -179,9 +179,9 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
     draw_across(grid, foot, left, fitting(labelled, 0, width - 1), places)
     if shaded is not None:
         first, last = (size_columns[size] for size in shaded)
-        inside = slice(first + 1, max(last, first + 2))
-        grid.glyph[top:foot, inside] = _SHADE[is_ascii()]
-        grid.style[top:foot, inside] = AXIS
+        span = slice(first + 1, max(last, first + 2))
+        grid.glyph[top:foot, span] = _SHADE[is_ascii()]
+        grid.style[top:foot, span] = AXIS
     if baseline is not None:
         put(grid, row_at(baseline), left, _BASELINE[is_ascii()] * (width - left), AXIS)
     for through, style in curves:
@@ -192,7 +192,7 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
             ends_at = top if mark.high is None else row_at(mark.high), row_at(mark.low)
             _draw_bar(grid, mark, column_at(mark), *ends_at)
     # Over the bars of all.
-    for mark in (each for each in marks if each.value is not None):
+    for mark in (candidate for candidate in marks if candidate.value is not None):
         put(grid, row_at(mark.value or 0.0), column_at(mark), mark.symbol, mark.style)
     return grid
 
@@ -200,9 +200,9 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
 def _labelled(columns: list[int], labels: list[str], unit: str) -> Iterator[tuple[list[int], list[str]]]:
     """All sizes with their labels, or every second, third, ... one, always with the largest."""
     for step in range(1, len(labels) + 1):
-        kept = slice((len(labels) - 1) % step, None, step)
+        selection = slice((len(labels) - 1) % step, None, step)
         for words in (f" {unit}", ""):
-            yield columns[kept], [*labels[kept][:-1], labels[-1] + words]
+            yield columns[selection], [*labels[selection][:-1], labels[-1] + words]
 
 
 def _draw_bar(grid: Grid, mark: Mark, column: int, first: int, last: int) -> None:
@@ -217,12 +217,12 @@ def _draw_bar(grid: Grid, mark: Mark, column: int, first: int, last: int) -> Non
 
 
 def _framed(
-    title: str, entries: Sequence[Entry], width: int, height: int, what: str
+    title: str, entries: Sequence[Entry], width: int, height: int, reason: str
 ) -> tuple[Grid, int, int]:
     """A grid with title and legend where they have room, the plot's first row, the row of its lower axis."""
     grid = blank(width, height)
     rows = max(height // _ROWS_A_LEGEND_ROW, 1) if height >= _LEAST_ROWS_WITH_LEGEND else 0
-    words = legend(entries, width, rows, what=what)
+    words = legend(entries, width, rows, noun=reason)
     copy(words, grid, height - words.height, 0)
     top = int(height >= _LEAST_ROWS_WITH_TITLE)
     put(grid, 0, 0, fitted(title, width * top), LABEL)
@@ -256,9 +256,9 @@ def prediction_chart(measurements: Measurements, outcome: Outcome, width: int, h
     scale models, and on from the last one through what each rule predicts. A bar is the interval
     or bracket; one that ends in ``^`` is open. The background of the cliff is shaded.
     """
-    symbols = _symbols(list(dict.fromkeys(each.method for each in outcome.predictions)))
+    symbols = _symbols(list(dict.fromkeys(prediction.method for prediction in outcome.predictions)))
     lanes = {method: lane for lane, method in enumerate(symbols)}
-    targets = {each.target for each in outcome.predictions} - set(outcome.models)
+    targets = {prediction.target for prediction in outcome.predictions} - set(outcome.models)
     square = _SQUARE[is_ascii()]
     simulated = [Mark(size, measurements.ipc[size] / size, square, SIMULATED) for size in outcome.models]
     measured = [
@@ -267,16 +267,16 @@ def prediction_chart(measurements: Measurements, outcome: Outcome, width: int, h
         if size in measurements.ipc
     ]
     predicted = []
-    for each in outcome.predictions:
-        if each.target in targets:
-            lane = lanes[each.method]
+    for prediction in outcome.predictions:
+        if prediction.target in targets:
+            lane = lanes[prediction.method]
             # An interval without a finite end is drawn as open.
             ipc, low, high = (
-                None if value is None or math.isinf(value) else value / each.target
-                for value in (each.ipc, each.low, each.high)
+                None if value is None or math.isinf(value) else value / prediction.target
+                for value in (prediction.ipc, prediction.low, prediction.high)
             )
-            symbol = symbols[each.method]
-            predicted.append(Mark(each.target, ipc, symbol, cluster_style(lane), low, high, lane))
+            symbol = symbols[prediction.method]
+            predicted.append(Mark(prediction.target, ipc, symbol, cluster_style(lane), low, high, lane))
     # The first rule's marks come last: drawn over the others, they stay visible.
     predicted.sort(key=lambda mark: -(mark.lane or 0))
     # Lines through the scale models, and on from them by each rule.
@@ -354,7 +354,7 @@ CHOSEN, OTHER = MARKER, cluster_style(0)
 def trade_off_chart(
     points: Sequence[TradeOffPoint],
     epsilons: Sequence[float],
-    chosen: float,
+    plan_epsilon: float,
     width: int,
     height: int,
 ) -> Grid:
@@ -370,18 +370,18 @@ def trade_off_chart(
         return lines(["no point of the curve yet"], width, height)
     signs = {True: (_SQUARE[is_ascii()], CHOSEN), False: ("o", OTHER)}
     # The chosen one comes last: drawn over the others, it stays visible.
-    ordered = sorted(points, key=lambda point: (point.epsilon == chosen, point.epsilon))
-    marks = [Mark(point.epsilon, point.speedup, *signs[point.epsilon == chosen]) for point in ordered]
+    ordered = sorted(points, key=lambda point: (point.epsilon == plan_epsilon, point.epsilon))
+    marks = [Mark(point.epsilon, point.speedup, *signs[point.epsilon == plan_epsilon]) for point in ordered]
     entries = [Entry(*signs[False], ("a plan",))]
-    if ordered[-1].epsilon == chosen:
+    if ordered[-1].epsilon == plan_epsilon:
         speedup = ratio(ordered[-1].speedup)
         words = (
-            f"the plan: epsilon {chosen:g}, speedup {speedup}",
-            f"epsilon {chosen:g}: {speedup}",
+            f"the plan: epsilon {plan_epsilon:g}, speedup {speedup}",
+            f"epsilon {plan_epsilon:g}: {speedup}",
             speedup,
         )
-        others = ("at another epsilon", "another epsilon", "others")
-        entries = [Entry(*signs[True], words), Entry(*signs[False], others)]
+        labels = ("at another epsilon", "another epsilon", "others")
+        entries = [Entry(*signs[True], words), Entry(*signs[False], labels)]
     return size_chart(
         "speedup over epsilon",
         marks,
@@ -429,18 +429,20 @@ def scatter(points: Sequence[Point], width: int, height: int, *, selected: str |
     ----------
     selected : the name of the method to mark, by no other glyphs.
     """
-    points = [each for each in points if math.isfinite(each.error) and 0 < each.speedup < math.inf]
+    points = [point for point in points if math.isfinite(point.error) and 0 < point.speedup < math.inf]
     if not points:
         return lines(["no points"], width, height)
     if (sentence := too_small(width, height)) is not None:
         return sentence
-    style_of = {each.name: SELECTED if each.name == selected else each.style for each in points}
+    style_of = {point.name: SELECTED if point.name == selected else point.style for point in points}
     longest, shorter, shortest = _NAME_LENGTHS
     entries = [
         Entry(
-            each.symbol, style_of[each.name], (each.name[:longest], each.name[:shorter], each.name[:shortest])
+            point.symbol,
+            style_of[point.name],
+            (point.name[:longest], point.name[:shorter], point.name[:shortest]),
         )
-        for each in points
+        for point in points
     ]
     grid, top, foot = _framed("mean error over speedup", entries, width, height, "methods")
     upward = value_axis([point.error for point in points], foot - top, log=True, percent=True)

@@ -66,15 +66,15 @@ class RunAxis:
     def _of_times(self, ns: AnyIntArray, dots: int) -> Places:
         low, high = self.times_ns
         # Single precision parts a thousand dots; over a span of centuries the last one rounds up.
-        found = ((ns - low).astype(np.float32) * np.float32(dots / (high - low + 1))).astype(np.int32)
-        return np.clip(found, 0, dots - 1)
+        dot_columns = ((ns - low).astype(np.float32) * np.float32(dots / (high - low + 1))).astype(np.int32)
+        return np.clip(dot_columns, 0, dots - 1)
 
     def stretches(self, begin_ns: IntArray, end_ns: IntArray) -> list[tuple[int, int]]:
         """Return the first column of each stretch of time and the one after its last: one column at least."""
         low, high = self.times_ns
-        at = [np.rint((ns - low) * (self.columns / (high - low + 1))) for ns in (begin_ns, end_ns)]
-        first = np.clip(at[0], 0, self.columns - 1).astype(np.int64)
-        stop = np.clip(at[1], first + 1, self.columns).astype(np.int64)
+        ends = [np.rint((ns - low) * (self.columns / (high - low + 1))) for ns in (begin_ns, end_ns)]
+        first = np.clip(ends[0], 0, self.columns - 1).astype(np.int64)
+        stop = np.clip(ends[1], first + 1, self.columns).astype(np.int64)
         return list(zip(first.tolist(), stop.tolist(), strict=True))
 
     def bar(self, first: IntArray, stop: IntArray) -> str:
@@ -86,9 +86,9 @@ class RunAxis:
         ids = self.launches.id
         low, high = np.searchsorted(ids, first), np.searchsorted(ids, stop)
         row = np.full(self.columns, " ")
-        inside = high > low
-        if inside.any():
-            ends = self.of_places(low[inside]), self.of_places(high[inside] - 1)
+        is_visible = high > low
+        if is_visible.any():
+            ends = self.of_places(low[is_visible]), self.of_places(high[is_visible] - 1)
             change = np.zeros(self.columns + 1, dtype=np.int64)
             np.add.at(change, np.minimum(*ends), 1)
             np.add.at(change, np.maximum(*ends) + 1, -1)
@@ -106,17 +106,17 @@ class RunAxis:
         launches = self.launches
         if self.by == "time":
             low, high = self.times_ns
-            most, step = self.columns - 1, max(high - low, 1)
-            return time_ticks(low, high, lambda ns: left + (ns - low) * most // step, left, right)
+            last_column, step = self.columns - 1, max(high - low, 1)
+            return time_ticks(low, high, lambda ns: left + (ns - low) * last_column // step, left, right)
         # Whole launches from tick to tick: of a few launches not every tick would have its own.
         first, last = f"launch {count(int(launches.id[0]))}", count(int(launches.id[-1]))
         # The first label is the longest: the next one stands clear of it.
         apart = max(_COLUMNS_A_TICK, len(first) + 2 + len(last) // 2)
         step = max(-(-apart * len(launches) // self.columns), 1)
-        shown = range(0, len(launches), step)
-        at = [left - -row * self.columns // len(launches) for row in shown]
-        labels = [first, *(count(int(launches.id[row])) for row in shown[1:])]
-        return fitting([(at, labels), (at[:1], labels[:1])], left, right)
+        labelled_rows = range(0, len(launches), step)
+        tick_columns = [left - -row * self.columns // len(launches) for row in labelled_rows]
+        labels = [first, *(count(int(launches.id[row])) for row in labelled_rows[1:])]
+        return fitting([(tick_columns, labels), (tick_columns[:1], labels[:1])], left, right)
 
 
 class _DotCell(NamedTuple):
@@ -217,9 +217,9 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     if cluster is None:
         cluster = number_clusters(durations_ns, clusters)
-    drawn, ascii_only = launches.places_of(drawn_ids), is_ascii()
+    drawn_rows, ascii_only = launches.places_of(drawn_ids), is_ascii()
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
-    number = len(drawn)
+    number = len(drawn_rows)
     marks = (
         (number, _DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn")),
         (has_mean, _MEAN, ("mean, which drifts", "mean drifts", "mean")),
@@ -238,13 +238,13 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
 
     axis, run = _DurationAxis(durations_ns, log=log), RunAxis(launches, by, columns)
     # In ASCII several clusters have a symbol each, and a cell one dot.
-    of = (_ASCII if len(clusters) == 1 else _SYMBOL) if ascii_only else _BRAILLE
-    dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
+    cell = (_ASCII if len(clusters) == 1 else _SYMBOL) if ascii_only else _BRAILLE
+    dot_row, dot_column = axis.places(durations_ns, cell.rows * rows), run.dots(cell.columns)
     plot = slice(0, rows), slice(left, left + columns)
     shape = rows, columns, len(clusters)
-    grid.glyph[plot], grid.style[plot] = _dots(of, dot_row, dot_column, cluster, shape)
+    grid.glyph[plot], grid.style[plot] = _dots(cell, dot_row, dot_column, cluster, shape)
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
-    row, column = dot_row // of.rows, dot_column // of.columns
+    row, column = dot_row // cell.rows, dot_column // cell.columns
 
     draw_up(grid, axis.ticks(rows), rows, left)
     draw_across(grid, rows, left, run.ticks(left, left + columns - 1))
@@ -255,44 +255,49 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
             put(grid, rows, left + begin, _IDLE[ascii_only] * (end - begin), MARKER)
     if has_mean:
         launches_in = np.bincount(column)
-        there = np.flatnonzero(launches_in)
-        means_ns = np.bincount(column, weights=durations_ns)[there] / launches_in[there]
-        at = axis.places(means_ns, rows), left + there
-        grid.glyph[at], grid.style[at] = _MEAN[ascii_only], MARKER
-    marked = row[drawn], left + column[drawn]
+        filled = np.flatnonzero(launches_in)
+        means_ns = np.bincount(column, weights=durations_ns)[filled] / launches_in[filled]
+        places = axis.places(means_ns, rows), left + filled
+        grid.glyph[places], grid.style[places] = _MEAN[ascii_only], MARKER
+    marked = row[drawn_rows], left + column[drawn_rows]
     grid.glyph[marked], grid.style[marked] = _DRAWN[ascii_only], MARKER
     if len(clusters) > 1:
         # Each cluster's letter beside the middle of its durations, where that row is still free.
         middles_ns = np.array(clusters, dtype=np.float64).mean(axis=1)
-        for each, at_row in enumerate((axis.places(middles_ns, of.rows * rows) // of.rows).tolist()):
+        for dot, at_row in enumerate((axis.places(middles_ns, cell.rows * rows) // cell.rows).tolist()):
             if grid.glyph[at_row, -1] == " ":
-                put(grid, at_row, width - 1, cells.cluster_symbol(each), cells.cluster_style(each))
+                put(grid, at_row, width - 1, cells.cluster_symbol(dot), cells.cluster_style(dot))
     return grid
 
 
 def _dots(
-    of: _DotCell, row: Places, column: Places, cluster: Integers, shape: tuple[int, int, int]
+    glyph_cell: _DotCell, row: Places, column: Places, cluster: Integers, shape: tuple[int, int, int]
 ) -> tuple[GlyphArray, StyleArray]:
     """Return the (rows, columns) glyphs and styles of (n,) dots, each of one of so many clusters."""
     rows, columns, clusters = shape
-    is_set = np.zeros((of.rows * rows, of.columns * columns), dtype=np.bool_)
-    is_set.ravel()[row * np.int32(of.columns * columns) + column] = True
-    dots = is_set.reshape(rows, of.rows, columns, of.columns).transpose(0, 2, 1, 3)
-    code = (dots * (1 << np.arange(of.rows * of.columns).reshape(of.rows, of.columns))).sum(axis=(2, 3))
-    most = np.zeros((rows, columns), dtype=np.intp)
+    is_set = np.zeros((glyph_cell.rows * rows, glyph_cell.columns * columns), dtype=np.bool_)
+    is_set.ravel()[row * np.int32(glyph_cell.columns * columns) + column] = True
+    dots = is_set.reshape(rows, glyph_cell.rows, columns, glyph_cell.columns).transpose(0, 2, 1, 3)
+    code = (
+        dots
+        * (1 << np.arange(glyph_cell.rows * glyph_cell.columns).reshape(glyph_cell.rows, glyph_cell.columns))
+    ).sum(axis=(2, 3))
+    max_dots = np.zeros((rows, columns), dtype=np.intp)
     if clusters > 1:
-        cell = (row // of.rows * np.int32(columns) + column // of.columns) * np.int64(clusters) + cluster
+        cell = (row // glyph_cell.rows * np.int32(columns) + column // glyph_cell.columns) * np.int64(
+            clusters
+        ) + cluster
         launches = np.bincount(cell, minlength=rows * columns * clusters)
-        most = launches.reshape(rows, columns, clusters).argmax(axis=2)
-    symbols = np.array([cells.cluster_symbol(each) for each in range(clusters)])
-    styles = np.array([cells.cluster_style(each) for each in range(clusters)])
-    glyphs = symbols[most] if of is _SYMBOL else np.array([*of.glyphs])[code]
-    return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[most], PLAIN)
+        max_dots = launches.reshape(rows, columns, clusters).argmax(axis=2)
+    symbols = np.array([cells.cluster_symbol(number) for number in range(clusters)])
+    styles = np.array([cells.cluster_style(number) for number in range(clusters)])
+    glyphs = symbols[max_dots] if glyph_cell is _SYMBOL else np.array([*glyph_cell.glyphs])[code]
+    return np.where(code > 0, glyphs, " "), np.where(code > 0, styles[max_dots], PLAIN)
 
 
 def number_clusters(durations_ns: Integers, clusters: Sequence[tuple[int, int]]) -> Integers:
     """Return (n,) the cluster of each duration, which lies in one of these ranges."""
     if len(clusters) < 2:
         return np.zeros(len(durations_ns), dtype=np.int8)
-    found = np.searchsorted(np.array([high for _, high in clusters[:-1]]), durations_ns)
-    return found.astype(np.min_scalar_type(len(clusters)))
+    numbers = np.searchsorted(np.array([high for _, high in clusters[:-1]]), durations_ns)
+    return numbers.astype(np.min_scalar_type(len(clusters)))

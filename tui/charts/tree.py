@@ -54,8 +54,10 @@ class _Row:
 
 def _samples(node: SplitNode) -> str:
     """Samples of the whole and of its halves: ``"12 -> 3+2"``."""
-    whole = count(node.samples_old)
-    return whole if node.samples_new is None else f"{whole} -> {'+'.join(map(count, node.samples_new))}"
+    long_form = count(node.samples_old)
+    return (
+        long_form if node.samples_new is None else f"{long_form} -> {'+'.join(map(count, node.samples_new))}"
+    )
 
 
 _COLUMNS: dict[str, Callable[[SplitNode], str]] = {
@@ -91,21 +93,21 @@ def tree(
     """
     if not nodes and proposed is None:
         return cells.blank(width, 0)
-    every = _rows(nodes if proposed is None else [*nodes, proposed], max_depth)
-    if proposed is not None and every[-1].node is proposed:
+    all_rows = _rows(nodes if proposed is None else [*nodes, proposed], max_depth)
+    if proposed is not None and all_rows[-1].node is proposed:
         # Its cluster does not exist yet.
-        every[-1].cluster, every[-1].is_proposed = None, True
-    drawn = every if rows is None else every[slice(*rows)]
-    marks = "".join(row.marks for row in drawn)
+        all_rows[-1].cluster, all_rows[-1].is_proposed = None, True
+    visible_rows = all_rows if rows is None else all_rows[slice(*rows)]
+    marks = "".join(row.marks for row in visible_rows)
     notes = [note for mark, note in _NOTES.items() if mark in marks and rows is None]
-    grid = cells.blank(width, 1 + len(drawn) + len(notes))
+    grid = cells.blank(width, 1 + len(visible_rows) + len(notes))
     left = 0 if marked is None else len(_CURSOR)
     room = width - left
-    _narrow_branches(drawn, room // 3)
-    widest = max((len(row.branches + row.name) for row in drawn if row.node is not None), default=0)
+    _narrow_branches(visible_rows, room // 3)
+    widest = max((len(row.branches + row.name) for row in visible_rows if row.node is not None), default=0)
     symbol_column = left + min(widest + 1, room // 2)
     put(grid, 0, left, "node", cells.HEADING)
-    for top, row in enumerate(drawn, start=1):
+    for top, row in enumerate(visible_rows, start=1):
         is_marked = marked is not None and row.node is not None and row.node.path == marked
         label = fitted(row.branches + row.name, room if row.node is None else symbol_column - left - 1)
         put(grid, top, left, label, cells.SELECTED if is_marked else LABEL)
@@ -114,8 +116,8 @@ def tree(
             put(grid, top, 0, _CURSOR, MARKER)
         if row.cluster is not None:
             put(grid, top, symbol_column, cluster_symbol(row.cluster), cluster_style(row.cluster))
-    _draw_figures(grid, symbol_column + 1, drawn)
-    for top, note in enumerate(notes, start=1 + len(drawn)):
+    _draw_figures(grid, symbol_column + 1, visible_rows)
+    for top, note in enumerate(notes, start=1 + len(visible_rows)):
         put(grid, top, left, fitted(note, room), MARKER)
     return grid
 
@@ -123,10 +125,10 @@ def tree(
 def _rows(nodes: Sequence[SplitNode], max_depth: int | None) -> list[_Row]:
     """Return a row a node, and one for the nodes below each that is as deep as may be."""
     is_last: list[bool] = []
-    seen: set[int] = set()
+    depths: set[int] = set()
     for node in reversed(nodes):
-        is_last.append(node.depth not in seen)
-        seen = {depth for depth in seen if depth < node.depth} | {node.depth}
+        is_last.append(node.depth not in depths)
+        depths = {depth for depth in depths if depth < node.depth} | {node.depth}
     glyphs, rows, trunks, leaves = cells.glyph_set(), list[_Row](), list[str](), 0
     for node, last in zip(nodes, reversed(is_last), strict=True):
         cluster = leaves if node.verdict != "split" else None
@@ -145,13 +147,15 @@ def _rows(nodes: Sequence[SplitNode], max_depth: int | None) -> list[_Row]:
     return rows
 
 
-def _narrow_branches(rows: Sequence[_Row], most: int) -> None:
+def _narrow_branches(rows: Sequence[_Row], max_width: int) -> None:
     """Make a level of branches three columns wide, or two, one or none, so that the labels fit."""
-    whole = [row.branches for row in rows]
+    full_branches = [row.branches for row in rows]
     for step in range(_BRANCH, -1, -1):
-        for row, branches in zip(rows, whole, strict=True):
-            row.branches = "".join(branches[at : at + step] for at in range(0, len(branches), _BRANCH))
-        if all(len(row.branches + row.name) <= most for row in rows if row.node is not None):
+        for row, branches in zip(rows, full_branches, strict=True):
+            row.branches = "".join(
+                branches[start : start + step] for start in range(0, len(branches), _BRANCH)
+            )
+        if all(len(row.branches + row.name) <= max_width for row in rows if row.node is not None):
             return
 
 
@@ -163,14 +167,14 @@ def _draw_figures(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
     }
     widths = {heading: max([len(heading), *map(len, texts)]) for heading, texts in texts_of.items()}
     room = grid.width - left - _GAP - max((len(row.decision()) for row in rows), default=0)
-    chosen = set()
+    visible = set()
     for heading in _MOST_WANTED:
         room -= _GAP + widths[heading]
         if room < 0:
             break
-        chosen.add(heading)
+        visible.add(heading)
     for heading, texts in texts_of.items():
-        if heading in chosen:
+        if heading in visible:
             for top, text in enumerate([heading, *texts]):
                 style = PLAIN if top else cells.HEADING
                 put(grid, top, left + _GAP, text.rjust(widths[heading]) if text else "", style)

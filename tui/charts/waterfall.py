@@ -31,12 +31,12 @@ def waterfall(before_ns: int, causes: Sequence[tuple[str, int]], width: int, hei
     label, figure = min(max(map(len, words)), _MOST_LABEL), max(map(len, figures))
     left = label + figure + 2 * _GAP
     scale = max(width - left, 1) / max(high - first, 1)
-    grid, whole = blank(width, height), "#" if is_ascii() else "█"
+    grid, block = blank(width, height), "#" if is_ascii() else "█"
     for row, (name, text) in enumerate(zip(words, figures, strict=True)):
         put(grid, row, 0, fitted(name, label))
         put(grid, row, label + _GAP, text.rjust(figure), PLAIN)
     for row, ns, style in ((0, before_ns, cluster_style(0)), (len(words) - 1, levels[-1], cluster_style(1))):
-        put(grid, row, left, whole * round((ns - first) * scale), style)
+        put(grid, row, left, block * round((ns - first) * scale), style)
         if first:
             put(grid, row, left, "~" if is_ascii() else "≈", style)
     for row, (start, stop) in enumerate(pairwise(levels), 1):

@@ -74,8 +74,8 @@ def error_exit_code(error: Exception, text: str) -> ExitCode:
             fail(f"{text}{also}")
             return code
     if isinstance(error, OSError) and error.strerror is not None:
-        where = "reading or writing" if error.filename is None else error.filename
-        fail(f"{where}: {error.strerror}{also}")
+        place = "reading or writing" if error.filename is None else error.filename
+        fail(f"{place}: {error.strerror}{also}")
         return ExitCode.ANALYSIS
     handle, path = tempfile.mkstemp(prefix="kernelpoint-", suffix=".log")
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -92,11 +92,11 @@ class ProgressMeter:
         self._last = time.monotonic() + _SHOWN_AFTER_SECONDS
         self._written = False
 
-    def __call__(self, done: int, total: int, what: str) -> None:
+    def __call__(self, count: int, total: int, activity: str) -> None:
         """Take a report of the engine."""
-        share = f" {100 * done // total}%" if total else ""
+        share = f" {100 * count // total}%" if total else ""
         if time.monotonic() - self._last >= _REDRAW_SECONDS:
-            self.draw(f"{printable(what)[:60]}{share}")
+            self.draw(f"{printable(activity)[:60]}{share}")
 
     def draw(self, line: str) -> None:
         """Show a line in place of the one before."""

@@ -39,8 +39,8 @@ def ascii_within(only: bool = True) -> Iterator[None]:
 
 def is_ascii() -> bool:
     """Whether to draw with ASCII alone."""
-    here = _here.get()
-    return _everywhere if here is None else here
+    setting = _here.get()
+    return _everywhere if setting is None else setting
 
 
 def printable(text: str) -> str:
@@ -69,10 +69,10 @@ def data_for_terminal(text: str) -> str:
     if all(line.isprintable() for line in text.split("\n")):
         return text
 
-    def escaped(found: re.Match[str]) -> str:
-        units = found[0].encode("utf-16-be", "surrogatepass")
-        pairs_ = (units[at : at + 2].hex() for at in range(0, len(units), 2))
-        return found[0] if found[0].isprintable() else "".join(f"\\u{pair}" for pair in pairs_)
+    def escaped(match: re.Match[str]) -> str:
+        units = match[0].encode("utf-16-be", "surrogatepass")
+        pairs_ = (units[start : start + 2].hex() for start in range(0, len(units), 2))
+        return match[0] if match[0].isprintable() else "".join(f"\\u{pair}" for pair in pairs_)
 
     return _STRAY.sub(escaped, text)
 

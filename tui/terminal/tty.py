@@ -65,8 +65,8 @@ def width(environ: Mapping[str, str], stream: TextIO | None) -> int:
     """The columns to write in: ``COLUMNS``, else those of the stream's terminal, else 100."""
     columns = environ.get("COLUMNS", "")
     # A number of thousands of digits is none to Python, and no width to anybody.
-    if columns.isdecimal() and (wanted := int(columns[:_MOST_DIGITS])) > 0:
-        return min(wanted, _MOST_WIDTH)
+    if columns.isdecimal() and (requested := int(columns[:_MOST_DIGITS])) > 0:
+        return min(requested, _MOST_WIDTH)
     return _size(stream)[0] or DEFAULT_WIDTH
 
 
@@ -110,8 +110,8 @@ def _are_terminals() -> bool:
 def why_no_app() -> tuple[str, str]:
     """Return why no app can be opened here, and what would open it."""
     if _are_terminals():
-        why = f"TERM={os.environ.get('TERM')} has no full screen"
-        return why, "set TERM to what the terminal is, such as xterm-256color"
+        reason = f"TERM={os.environ.get('TERM')} has no full screen"
+        return reason, "set TERM to what the terminal is, such as xterm-256color"
     return "there is no terminal to open the app in", "over SSH, use `ssh -t`"
 
 
@@ -121,8 +121,8 @@ def instead_of_app(instead: str, by_name: str) -> str:
     `by_name`: what to give by its name where standard input is not the keyboard.
     """
     if _are_terminals():
-        why, remedy = why_no_app()
-        return f"{why}, so this is the {instead}; to open the app, {remedy}"
+        reason, remedy = why_no_app()
+        return f"{reason}, so this is the {instead}; to open the app, {remedy}"
     if is_terminal(sys.stdout) and is_terminal(sys.stderr):
         return f"keys cannot be read from standard input, so this is the {instead}; give {by_name}"
     return f"no terminal, so this is the {instead}; `ssh -t` opens the app"

@@ -73,7 +73,9 @@ def _list_words(name: str) -> tuple[Word, ...]:
         for stage, texts in enumerate((arguments, arguments, scopes, _split_words(parts.parameters)))
         for position, text in reversed([*enumerate(texts)])
     }
-    return tuple(Word(stage, _word_kind(text), at, text, key) for key, (stage, at, text) in words.items())
+    return tuple(
+        Word(stage, _word_kind(text), position, text, key) for key, (stage, position, text) in words.items()
+    )
 
 
 def _split_words(text: str) -> list[str]:
@@ -100,7 +102,7 @@ def differing_words(names: Sequence[str]) -> list[list[Word]]:
     those with the same word are the next group. Words that a whole group has tell nothing.
     """
     words = [_list_words(name) for name in names]
-    chosen: list[list[Word]] = [[] for _ in names]
+    telling_words: list[list[Word]] = [[] for _ in names]
     groups: list[Sequence[int]] = [range(len(names))] if len(names) > 1 else []
     while groups:
         members = groups.pop()
@@ -110,10 +112,10 @@ def differing_words(names: Sequence[str]) -> list[list[Word]]:
             words[member] = tuple(word for word in words[member] if counts[word.key] < len(members))
             if words[member]:
                 best = min(words[member], key=lambda word: (*word[:2], counts[word.key], word.position))
-                chosen[member].append(best)
+                telling_words[member].append(best)
                 subgroups.setdefault(best.key, []).append(member)
         groups += [subgroup for subgroup in subgroups.values() if len(subgroup) > 1]
-    return [_in_order(telling) for telling in chosen]
+    return [_in_order(telling) for telling in telling_words]
 
 
 # A name as pieces, of which as many are shown as have room.
@@ -160,8 +162,8 @@ def _divide(word: str, before: str) -> list[Piece]:
         texts = [*_PIECE.findall(head), work, *_PIECE.findall(word[match.end() :])]
     else:
         texts = _PIECE.findall(word) or [("", word)]
-    (_, first), *others = texts
-    return [Piece(before + texts[0][0], first), *(Piece(parting, text) for parting, text in others)]
+    (_, first), *rest = texts
+    return [Piece(before + texts[0][0], first), *(Piece(parting, text) for parting, text in rest)]
 
 
 # An operator with the shapes and types of its tensors, as `--group-by operator` has it.
@@ -226,7 +228,7 @@ def _label_pieces(function: str, details: Sequence[str]) -> list[Piece]:
     # The first tile alone: further ones are steps of the work within it.
     for kind, pattern in ((_IS_TILE, _TILE), (_IS_WORK, _WORK)):
         if (
-            place := next((at for at, piece in enumerate(pieces) if pattern.search(piece.text)), None)
+            place := next((index for index, piece in enumerate(pieces) if pattern.search(piece.text)), None)
         ) is not None:
             ranks[place] = kind
     return [piece._replace(rank=(rank, 0)) for piece, rank in zip(pieces, ranks, strict=True)]
@@ -234,12 +236,12 @@ def _label_pieces(function: str, details: Sequence[str]) -> list[Piece]:
 
 def fit_pieces(pieces: Sequence[Piece], room: int) -> str:
     """Return the pieces in at most `room` columns: as many of low rank as fit, one more cut at its end."""
-    whole = "".join(piece.before + piece.text for piece in pieces)
-    if cell_width(whole) <= room:
-        return whole
+    full_name = "".join(piece.before + piece.text for piece in pieces)
+    if cell_width(full_name) <= room:
+        return full_name
     mark, texts, cut = ELLIPSIS[is_ascii()], {-1: "", len(pieces): ""}, -1
     # The pieces that are shown, between the two ends.
-    shown, left = [-1, len(pieces)], room - len(mark)
+    indices, left = [-1, len(pieces)], room - len(mark)
 
     def join(first: int, second: int) -> str:
         """Return what stands between two that are shown: what parts them, or a mark."""
@@ -248,8 +250,8 @@ def fit_pieces(pieces: Sequence[Piece], room: int) -> str:
         return pieces[second].before if 0 < second < len(pieces) else ""
 
     for index in sorted(range(len(pieces)), key=lambda index: pieces[index].rank):
-        place = bisect(shown, index)
-        first, second = shown[place - 1], shown[place]
+        place = bisect(indices, index)
+        first, second = indices[place - 1], indices[place]
         text = pieces[index].text
         room_now = left + len(join(first, second)) - len(join(first, index))
         if cell_width(text) + len(join(index, second)) > room_now:
@@ -257,15 +259,15 @@ def fit_pieces(pieces: Sequence[Piece], room: int) -> str:
             if pieces[index].rank[0] == _IS_WORK:
                 # In ASCII one mark may have room; else nothing of the name has.
                 has_room = cell_width(text) + _MARKS <= room
-                return beginning(f"{mark}{text}{mark}", room) if has_room else shortened(whole, room)
+                return beginning(f"{mark}{text}{mark}", room) if has_room else shortened(full_name, room)
             if cut >= 0 or letters < _LEAST_LETTERS or not text.isalpha():
                 continue
             text, cut = beginning(text, letters), index
         texts[index], left = text, room_now - cell_width(text) - len(join(index, second))
-        shown.insert(place, index)
-    if len(shown) == 2:
-        return shortened(whole, room)
-    return "".join(join(*pair) + texts[pair[1]] for pair in pairwise(shown))
+        indices.insert(place, index)
+    if len(indices) == 2:
+        return shortened(full_name, room)
+    return "".join(join(*pair) + texts[pair[1]] for pair in pairwise(indices))
 
 
 # Labels of all groups of a list.
@@ -321,17 +323,17 @@ class KernelLabels:
     def _make_all(self, room: int) -> list[str]:
         """Return the labels of all groups; where a name comes again, a number stands behind it."""
         labels = [self._make(index, room) for index in range(len(self))]
-        taken, numbers = set(labels), Counter[str]()
+        labels_in_use, numbers = set(labels), Counter[str]()
         for index, label in enumerate(labels):
             numbers[label] += 1
             numbered = label
-            while numbers[label] > 1 and numbered in taken:
+            while numbers[label] > 1 and numbered in labels_in_use:
                 numbered = self._make(index, room, f"~{numbers[label]}")
                 if numbered == label:
                     break
-                numbers[label] += numbered in taken
+                numbers[label] += numbered in labels_in_use
             labels[index] = numbered
-            taken.add(numbered)
+            labels_in_use.add(numbered)
         return labels
 
     def _make(self, index: int, room: int, number: str = "") -> str:
@@ -350,9 +352,9 @@ class KernelLabels:
             width = sum(cell_width(piece.before + piece.text) for piece in pieces)
             is_needed = width + len(number + grid + block + device) <= room
         behind = f"{grid}{block if is_needed else ''}{device}"
-        least = max(_least_room(pieces), _LEAST_NAME)
-        number = number if least + len(number) <= room else ""
-        name = fit_pieces(pieces, min(max(room - len(behind) - len(number), least), room)) + number
+        least_width = max(_least_room(pieces), _LEAST_NAME)
+        number = number if least_width + len(number) <= room else ""
+        name = fit_pieces(pieces, min(max(room - len(behind) - len(number), least_width), room)) + number
         return name + shortened(behind, room - cell_width(name))
 
     def _name_pieces(self, name: str) -> Sequence[Piece]:
@@ -373,15 +375,17 @@ def place_names(places: Iterable[Place], *, ranks: bool) -> dict[Place, str]:
     >>> place_names([(0, 0), (1, 1)], ranks=True), place_names([(0, 0), (0, 1)], ranks=True)
     ({(0, 0): 'rank 0', (1, 1): 'rank 1'}, {(0, 0): 'rank 0 gpu0', (0, 1): 'rank 0 gpu1'})
     """
-    known = sorted({(one, other) for one, other in places if one is not None and other is not None})
-    if len(known) < 2:
+    full_places = sorted(
+        {(process, device) for process, device in places if process is not None and device is not None}
+    )
+    if len(full_places) < 2:
         return {}
-    if len({device for _, device in known}) == len(known) and not ranks:
-        return {place: f"gpu{place[1]}" for place in known}
+    if len({device for _, device in full_places}) == len(full_places) and not ranks:
+        return {place: f"gpu{place[1]}" for place in full_places}
     word = "rank " if ranks else "p"
-    if len({process for process, _ in known}) == len(known):
-        return {place: f"{word}{place[0]}" for place in known}
-    return {place: f"{word}{place[0]} gpu{place[1]}" for place in known}
+    if len({process for process, _ in full_places}) == len(full_places):
+        return {place: f"{word}{place[0]}" for place in full_places}
+    return {place: f"{word}{place[0]} gpu{place[1]}" for place in full_places}
 
 
 def group_places(groups: Sequence[KernelGroup]) -> dict[Place, str]:
@@ -396,12 +400,12 @@ def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str | None] 
     for place, name in names.items():
         model = (devices or {}).get(place)
         # What a rank is called says all but its GPU.
-        said = [] if name.startswith("rank") else [f"process {place[0]}, device {place[1]}"]
-        if said := said + ([model] if model else []):
-            lines.append(f"{name}: {', '.join(said)}")
-    more = len(lines) - _MOST_LINES
-    if more > 1:
-        lines[_MOST_LINES:] = [f"and {counted(more, 'more device')}: `kernelpoint info`"]
+        facts = [] if name.startswith("rank") else [f"process {place[0]}, device {place[1]}"]
+        if facts := facts + ([model] if model else []):
+            lines.append(f"{name}: {', '.join(facts)}")
+    hidden = len(lines) - _MOST_LINES
+    if hidden > 1:
+        lines[_MOST_LINES:] = [f"and {counted(hidden, 'more device')}: `kernelpoint info`"]
     return lines
 
 
@@ -418,16 +422,19 @@ def label_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]) ->
 
 def label_kernels(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabel:
     """Return what makes the labels of rows that are kernels, the same for equal ones."""
-    listed = [KernelGroup("", of.name, of.grid, of.block, of.process, of.device) for of in kernels]
+    listed = [
+        KernelGroup("", kernel.name, kernel.grid, kernel.block, kernel.process, kernel.device)
+        for kernel in kernels
+    ]
     index = {key: number for number, key in enumerate(dict.fromkeys(listed))}
     return label_rows(KernelLabels(list(index), places), [("", index[key]) for key in listed])
 
 
 def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
     """Return a text and a group's key in a row; where the key is too long, the group's label."""
-    whole = printable(f"{text} {groups[index].key}")
-    if len(whole) <= width:
-        return whole
+    title = printable(f"{text} {groups[index].key}")
+    if len(title) <= width:
+        return title
     labels = KernelLabels(groups, group_places(groups))
     return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
 
@@ -438,8 +445,8 @@ def key_parts(key: str) -> KernelGroup:
     >>> key_parts("f(int) <<<8x1x1, 64x1x1>>> process 0 device 1").block
     (64, 1, 1)
     """
-    found = _KEY.fullmatch(key)
-    name, grid, block, process, device = found.groups() if found else (key, None, None, None, None)
+    match = _KEY.fullmatch(key)
+    name, grid, block, process, device = match.groups() if match else (key, None, None, None, None)
     place = (None, None) if process is None or device is None else (int(process), int(device))
     return KernelGroup(key, str(name), _sizes(grid), _sizes(block), *place)
 
