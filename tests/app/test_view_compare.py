@@ -56,7 +56,7 @@ def table_of(app: App) -> Table[str]:
 
 def best_first(app: App) -> list[str]:
     """The methods in the order of the table."""
-    asked, rows = view_of(app).findings.asked, view_of(app).findings.rows
+    asked, rows = view_of(app).findings.options, view_of(app).findings.rows
     promise = promises(rows, asked.request.epsilon, asked.request.confidence)
     return [each.methods[0] for each in blocks(rows, CompareSort.BEST, promise).can_run]
 

@@ -32,10 +32,10 @@ from tui.app.plan_details import whose_options
 from tui.app.prompt import PromptInput
 from tui.app.results import (
     Answers,
-    Known,
     ResultsForm,
     ResultsPane,
     ResultsScreen,
+    ResultsState,
     options_asked,
     pane_command,
     pane_text,
@@ -234,8 +234,8 @@ def found(*, without: tuple[int, ...] = (), method: str = "root") -> PlanEstimat
     return estimate_plan(made, results)
 
 
-def known(**given: object) -> Known:
-    made = Known(EstimateOptions(plan="plan.json", results=("a.log",)), found())
+def known(**given: object) -> ResultsState:
+    made = ResultsState(EstimateOptions(plan="plan.json", results=("a.log",)), found())
     return replace(made, **given)  # type: ignore[arg-type]
 
 
@@ -263,7 +263,7 @@ def test_groups_are_set_against_the_profile() -> None:
 
 
 def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
-    listing, _ = results_table(ResultsPane.GROUPS, known(found=found(without=(0, 10, 11))))
+    listing, _ = results_table(ResultsPane.GROUPS, known(estimate=found(without=(0, 10, 11))))
     assert listing is not None
     assert listing.row(0, 80).split()[0] == "-", "there is no whole to have a share of"
     assert listing.row(0, 80).split()[-2:] == ["1", "gemm"]
@@ -271,7 +271,7 @@ def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
 
 
 def test_picked_launches_have_no_groups() -> None:
-    picked = known(found=found(method="first-instructions"))
+    picked = known(estimate=found(method="first-instructions"))
     listing, words = results_table(ResultsPane.GROUPS, picked)
     assert listing is None
     assert "picked" in words
@@ -282,23 +282,23 @@ def test_picked_launches_have_no_groups() -> None:
     ("of", "said"),
     [
         (known(), "no target is asked for"),
-        (known(asked=EstimateOptions(target=0.9)), "nothing: the total is within 90.0 %, as asked for"),
+        (known(options=EstimateOptions(target=0.9)), "nothing: the total is within 90.0 %, as asked for"),
         (
-            known(asked=EstimateOptions(target=0.001), why_no_larger="the profile is gone"),
+            known(options=EstimateOptions(target=0.001), why_no_larger="the profile is gone"),
             "the profile is gone",
         ),
-        (known(asked=EstimateOptions(target=0.001), doing="drawing"), "drawing"),
-        (known(asked=EstimateOptions(target=0.001), doing="drawing").cancelled(), "cancelled"),
+        (known(options=EstimateOptions(target=0.001), doing="drawing"), "drawing"),
+        (known(options=EstimateOptions(target=0.001), doing="drawing").cancelled(), "cancelled"),
     ],
 )
-def test_why_there_is_nothing_to_run_next(of: Known, said: str) -> None:
+def test_why_there_is_nothing_to_run_next(of: ResultsState, said: str) -> None:
     listing, words = results_table(ResultsPane.NEXT, of)
     assert listing is None
     assert said in words
 
 
 def test_what_to_run_next() -> None:
-    more = known(asked=EstimateOptions(plan="plan.json", results=("a.log",), target=0.001), larger=LARGER)
+    more = known(options=EstimateOptions(plan="plan.json", results=("a.log",), target=0.001), larger=LARGER)
     listing, _ = results_table(ResultsPane.NEXT, more)
     assert listing is not None
     assert [listing.row(row, 80).split()[0] for row in (0, 1)] == ["3", "4"]
@@ -317,13 +317,13 @@ def test_what_to_run_next() -> None:
     ("of", "said"),
     [
         (known(), ""),
-        (known(asked=EstimateOptions(target=0.001)), "not within 0.1 %"),
-        (known(asked=EstimateOptions(target=0.001), larger=LARGER), "not within 0.1 %, t what is next"),
-        (known(asked=EstimateOptions(target=0.9, accept_cold=True)), "within 90.0 %"),
-        (known(asked=EstimateOptions(target=0.9), doing="drawing"), "drawing; esc cancels"),
+        (known(options=EstimateOptions(target=0.001)), "not within 0.1 %"),
+        (known(options=EstimateOptions(target=0.001), larger=LARGER), "not within 0.1 %, t what is next"),
+        (known(options=EstimateOptions(target=0.9, accept_cold=True)), "within 90.0 %"),
+        (known(options=EstimateOptions(target=0.9), doing="drawing"), "drawing; esc cancels"),
     ],
 )
-def test_the_title_says_whether_the_total_is_as_narrow_as_asked_for(of: Known, said: str) -> None:
+def test_the_title_says_whether_the_total_is_as_narrow_as_asked_for(of: ResultsState, said: str) -> None:
     assert pane_title(ResultsPane.TOTALS, of)[1] == said
 
 

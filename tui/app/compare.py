@@ -59,7 +59,7 @@ _ERRORS = frozenset({CompareSort.MEAN, CompareSort.P95, CompareSort.MAX})
 class Findings:
     """What is known so far of a comparison: what `compare` would be given, its methods, the rows so far."""
 
-    asked: CompareOptions
+    options: CompareOptions
     methods: tuple[str, ...]
     rows: tuple[ComparedMethod, ...] = ()
     #: What methods have to say, by method; what feature files have, by "".
@@ -81,7 +81,7 @@ def compare_methods(profile: Profile, findings: Findings, progress: Progress) ->
 
     Raises SamplingError or OSError, the engine's, of features or options.
     """
-    current, options = findings, findings.asked
+    current, options = findings, findings.options
     check_settings(options.request.set)
     comparison = comparison_of(profile, options.profiles, options, progress)
     for method in current.methods:
@@ -121,12 +121,12 @@ def standing(findings: Findings | None, session: Session) -> str:
     if findings is None:
         return "[r] starts"
     far = f"{len(findings.rows)} of {len(findings.methods)}"
-    if findings.asked != comparison_options(session):
+    if findings.options != comparison_options(session):
         return "of the plan before; [r] compares anew"
     if not findings.ending:
         return f"{far}, [c] cancel"
     if findings.ending == "done":
-        return f"{counted(findings.asked.repeats, 'draw')} each, [r] again"
+        return f"{counted(findings.options.repeats, 'draw')} each, [r] again"
     return f"{findings.ending} after {far}, [r] anew"
 
 
@@ -138,7 +138,7 @@ def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session
         return str(row.reason)
     method, study = method_named(row.method), session.study
     sentences = [f"{row.method}: {method.source}"]
-    slowdown, epsilon = session.options.slowdown, findings.asked.request.epsilon
+    slowdown, epsilon = session.options.slowdown, findings.options.request.epsilon
     promised = row.promised_error
     if slowdown is not None and study is not None and row.speedup:
         machine_time = quantities.hours(machine_hours(study.counts.total_duration_ns / row.speedup, slowdown))
@@ -267,7 +267,7 @@ class CompareScreen(TableScreen[CompareSort]):
         )
         if findings is not None:
             promise = promises(
-                findings.rows, findings.asked.request.epsilon, findings.asked.request.confidence
+                findings.rows, findings.options.request.epsilon, findings.options.request.confidence
             )
             blocks_now = blocks(findings.rows, sort, promise, reverse=reverse)
         if blocks_now.cannot_run and not self._explained:
@@ -332,12 +332,10 @@ class CompareScreen(TableScreen[CompareSort]):
 
     # What is copied.
 
-    def _asked(self) -> CompareOptions:
+    def _shown_options(self) -> CompareOptions:
         """Return the options of the command that prints the pane in focus."""
-        options, (sort, reverse) = (
-            self.findings.asked if self.findings else comparison_options(self.session),
-            self.order,
-        )
+        options = self.findings.options if self.findings else comparison_options(self.session)
+        sort, reverse = self.order
         options = replace(options, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
         if self.focused is not self._scatter:
             return options
@@ -345,14 +343,14 @@ class CompareScreen(TableScreen[CompareSort]):
         return replace(options, scatter=True, width=width, height=height)
 
     def own_text(self) -> PaneText:
-        options, canvas, text = self._asked(), Canvas(self.size.width, color=False), ""
+        options, canvas, text = self._shown_options(), Canvas(self.size.width, color=False), ""
         if self._rows:
             text = canvas_text(comparison_blocks(self._rows, options, canvas), canvas) + "\n"
         return PaneText(f"kernelpoint-compare{'-scatter' if text and options.scatter else ''}", text)
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
-        options, methods = self._asked(), tuple(row.method for row in self._rows)
+        options, methods = self._shown_options(), tuple(row.method for row in self._rows)
         if methods and methods != method_names():
             options = replace(options, methods=",".join(methods))
         return command_line("compare", options)

@@ -116,12 +116,12 @@ class ResultsPane(StrEnum):
 
 
 @dataclass(frozen=True)
-class Known:
+class ResultsState:
     """What is known of a simulator's results."""
 
     #: The options of the command that says the same.
-    asked: EstimateOptions
-    found: PlanEstimate
+    options: EstimateOptions
+    estimate: PlanEstimate
     #: The plan with what to run next; None without a target, where it is met, or before it is drawn.
     larger: ToppedUp | None = None
     why_no_larger: str = ""
@@ -131,26 +131,26 @@ class Known:
     @property
     def is_biased(self) -> bool:
         """Whether launches began otherwise than in the whole run, which more of them do not mend."""
-        return not (self.found.caches.is_of_whole_run or self.asked.accept_cold)
+        return not (self.estimate.caches.is_of_whole_run or self.options.accept_cold)
 
-    def cancelled(self) -> Known:
+    def cancelled(self) -> ResultsState:
         """Return the same where nothing more is computed."""
         return replace(self, doing="", why_no_larger="cancelled") if self.doing else self
 
     @cached_property
     def groups(self) -> Listing:
         """The kernel groups, simulated against profiled."""
-        return group_listing(self.found)
+        return group_listing(self.estimate)
 
     @cached_property
     def next(self) -> Listing | None:
         """The launches to simulate next; None where there is no larger plan."""
-        return None if self.larger is None else next_listing(self.larger, self.found.plan)
+        return None if self.larger is None else next_listing(self.larger, self.estimate.plan)
 
 
 def read_results(
     details: PlanDetails, options: EstimateOptions, progress: Progress
-) -> Iterator[Known | Path]:
+) -> Iterator[ResultsState | Path]:
     """Save the plan if there is no file of it, estimate, then find what is missing to the target.
 
     Yields the plan file that was written, and what is known so far; SamplingError or OSError where the plan
@@ -163,7 +163,7 @@ def read_results(
         yield path
     progress(0, 0, "reading results")
     estimate = estimated(options, progress)
-    known_results = Known(options, estimate)
+    known_results = ResultsState(options, estimate)
     # Tables are made here, so that no screen waits for them.
     _ = known_results.groups.widths
     if (
@@ -180,7 +180,7 @@ def read_results(
     yield known_results
 
 
-def results_table(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, str]:
+def results_table(pane: ResultsPane, known: ResultsState | None) -> tuple[Listing | None, str]:
     """Return the table of a pane, or the words in its place."""
     if known is None:
         return None, ""
@@ -190,13 +190,15 @@ def results_table(pane: ResultsPane, known: Known | None) -> tuple[Listing | Non
         return None, "these launches again, with filled caches: e exports the plan, with its traces"
     if known.next is not None:
         return known.next, ""
-    if known.asked.target is None:
+    if known.options.target is None:
         return None, "no target is asked for: o, and a fraction such as 0.05"
-    met = f"nothing: the total is within {quantities.share(known.asked.target)}, as asked for"
+    met = f"nothing: the total is within {quantities.share(known.options.target)}, as asked for"
     return None, known.why_no_larger or known.doing or met
 
 
-def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: str = "") -> tuple[str, ...]:
+def pane_title(
+    pane: ResultsPane, known: ResultsState | None, doing: str = "", place: str = ""
+) -> tuple[str, ...]:
     """Return a pane's name, then what it shows of how much, the longer form first.
 
     `doing`: what is being read; `place`: which rows of a table are visible, or that there is more to read.
@@ -208,32 +210,32 @@ def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: s
         return "[t] To simulate next", f"S saves the larger plan; {place}" if has_larger else place
     if known is None:
         return "[o] Results", f"{doing}; esc cancels" if doing else place
-    name, target = f"[o] Results of {known.asked.plan}", known.asked.target
+    name, target = f"[o] Results of {known.options.plan}", known.options.target
     if busy := doing or known.doing:
         return name, f"{busy}; esc cancels"
     if target is None:
         return name, place
     # Whether the total is as narrow as asked for may stand below what fits the pane.
     verdict = f"within {quantities.share(target)}"
-    if not known.found.main.is_within(target):
+    if not known.estimate.main.is_within(target):
         verdict = f"not {verdict}" + (", t what is next" if known.larger is not None else "")
-    elif not known.found.is_within(target, accept_cold=known.asked.accept_cold):
-        verdict += f", but {'a lower bound' if known.found.caches.kind == 'own' else 'cold'}"
+    elif not known.estimate.is_within(target, accept_cold=known.options.accept_cold):
+        verdict += f", but {'a lower bound' if known.estimate.caches.kind == 'own' else 'cold'}"
     return name, f"{verdict}; {place}" if place else verdict, place
 
 
-def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
+def pane_text(pane: ResultsPane, known: ResultsState | None, canvas: Canvas) -> str:
     """Return what the pane's command prints; nothing before results are read."""
     if known is None:
         return ""
-    options = replace(known.asked, groups=pane is ResultsPane.GROUPS)
-    return canvas_text(estimate_blocks(known.found, known.larger, options, ""), canvas) + "\n"
+    options = replace(known.options, groups=pane is ResultsPane.GROUPS)
+    return canvas_text(estimate_blocks(known.estimate, known.larger, options, ""), canvas) + "\n"
 
 
-def pane_command(pane: ResultsPane, known: Known) -> str:
+def pane_command(pane: ResultsPane, known: ResultsState) -> str:
     """Return the command line that prints what `pane_text` gives; the larger plan goes to a new file."""
     top_up = None if known.larger is None else free_name(LARGER_NAME)
-    options = replace(known.asked, groups=pane is ResultsPane.GROUPS, top_up=top_up)
+    options = replace(known.options, groups=pane is ResultsPane.GROUPS, top_up=top_up)
     return command_line("estimate", options)
 
 
@@ -269,7 +271,7 @@ class ResultsScreen(ViewScreen):
             "target": f"{details.session.request.epsilon:g}",
         }
         #: What is known of the results; None until they are read.
-        self.known: Known | None = None
+        self.known: ResultsState | None = None
         if before is not None:
             # It is no longer under way if the user had left.
             self.answers, self.known = dict(before.answers), before.known and before.known.cancelled()
@@ -374,7 +376,7 @@ class ResultsScreen(ViewScreen):
         self._doing = words
         self._show_titles()
 
-    def _take(self, report: Known | Path) -> None:
+    def _take(self, report: ResultsState | Path) -> None:
         if isinstance(report, Path):
             self.app.say(f"plan written to {report}")
         else:
@@ -430,7 +432,7 @@ class ResultsScreen(ViewScreen):
     def _write(self, path: Path, target: str | None, traces: str, progress: Progress) -> str:
         """Write the larger plan, or what an exporter makes of it or of the plan itself."""
         if target is not None and self.known is not None:
-            plan = Path(self.known.asked.plan) if self._saved is None else self._saved
+            plan = Path(self.known.options.plan) if self._saved is None else self._saved
             return export_file(plan, target, path, traces, progress)
         if self.known is not None and self.known.larger is not None:
             check_new(path)
