@@ -23,9 +23,16 @@ from enum import StrEnum
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.estimation.interval import Interval, Moments, Sample, following, interval, moments
+from sampling.estimation.interval import (
+    Interval,
+    Moments,
+    Sample,
+    moments,
+    residual_interval,
+    select_durations,
+)
 from sampling.estimation.top_up import sizes_for
-from sampling.strata.strata import DECLARED_FREEDOM, student_t
+from sampling.strata.satterthwaite import PRIOR_DF, student_t
 from sampling.text import counted
 
 #: What pairs of launches are taken to vary by where nothing shows it, with the weight of four launches.
@@ -136,8 +143,8 @@ class PairedLaunches:
             return self.sample.declared
         number = 1 / float(np.dot(share, share))
         spread = float(np.dot(share, departure**2)) * number / max(number - 1, 1.0)
-        shown = (DECLARED_FREEDOM * UNSEEN_SPREAD**2 + number * spread) / (DECLARED_FREEDOM + number)
-        return np.minimum(self.sample.declared, shown)
+        moderated = (PRIOR_DF * UNSEEN_SPREAD**2 + number * spread) / (PRIOR_DF + number)
+        return np.minimum(self.sample.declared, moderated)
 
     def residual_moments(self, total_a: float, total_b: float) -> tuple[Moments, FloatArray]:
         """Return the moments of r_ij (n,), and (s,) the mean S_i/N_i that they are relative to."""
@@ -148,17 +155,25 @@ class PairedLaunches:
         return moments(paired, (above - below) / weight), size
 
 
-def pair_launches(sample: Sample, above: str, below: str) -> tuple[PairedLaunches, int]:
-    """Return the launches that have both metrics, and how many strata have none; errors of `Sample.known`."""
-    both, has_any = sample.known(above, below)
+def pair_launches(
+    sample: Sample, above: str, below: str, *, are_cycles: bool = True
+) -> tuple[PairedLaunches, int]:
+    """Return the launches that have both metrics, and how many strata have none; errors of `Sample.known`.
+
+    ``are_cycles``: whether both are cycles, which follow durations whatever few launches say; of others that
+    is decided as of their totals.
+    """
+    paired, has_any = sample.known(above, below)
     rows = np.flatnonzero(~np.isnan(sample.values(above)) & ~np.isnan(sample.values(below)))
     totals, growth = [], []
     for metric in (above, below):
-        one = replace(both, y=both.y[:, [both.metrics.index(metric)]], metrics=(metric,))
-        made = moments(following(one, metric)[0], one.y[:, 0])
-        totals.append(made.totals)
-        growth.append(np.divide(made.mean_x, made.x, out=np.ones(len(made.x)), where=made.x > 0))
-    pair = PairedLaunches(both, rows, (totals[0], totals[1]), (growth[0], growth[1]))
+        single = replace(paired, y=paired.y[:, [paired.metrics.index(metric)]], metrics=(metric,))
+        timed = single if are_cycles else select_durations(single, metric)[0]
+        metric_moments = moments(timed, single.y[:, 0])
+        totals.append(metric_moments.totals)
+        x = metric_moments.x
+        growth.append(np.divide(metric_moments.mean_x, x, out=np.ones(len(x)), where=x > 0))
+    pair = PairedLaunches(paired, rows, (totals[0], totals[1]), (growth[0], growth[1]))
     return pair, int((~has_any).sum())
 
 
@@ -186,8 +201,8 @@ def speedup(
         return replace(nothing, reason=reason)
     if np.isnan(pair.ratio):
         return replace(nothing, reason="a ratio has a total of 0")
-    result = interval(*pair.residual_moments(*(float(total.sum()) for total in pair.totals)))
-    error, nu = float(np.sqrt(result.of_stratum.sum())), float(result.degrees_of_freedom)
+    result = residual_interval(*pair.residual_moments(*(float(total.sum()) for total in pair.totals)))
+    error, nu = float(np.sqrt(result.stratum_var.sum())), float(result.effective_df)
     return replace(
         nothing,
         ratio=pair.ratio,
@@ -199,7 +214,7 @@ def speedup(
     )
 
 
-def told_together(
+def adjust_together(
     sample: Sample, speedups: Sequence[Speedup], confidence: float, rng: np.random.Generator
 ) -> list[Speedup]:
     """Return speedups whose intervals hold all at once, by the quantile of the largest |t| among them.
@@ -208,21 +223,24 @@ def told_together(
     the smallest nu of all; Dunnett's and Tukey's quantiles are its special cases. It is estimated from
     100,000 draws. With 2 to 4 degrees of freedom Bonferroni's would be twice as wide.
     """
-    told = [each for each in speedups if each.standard_error > 0]
-    if len(told) < 2:
+    uncertain = [speedup for speedup in speedups if speedup.standard_error > 0]
+    if len(uncertain) < 2:
         return list(speedups)
-    departures = np.zeros((len(told), len(sample.x)))
+    departures = np.zeros((len(uncertain), len(sample.x)))
     weight = np.zeros(len(sample.x))
-    for row, one in enumerate(told):
-        pair, _ = pair_launches(sample, one.base, one.name)
+    for row, contrast in enumerate(uncertain):
+        pair, _ = pair_launches(sample, contrast.base, contrast.name)
         departures[row, pair.rows] = np.nan_to_num(pair.departure, posinf=0.0, neginf=0.0)
-        weight[pair.rows] += pair.share / len(told)
+        weight[pair.rows] += pair.share / len(uncertain)
     quantile = largest_t_quantile(
-        correlation(departures, weight), min(one.degrees_of_freedom for one in told), confidence, rng
+        correlation(departures, weight),
+        min(contrast.degrees_of_freedom for contrast in uncertain),
+        confidence,
+        rng,
     )
     return [
-        replace(each, quantile=max(each.quantile, quantile)) if each.standard_error > 0 else each
-        for each in speedups
+        replace(speedup, quantile=max(speedup.quantile, quantile)) if speedup.standard_error > 0 else speedup
+        for speedup in speedups
     ]
 
 
@@ -255,11 +273,11 @@ def next_sizes(sample: Sample, base: str, name: str, target: float, confidence: 
     """
     pair, _ = pair_launches(sample, base, name)
     _, has_any = sample.known(base, name)
-    made, size = pair.residual_moments(*(float(total.sum()) for total in pair.totals))
-    result: Interval = interval(made, size)
+    pair_moments, size = pair.residual_moments(*(float(total.sum()) for total in pair.totals))
+    result: Interval = residual_interval(pair_moments, size)
     # Sizes are those of a total of 1 whose strata are S_i.
-    growth = np.divide(made.mean_x, made.x, out=np.ones(len(size)), where=made.x > 0)
-    shares = replace(made, y=size / growth)
+    growth = np.divide(pair_moments.mean_x, pair_moments.x, out=np.ones(len(size)), where=pair_moments.x > 0)
+    shares = replace(pair_moments, y=size / growth)
     sizes = sample.planned.copy()
     sizes[has_any] = np.maximum(sizes[has_any], sizes_for(shares, result, target, confidence))
     return np.asarray(np.minimum(sizes, sample.launches))

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.estimation.interval import Moments, Sample, interval
+from sampling.estimation.interval import Moments, Sample, residual_interval
 from sampling.estimation.speedup import Speedup, pair_launches
 
 
@@ -56,10 +56,10 @@ def means(samples: Sequence[Sample], speedups: Sequence[Speedup], confidence: fl
 
     ``samples`` and ``speedups``, each with its own quantile, are those of the programs in one order.
     """
-    ratios = np.array([one.ratio for one in speedups])
+    ratios = np.array([speedup.ratio for speedup in speedups])
     if np.isnan(ratios).any():
         return None
-    half_widths = np.array([one.half_width for one in speedups])
+    half_widths = np.array([speedup.half_width for speedup in speedups])
     weight = 1 / ratios / (1 / ratios).sum()
     return Means(
         geometric=Mean(
@@ -75,22 +75,23 @@ def means(samples: Sequence[Sample], speedups: Sequence[Speedup], confidence: fl
 def _total_work(samples: Sequence[Sample], speedups: Sequence[Speedup], confidence: float) -> Mean:
     """Return the speedup of all programs' cycles together, their strata taken as those of one program."""
     pairs = [
-        pair_launches(sample, one.base, one.name)[0] for sample, one in zip(samples, speedups, strict=True)
+        pair_launches(sample, speedup.base, speedup.name)[0]
+        for sample, speedup in zip(samples, speedups, strict=True)
     ]
     totals = np.array([[side.sum() for side in pair.totals] for pair in pairs])
     shares = totals / totals.sum(axis=0)
     share = shares.mean(axis=1)
     parts, sizes = [], []
     for pair, (above, below), of_program in zip(pairs, shares, share, strict=True):
-        made, size = pair.residual_moments(*totals.sum(axis=0).tolist())
+        pair_moments, size = pair.residual_moments(*totals.sum(axis=0).tolist())
         uncancelled = pair.sample.declared * ((above - below) / of_program) ** 2
-        parts.append(replace(made, declared=made.declared + uncancelled))
+        parts.append(replace(pair_moments, declared=pair_moments.declared + uncancelled))
         sizes.append(size)
-    result = interval(_joined(parts), np.concatenate(sizes))
-    sampling = float(result.half_width(confidence)) if result.of_stratum.any() else 0.0
-    beside = share * [one.beside_sampling for one in speedups]
+    result = residual_interval(_joined(parts), np.concatenate(sizes))
+    sampling = float(result.half_width(confidence)) if result.stratum_var.any() else 0.0
+    other_errors = share * [speedup.beside_sampling for speedup in speedups]
     ratio = float(totals[:, 0].sum() / totals[:, 1].sum())
-    return Mean(ratio, float(np.hypot(sampling, np.sqrt((beside**2).sum()))))
+    return Mean(ratio, float(np.hypot(sampling, np.sqrt((other_errors**2).sum()))))
 
 
 def _joined(parts: Sequence[Moments]) -> Moments:

@@ -16,10 +16,10 @@ from sampling.estimation.interval import Sample
 from sampling.estimation.speedup import (
     Speedup,
     Verdict,
+    adjust_together,
     largest_t_quantile,
     next_sizes,
     speedup,
-    told_together,
 )
 
 Launch = tuple[float, float, float]
@@ -220,7 +220,7 @@ def test_quantile_against_a_base_is_dunnetts() -> None:
     assert largest_t_quantile(matrix, 10, 0.95, np.random.default_rng(1)) == pytest.approx(2.76, rel=0.02)
 
 
-def test_speedups_told_together_are_wider() -> None:
+def test_speedups_adjust_together_are_wider() -> None:
     rng = np.random.default_rng(2)
     x = rng.uniform(100, 200, 40)
     y = x[:, None] * rng.lognormal(0, 0.03, (40, 3))
@@ -232,7 +232,7 @@ def test_speedups_told_together_are_wider() -> None:
         metrics=("base", "one", "two"),
     )
     alone = [speedup(sample, "base", name) for name in ("one", "two")]
-    together = told_together(sample, alone, 0.95, np.random.default_rng(3))
+    together = adjust_together(sample, alone, 0.95, np.random.default_rng(3))
     bonferroni = [float(stats.t.ppf(1 - 0.025 / 2, one.degrees_of_freedom)) for one in alone]
     for one, both, most in zip(alone, together, bonferroni, strict=True):
         assert one.quantile < both.quantile < most * 1.02

@@ -1,0 +1,174 @@
+"""How often intervals of speedups hold, and how wide they are: real runs of several configurations.
+
+Every launch of a program was simulated on every configuration, so the true speedups are known. A plan is
+made from another run's durations, launches are drawn many times, and the interval of each pair of
+configurations is compared with the truth; "before" is the interval of a ratio of two metrics, as it was.
+"all" is how often the intervals of all configurations against the first hold at once.
+
+    python benchmarks/speedups.py RUNS --draws 300
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from intervals import Population, population
+
+from sampling.arrays import FloatArray
+from sampling.estimation.interval import CYCLES, OTHER_CYCLES, Sample, ratio_of_totals
+from sampling.estimation.speedup import Verdict, adjust_together, speedup
+from sampling.reduction import GroupBy
+from sampling.strata.target import Target
+
+CONFIDENCE, SAME_WITHIN = 0.95, 0.005
+_TABLE = "name=name,duration_ns=duration_ns"
+_LAUNCHES = "name=kernel,duration_ns=cycles"
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A program: the table its plan is made from, and the cycles of every launch by configuration."""
+
+    profile: str
+    columns: str
+    #: Tables of the configurations and their column of cycles; the first is the base.
+    tables: tuple[tuple[str, str, str], ...]
+
+
+STUDIES = {
+    "torch, five designs": Study(
+        "torch-8.table.csv",
+        _TABLE,
+        tuple(
+            (name, "torch-32-design/design.csv", name)
+            for name in ("base", "gto", "dram150", "l1lat30", "l2lat120")
+        ),
+    ),
+    "torch, sizes": Study(
+        "torch-4.table.csv",
+        _TABLE,
+        tuple((size, f"torch-{size}.table.csv", "cycles") for size in ("32", "8", "16", "64")),
+    ),
+    "heat, sizes": Study(
+        "heat-8.table.csv", _TABLE, tuple((size, f"heat-{size}.table.csv", "cycles") for size in ("16", "32"))
+    ),
+    "mix, sizes": Study(
+        "mix-8.table.csv", _TABLE, tuple((size, f"mix-{size}.table.csv", "cycles") for size in ("8", "32"))
+    ),
+}
+
+
+def drawn(plan: Population, cycles: FloatArray, rng: np.random.Generator, names: tuple[str, ...]) -> Sample:
+    """Return launches drawn of each stratum without replacement; cycles (n, k), of every launch."""
+    order = np.lexsort((rng.random(len(plan.stratum)), plan.stratum))
+    place = np.arange(len(order)) - (np.cumsum(plan.launches) - plan.launches)[plan.stratum[order]]
+    rows = order[place < plan.samples[plan.stratum[order]]]
+    return Sample(
+        launches=plan.launches,
+        mean_x=plan.mean_x,
+        group=plan.group,
+        declared=plan.declared,
+        stratum=plan.stratum[rows],
+        x=plan.x[rows],
+        y=cycles[rows],
+        metrics=names,
+        planned=plan.samples,
+    )
+
+
+def cell(study: Study, folder: Path, group_by: GroupBy, least: int, draws: int) -> Iterator[str]:
+    """Yield a line of figures: of all pairs of a study's configurations, by a plan of so many a stratum."""
+    plan = population(folder / study.profile, group_by, Target(min_samples=least), study.columns)
+    cycles = np.stack([column(folder / path, name) for _, path, name in study.tables], axis=1)[plan.row]
+    names = tuple(name for name, *_ in study.tables)
+    pairs = list(combinations(range(len(names)), 2))
+    truth = np.array([cycles[:, a].sum() / cycles[:, b].sum() for a, b in pairs])
+    against = range(len(names) - 1)
+    held, wide, error, wrong, before, before_wide, together = ([] for _ in range(7))
+    rng = np.random.default_rng(0)
+    for _ in range(draws):
+        sample = drawn(plan, cycles, rng, names)
+        found = [speedup(sample, names[a], names[b], CONFIDENCE) for a, b in pairs]
+        low, high = np.array([(one.low, one.high) for one in found]).T
+        held.append((low <= truth) & (truth <= high))
+        wide.append([one.half_width for one in found])
+        error.append([np.log(one.ratio) for one in found] - np.log(truth))
+        verdicts = [one.verdict(SAME_WITHIN) for one in found]
+        is_wrong = [
+            (v is Verdict.FASTER and t < 1) or (v is Verdict.SLOWER and t > 1)
+            for v, t in zip(verdicts, truth, strict=True)
+        ]
+        wrong.append(is_wrong)
+        all_of = adjust_together(sample, found[: len(against)], CONFIDENCE, rng)
+        together.append(all(one.low <= t <= one.high for one, t in zip(all_of, truth, strict=False)))
+        for a, b in pairs:
+            two = drawn_pair(sample, a, b)
+            old = ratio_of_totals(two, "speedup", CYCLES, OTHER_CYCLES, CONFIDENCE)
+            t = cycles[:, a].sum() / cycles[:, b].sum()
+            before.append((old.low or 0) <= t <= (old.high or np.inf))
+            before_wide.append(((old.high or 0) - (old.low or 0)) / 2 / (old.ratio or 1))
+    figures = (
+        f"{int(plan.samples.sum()):4d} of {len(plan.x):4d}",
+        f"{100 * np.mean(wide):6.2f} %",
+        f"{100 * np.std(error, axis=0).mean():6.2f} %",
+        f"{np.mean(held):.3f}",
+        f"{np.mean(held, axis=0).min():.3f}",
+        f"{np.mean(together):.3f}",
+        f"{int(np.sum(wrong)):5d}",
+        f"{100 * np.mean(before_wide):6.2f} %",
+        f"{np.mean(before):.3f}",
+    )
+    yield "  ".join(figures)
+
+
+def drawn_pair(sample: Sample, a: int, b: int) -> Sample:
+    """Return a sample with two of its metrics, called cycles and the other's."""
+    return Sample(
+        sample.launches,
+        sample.mean_x,
+        sample.group,
+        sample.declared,
+        sample.stratum,
+        sample.x,
+        sample.y[:, [a, b]],
+        (CYCLES, OTHER_CYCLES),
+        sample.planned,
+    )
+
+
+def column(path: Path, name: str) -> FloatArray:
+    """Return (n,) a column of a table in the order of its rows."""
+    with path.open(newline="") as stream:
+        return np.array([float(row[name]) for row in csv.DictReader(stream)])
+
+
+def main() -> None:
+    """Print a line for each study, grouping and least number of launches a stratum."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--draws", type=int, default=300)
+    options = parser.parse_args()
+    print(f"{options.draws} draws; 95 % intervals; half-width and error of log R")
+    print(f"{'':34}launches  half-width  error   held   least  all    wrong  before")
+    for name, study in STUDIES.items():
+        for group_by in (GroupBy.LAUNCH, GroupBy.NAME):
+            for least in (1, 2, 3):
+                start = time.perf_counter()
+                for line in cell(study, options.folder, group_by, least, options.draws):
+                    print(
+                        f"{name:20} {group_by.value:7} {least}  {line}  {time.perf_counter() - start:5.1f} s",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    main()
