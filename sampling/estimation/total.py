@@ -19,12 +19,11 @@ from sampling.estimation.caches import Caches, describe_caches, unlike_caches, w
 from sampling.estimation.interval import (
     OTHER_CYCLES,
     Estimate,
-    Ratio,
     Sample,
     estimate,
     estimate_groups,
-    ratio_of_totals,
 )
+from sampling.estimation.ratio import Ratio, ratio_of_totals
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Ratio
+from sampling.estimation.ratio import Ratio
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate
+from sampling.estimation.ratio import Ratio
 from sampling.estimation.summary import (
     EstimateSummary,
     compare_groups,

@@ -12,7 +12,8 @@ from msgspec import structs
 
 import sampling
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Ratio, Sample, estimate
+from sampling.estimation.interval import Sample, estimate
+from sampling.estimation.ratio import Ratio
 from sampling.estimation.top_up import top_up
 from sampling.estimation.total import (
     IS_PROJECTED,
