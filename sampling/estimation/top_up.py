@@ -11,6 +11,7 @@ from msgspec import structs
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, PlanFileError
+from sampling.estimation.configurations import PlanSpeedups
 from sampling.estimation.interval import Estimate
 from sampling.estimation.sizes import next_sizes, sampling_left
 from sampling.estimation.total import build_sample
@@ -23,7 +24,11 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
+from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.results import SimulatedLaunches
+
+# A half-width beyond this is none that is waited for.
+_WIDEST = 0.99
 
 
 class ToppedUp(NamedTuple):
@@ -73,18 +78,55 @@ def top_up(
     return enlarged(plan, sizes, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
 
 
+def top_up_speedups(
+    speedups: PlanSpeedups, target: float | None = None, *, progress: Progress | None = None
+) -> ToppedUp | None:
+    """Return one plan for all configurations with what one more round should simulate on each of them.
+
+    So that every speedup comes within the target; without one, so that it is told whether there is any. None
+    where all are. Errors are those of `top_up`.
+    """
+    _refuse_picked(speedups.plan)
+    goals = [(speedup, speedups.goal(speedup, target)) for speedup in speedups.speedups]
+    wanted = [(speedup, goal) for speedup, goal in goals if goal is not None]
+    if not wanted:
+        return None
+    sizes = [size for speedup, goal in wanted if (size := speedups.sizes(speedup, goal)) is not None]
+    if not sizes:
+        raise AnalysisError(
+            "no launches narrow these speedups enough: beside launches there are errors of "
+            f"{max(speedup.beside_sampling for speedup, _ in wanted):.3f}",
+            remedy="check more launches of a cold check, or project and predict less",
+        )
+    ids = [
+        set(results.ids[np.isfinite(results.metrics[CYCLES])].tolist())
+        for results in (configuration.estimate.results for configuration in speedups.configurations)
+    ]
+    return enlarged(
+        speedups.plan,
+        np.max(sizes, axis=0),
+        None,
+        set.intersection(*ids),
+        progress,
+        speedup_epsilon=min(*(goal for _, goal in wanted), _WIDEST),
+    )
+
+
 def enlarged(
     plan: PlanFile,
     sizes: IntArray,
     epsilon: float | None,
     simulated: Collection[int],
     progress: Progress | None,
+    *,
+    speedup_epsilon: float | None = None,
 ) -> ToppedUp:
     """Return the plan with at least so many launches drawn of each stratum (s,); errors as of `top_up`.
 
     Parameters
     ----------
-    epsilon : what the total is to come within; None where nothing was asked of it.
+    epsilon, speedup_epsilon : what the total, and speedups, are to come within; None where nothing was asked
+        of them.
     simulated : the launches that are not to be run again.
     """
     _refuse_picked(plan)
@@ -99,8 +141,10 @@ def enlarged(
         message = "the plan's launches were drawn in another order than this version draws them"
         raise AnalysisError(message, remedy="make the plan again")
     simulated_ids, topped_up = before.intersection(simulated), plan.topped_up
-    if epsilon is not None:
-        topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
+    targets = {"target": epsilon, "speedup": speedup_epsilon}
+    if targets := {name: value for name, value in targets.items() if value is not None}:
+        rounds = 0 if topped_up is None else topped_up.rounds
+        topped_up = structs.replace(topped_up or Rounds(1), rounds=rounds + 1, **targets)
     strata = tuple(planned_strata(larger, launches))
     return ToppedUp(
         structs.replace(

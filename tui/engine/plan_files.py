@@ -27,14 +27,16 @@ from tui.options.command_line import command_line
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions, ReportOptions
 from tui.options.plan import JudgeOptions
-from tui.options.simulate import AlignOptions, EstimateOptions
+from tui.options.simulate import AlignOptions, EstimateOptions, SpeedupOptions
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 
 def plan_before(
-    command: str, options: JudgeOptions | EstimateOptions | AlignOptions | ReportOptions, after: str
+    command: str,
+    options: JudgeOptions | EstimateOptions | SpeedupOptions | AlignOptions | ReportOptions,
+    after: str,
 ) -> PlanFile:
     """Read the plan that a command takes beside other files, which are the option ``after``.
 
@@ -76,8 +78,7 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
         )
     ratios = tuple(map(_ratio, options.ratios))
     plan = plan or plan_before("estimate", options, "results")
-    exported = Path(options.plan).is_dir() and not options.manifests
-    manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
+    manifests = manifests_beside(options)
     metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))
 
     def read(paths: tuple[str, ...]) -> SimulatedLaunches:
@@ -94,6 +95,13 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
         projection_error=options.projection_error,
         scale_error=options.scale_error or 0.0,
     )
+
+
+def manifests_beside(options: EstimateOptions | SpeedupOptions) -> tuple[str, ...]:
+    """Return the manifests that are given, or those in the folder of an export that is given as the plan."""
+    if options.manifests or not Path(options.plan).is_dir():
+        return options.manifests
+    return tuple(map(str, manifests_in(Path(options.plan))))
 
 
 def _ratio(text: str) -> tuple[str, str]:
