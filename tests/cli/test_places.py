@@ -194,7 +194,7 @@ NO_FILES = {
     *("scheduler", "rank_regex", "assume_like", "command"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
-CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
+CHOSEN = {name: {"source"} for name in ("project", "estimate", "speedup", "report")}
 
 
 def text_options(command: str) -> Iterator[Any]:
