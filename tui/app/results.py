@@ -42,7 +42,7 @@ from tui.terminal.printable import printable_lines
 from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
 from tui.text.plan import usual_target
 
-OTHERS = ("source", "metrics", "ratios", "confidence", "projection_error", "scale_error")
+OTHERS = ("source", "metrics", "ratios", "clock", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
 LARGER_NAME = "more.json"
 """The larger plan's file in the command that is printed for the user to run."""
