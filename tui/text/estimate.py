@@ -324,7 +324,8 @@ def hardware_lines(estimate: PlanEstimate) -> Iterator[str]:
         label = label_kernels(map(key_parts, keys), _places(keys))(cause[0], _CAUSE_COLUMNS).strip()
         group = groups[cause[0]].hardware
         assert group is not None
-        yield f"  most of that is {label}, {ratio_words(group)}: {share(cause[1])} of all kernels' differences"
+        part = f"{share(cause[1])} of all kernels' differences"
+        yield f"  most of that is {label}, {ratio_words(group)}: {part}"
 
 
 def ratio_words(hardware: HardwareComparison) -> str:
