@@ -206,3 +206,20 @@ def test_the_output_in_the_readme_is_what_its_command_prints(
     profile = str(PROJECT / "sample_data" / "resnet50-like.sqlite")
     assert run(["sample", profile, "-o", "plan.json", "--quiet"]) == 0
     assert capfd.readouterr().out == shown[1]
+
+
+def test_what_the_guide_says_makes_a_plan_faster_is_what_its_command_prints(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (PROJECT / "docs" / "guide" / "plans.md").read_text()
+    shown = re.search(r"`kernelpoint (summary [^`]+)` says\n\n```\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(shlex.split(shown[1])) == 0
+    assert shown[2] in capfd.readouterr().out
+
+
+def test_examples_in_docstrings_are_run_with_the_tests(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.getoption("doctestmodules")
+    assert set(PACKAGES) <= set(pytestconfig.getini("testpaths"))
