@@ -223,3 +223,17 @@ def test_what_the_guide_says_makes_a_plan_faster_is_what_its_command_prints(
 def test_examples_in_docstrings_are_run_with_the_tests(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.getoption("doctestmodules")
     assert set(PACKAGES) <= set(pytestconfig.getini("testpaths"))
+
+
+def test_views_and_keys_of_the_guide_are_those_of_the_app() -> None:
+    from tui.app.views import VIEWS
+
+    page = (PROJECT / "docs" / "guide" / "app.md").read_text()
+    rows = re.findall(r"^\| `(\d)` \[([^\]]+)\].* \| ([^|]+) \|$", page, re.MULTILINE)
+    assert [(key, name) for key, name, _ in rows] == [(view.key, view.name) for view in VIEWS]
+    for view, (_, _, words) in zip(VIEWS, rows, strict=True):
+        actions = [action for scope in view.screen.SCOPES for action in scope]
+        keys = {key for action in actions for key in action._replace(label="").display.split()}
+        shown = set(re.findall(r"`(\S|enter|esc|space|tab)`", words))
+        assert shown
+        assert shown - keys == set(), view.name
