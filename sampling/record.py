@@ -31,10 +31,15 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True):
         The first source that has an attribute of a name gives it. Raises AttributeError: none has one.
         """
         for name in cls.__struct_fields__:
-            if name not in fields:
-                values = (getattr(source, name, _MISSING) for source in sources)
-                fields[name] = next((value for value in values if value is not _MISSING), _MISSING)
-                if fields[name] is _MISSING:
-                    kinds = ", ".join(type(source).__name__ for source in sources)
-                    raise AttributeError(f"{cls.__name__}.{name} is no attribute of {kinds}")
+            if name in fields:
+                continue
+            for source in sources:
+                # A loop, for there may be a record of each of 100,000 groups.
+                value = getattr(source, name, _MISSING)
+                if value is not _MISSING:
+                    fields[name] = value
+                    break
+            else:
+                kinds = ", ".join(type(source).__name__ for source in sources)
+                raise AttributeError(f"{cls.__name__}.{name} is no attribute of {kinds}")
         return cls(**fields)
