@@ -22,7 +22,8 @@ import numpy as np
 from intervals import Population, population
 
 from sampling.arrays import FloatArray
-from sampling.estimation.interval import CYCLES, OTHER_CYCLES, Sample, ratio_of_totals
+from sampling.estimation.interval import CYCLES, OTHER_CYCLES, Sample
+from sampling.estimation.ratio import ratio_of_totals
 from sampling.estimation.speedup import Verdict, adjust_together, speedup
 from sampling.reduction import GroupBy
 from sampling.strata.target import Target

@@ -63,6 +63,7 @@ class SimulatedLaunches:
     again: SimulatedLaunches | None = None
     #: the simulator's configuration, by its options' names, where it is printed
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    clock_hz: float | None = None  #: of the part whose cycles are counted; None where it is not known
 
 
 class _Place(NamedTuple):
@@ -163,20 +164,29 @@ def join_results(
             remedy=_REMEDY,
         )
     left_out = in_all - len(counting) - len(second)
-    options, differing = _join_options(runs)
+    options, clock_hz, differing = _join_configurations(runs)
     notes = (*_notes(launches, counting, left_out), *differing)
     repeated = _launches_at(runs, second) if second else None
-    return replace(_launches_at(runs, counting), notes=notes, again=repeated, options=options)
+    counted_launches = _launches_at(runs, counting)
+    return replace(counted_launches, notes=notes, again=repeated, options=options, clock_hz=clock_hz)
 
 
-def _join_options(runs: Sequence[MeasuredRun]) -> tuple[dict[str, str], list[str]]:
-    """Return the options of several logs, of each the first value, and that they differ, in words."""
+def _join_configurations(
+    runs: Sequence[MeasuredRun],
+) -> tuple[dict[str, str], float | None, tuple[str, ...]]:
+    """Return the options of several logs, of each the first value, their clock, and in words what differs."""
     options: dict[str, str] = {}
     for run in runs:
         options = {**run.options, **options}
     differing = {name for run in runs if run.options for name in changed_options(options, run.options)}
-    message = f"its logs are of several configurations: they differ in {listed(sorted(differing))}"
-    return options, [message] if differing else []
+    notes = []
+    if differing:
+        notes.append(f"its logs are of several configurations: they differ in {listed(sorted(differing))}")
+    clocks = sorted({run.clock_hz for run in runs if run.clock_hz is not None})
+    if len(clocks) > 1:
+        several = listed([f"{clock / 1e6:g}" for clock in clocks])
+        notes.append(f"the results are of several clocks ({several} MHz), so that their cycles are no time")
+    return options, clocks[0] if len(clocks) == 1 else None, tuple(notes)
 
 
 def changed_options(

@@ -184,6 +184,10 @@ def _decimals(*fractions: float) -> int:
 
 def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
     """Yield what is to be known beside the verdicts: launches left out, and two runs of one design."""
+    clocks = {one.estimate.results.clock_hz for one in speedups.configurations} - {None}
+    if len(clocks) > 1:
+        several = listed([f"{clock / 1e6:g}" for clock in sorted(filter(None, clocks))])
+        yield f"the configurations have several clocks ({several} MHz): speedups are of cycles, not of time"
     for speedup in speedups.speedups:
         if speedup.missing:
             drawn = counted(speedup.missing, "drawn launch", "drawn launches")
