@@ -26,10 +26,9 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.estimation.interval import Interval, Moments, Sample, moments, residual_interval
 from sampling.estimation.sizes import MOST_ADDED, sizes_for
 from sampling.strata.satterthwaite import PRIOR_DF, student_t
+from sampling.strata.strata import SIMILAR_SPREAD
 from sampling.text import counted
 
-#: What pairs of launches are taken to vary by where nothing shows it, with the weight of four launches.
-UNSEEN_SPREAD = 0.02
 # Draws of the largest of several contrasts; the quantile of 95 % is then known to a per cent.
 _DRAWS = 100_000
 
@@ -136,7 +135,7 @@ class PairedLaunches:
             return self.sample.declared
         number = 1 / float(np.dot(share, share))
         spread = float(np.dot(share, departure**2)) * number / max(number - 1, 1.0)
-        moderated = (PRIOR_DF * UNSEEN_SPREAD**2 + number * spread) / (PRIOR_DF + number)
+        moderated = (PRIOR_DF * SIMILAR_SPREAD**2 + number * spread) / (PRIOR_DF + number)
         return np.minimum(self.sample.declared, moderated)
 
     def residual_moments(self, total_a: float, total_b: float) -> tuple[Moments, FloatArray]:
