@@ -2,7 +2,7 @@
 
 The first configuration is the base. Every launch that two have a result of is compared with itself, see
 `speedup`; the intervals of all that are asked for hold together. What an open comparison takes to be told is
-said in launches. (docs/methods.md, Two configurations)
+said in launches. (docs/methods.md, 15 Two configurations)
 """
 
 from __future__ import annotations

@@ -39,8 +39,6 @@ from sampling.strata.satterthwaite import (
 from sampling.strata.strata import finite_population_factor
 from sampling.text import counted
 
-#: The cycles of another configuration, beside those of the first.
-OTHER_CYCLES = "cycles of the other configuration"
 #: What is said of launches that are missing
 WITHOUT_RESULT = "of the plan without a result"
 # From so many times the residual variance without durations on, a metric does not follow them.
@@ -423,10 +421,10 @@ def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
     factor of durations. That is decided of a metric's residuals in all strata at once, for few launches tell
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
-    stand for: they are taken to follow them, whatever a few launches say, in one configuration as in another.
+    stand for: they are taken to follow them, whatever a few launches say.
     """
     measured, has_result = sample.known(metric)
-    if metric in (CYCLES, OTHER_CYCLES):
+    if metric == CYCLES:
         return measured, has_result
     flat = replace(measured, mean_x=np.ones(len(measured.mean_x)), x=np.ones(len(measured.x)))
     with_durations, without = map(_seen_over_declared, (measured, flat))

@@ -263,7 +263,6 @@ LATER = {
     "config",
     "instructions_from",
     "manifests",
-    "against",
     "traces",
     "results",
     "mpki_from",

@@ -22,7 +22,7 @@ from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.simulators.manifest import manifests_in
-from sampling.simulators.results import SimulatedLaunches, read_result_files
+from sampling.simulators.results import read_result_files
 from sampling.text import counted
 from tui.options.command_line import command_line
 from tui.options.files import is_plan
@@ -84,15 +84,17 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
     manifests = manifests_beside(options)
     metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))
 
-    def read(paths: tuple[str, ...]) -> SimulatedLaunches:
-        return read_result_files(
-            plan, paths, source=options.source, metrics=metrics, manifests=manifests, progress=progress
-        )
-
+    results = read_result_files(
+        plan,
+        options.results,
+        source=options.source,
+        metrics=metrics,
+        manifests=manifests,
+        progress=progress,
+    )
     return estimate_plan(
         plan,
-        with_clock(plan, read(options.results), clock_hz),
-        against=read(options.against) if options.against else None,
+        with_clock(plan, results, clock_hz),
         ratios=ratios,
         confidence=options.confidence,
         projection_error=options.projection_error,

@@ -140,7 +140,6 @@ class ResultsOptions(ResultFileOptions, panel=RESULTS_PANEL):
     ratios: Texts = option(
         "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
-    against: InputFiles = option("Results of another configuration: how many times faster it is (repeat).")
     clock: str | None = option(
         "The simulated GPU's clock, such as 1132MHz, where its log prints none: how long it takes beside the"
         " recorded one.",
