@@ -134,7 +134,9 @@ def find_main_cause(comparisons: Sequence[HardwareComparison | None]) -> tuple[i
 
     None: no group does, or it is the only one.
     """
-    differences = np.array([0.0 if each is None else abs(each.difference_ns) for each in comparisons])
+    differences = np.array(
+        [0.0 if comparison is None else abs(comparison.difference_ns) for comparison in comparisons]
+    )
     if len(comparisons) < 2 or not differences.sum() > 0:
         return None
     largest = int(np.argmax(differences))

@@ -365,9 +365,11 @@ def group_listing(estimate: PlanEstimate) -> Listing:
     comparisons = [group.hardware for group in groups]
     if any(comparisons):
         # In place of cycles per ns, which are as many times the clock.
-        differences = [None if each is None else round(each.difference_ns) for each in comparisons]
+        differences = [
+            None if comparison is None else round(comparison.difference_ns) for comparison in comparisons
+        ]
         longer = [UNKNOWN if ns is None else signed_duration(ns) for ns in differences]
-        against = [ratio_text(None if each is None else each.ratio) for each in comparisons]
+        against = [ratio_text(None if comparison is None else comparison.ratio) for comparison in comparisons]
         figures[2:3] = [Column("against GPU", against), Column("longer", longer)]
     if any(group.total is None or group.total.launches_missing for group in groups):
         # How many of the drawn launches have no result.

@@ -40,8 +40,8 @@ def small_plan(method: str = "joint") -> PlanFile:
     strata, first = [], 0
     for name, (size, ns, _) in KERNELS.items():
         ids = range(first, first + size, 2)
-        drawn = [PlannedLaunch(i, 7, 0, i, name, None, None, 0, size / len(ids), ns) for i in ids]
-        strata.append(stratum(name, size, float(ns), 0.0, drawn))
+        launches = [PlannedLaunch(i, 7, 0, i, name, None, None, 0, size / len(ids), ns) for i in ids]
+        strata.append(stratum(name, size, float(ns), 0.0, launches))
         first += size
     return plan_of_strata(strata, options_of(method), total_duration_ns=RECORDED_NS)
 
@@ -49,27 +49,27 @@ def small_plan(method: str = "joint") -> PlanFile:
 def simulated(
     plan: PlanFile, clock_hz: float | None = GHZ, without: str = "", metric: str = "cycles"
 ) -> PlanEstimate:
-    drawn = [launch for launch in plan.drawn if launch.name != without]
-    values = np.array([float(KERNELS[launch.name][2]) for launch in drawn])
+    launches = [launch for launch in plan.drawn if launch.name != without]
+    values = np.array([float(KERNELS[launch.name][2]) for launch in launches])
     results = SimulatedLaunches(
-        np.array([launch.id for launch in drawn]), {metric: values}, clock_hz=clock_hz
+        np.array([launch.id for launch in launches]), {metric: values}, clock_hz=clock_hz
     )
     return estimate_plan(plan, results)
 
 
 def test_time_is_cycles_over_the_clock_and_the_interval_the_totals() -> None:
     estimate = simulated(small_plan())
-    found = compare_with_hardware(estimate)
-    assert found is not None
-    assert (found.clock_hz, found.recorded_ns) == (GHZ, RECORDED_NS)
-    assert found.simulated_ns == pytest.approx(SIMULATED_NS)
-    assert found.ratio == pytest.approx(SIMULATED_NS / RECORDED_NS)
+    hardware = compare_with_hardware(estimate)
+    assert hardware is not None
+    assert (hardware.clock_hz, hardware.recorded_ns) == (GHZ, RECORDED_NS)
+    assert hardware.simulated_ns == pytest.approx(SIMULATED_NS)
+    assert hardware.ratio == pytest.approx(SIMULATED_NS / RECORDED_NS)
     total = estimate.main
-    assert found.low == pytest.approx(total.low / total.total * found.ratio)
-    assert found.high == pytest.approx(total.high / total.total * found.ratio)
-    assert found.is_clear
+    assert hardware.low == pytest.approx(total.low / total.total * hardware.ratio)
+    assert hardware.high == pytest.approx(total.high / total.total * hardware.ratio)
+    assert hardware.is_clear
     summary = summarise_estimate(estimate, groups=True, target=None, accept_cold=False)
-    assert summary.hardware == found
+    assert summary.hardware == hardware
     assert {group.key: group.hardware_ratio for group in summary.groups} == pytest.approx(
         {"copy": 3.0, "gemm": 1.0, "norm": 0.9}
     )
@@ -97,10 +97,14 @@ def test_a_part_has_no_time_but_its_whole_groups_have() -> None:
 
 
 def test_picked_launches_have_a_ratio_without_an_interval() -> None:
-    found = compare_with_hardware(simulated(small_plan("first-instructions")))
-    assert found is not None
-    assert (found.ratio, found.low, found.high) == (pytest.approx(SIMULATED_NS / RECORDED_NS), None, None)
-    assert not found.is_clear
+    hardware = compare_with_hardware(simulated(small_plan("first-instructions")))
+    assert hardware is not None
+    assert (hardware.ratio, hardware.low, hardware.high) == (
+        pytest.approx(SIMULATED_NS / RECORDED_NS),
+        None,
+        None,
+    )
+    assert not hardware.is_clear
 
 
 def test_there_is_nothing_to_compare() -> None:
@@ -122,9 +126,9 @@ def test_a_clock_that_is_said_stands_for_the_results() -> None:
     assert with_clock(plan, results, GHZ).notes == results.notes
     printed = replace(results, clock_hz=1132e6)
     assert with_clock(plan, printed, None).clock_hz == 1132e6
-    said = with_clock(plan, printed, GHZ)
-    assert said.clock_hz == GHZ
-    assert said.notes[-1] == "taken at 2000 MHz, as was said; the results are of 1132"
+    clocked = with_clock(plan, printed, GHZ)
+    assert clocked.clock_hz == GHZ
+    assert clocked.notes[-1] == "taken at 2000 MHz, as was said; the results are of 1132"
     of_simulator = structs.replace(plan, profile=structs.replace(plan.profile, in_cycles=True))
     with pytest.raises(OptionError, match="the plan's profile is a simulator's"):
         with_clock(of_simulator, results, GHZ)
@@ -139,17 +143,20 @@ def comparison(difference: float, half_width: float = 0.0) -> HardwareComparison
 
 @given(st.lists(st.one_of(st.none(), st.floats(-99, 99)), min_size=2, max_size=8))
 def test_a_main_cause_is_one_more_than_all_others(differences: list[float | None]) -> None:
-    known = [None if each is None else comparison(each) for each in differences]
-    sizes = [0.0 if each is None else abs(each.difference_ns) for each in known]
-    found = find_main_cause(known)
-    if found is not None:
-        index, share = found
+    comparisons = [None if difference is None else comparison(difference) for difference in differences]
+    sizes = [0.0 if row is None else abs(row.difference_ns) for row in comparisons]
+    cause = find_main_cause(comparisons)
+    if cause is not None:
+        index, share = cause
         assert sizes[index] > sum(sizes) - sizes[index]
         assert share == pytest.approx(sizes[index] / sum(sizes))
         # What it does is what the whole does.
-        whole, own = sum(each.difference_ns for each in known if each is not None), known[index]
-        assert own is not None
-        assert np.sign(whole) == np.sign(own.difference_ns)
+        total_ns, largest = (
+            sum(row.difference_ns for row in comparisons if row is not None),
+            comparisons[index],
+        )
+        assert largest is not None
+        assert np.sign(total_ns) == np.sign(largest.difference_ns)
     else:
         assert max(sizes) <= 0.5 * sum(sizes) * (1 + 1e-9)
 
