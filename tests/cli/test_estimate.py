@@ -184,7 +184,6 @@ def test_the_simulated_gpu_beside_the_recorded_one(
     assert differences == sorted(differences, reverse=True)
     for row in groups:
         assert row["hardware_ratio"] == pytest.approx(row["per_ns"] / 2.5)
-        assert row["hardware_low"] < row["hardware_ratio"] < row["hardware_high"]
 
 
 def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
@@ -213,10 +212,9 @@ def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
     assert "longer (" in text
     assert "; at 2,000 MHz most of that is copy" in text
     assert " % of all kernels' differences" in text
-    # What is said stands for what is printed, which a note tells.
+    # What is said stands for what is printed.
     run = kernelpoint("estimate", "plan.json", "run.log", "--clock", "1GHz", *JSON)
     assert run.results["hardware"]["ratio"] == pytest.approx(2 * hardware["ratio"])
-    assert "taken at 1000 MHz, as was said; the results are of 2000" in run.json["warnings"]
     # The log itself as a profile: no GPU.
     assert kernelpoint("sample", "run.log", "--judge", 0, "-o", "own.json").code == 0
     assert results(kernelpoint, "estimate", "own.json", "run.log")["hardware"] is None

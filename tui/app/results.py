@@ -250,11 +250,11 @@ class ResultsScreen(ViewScreen):
     AUTO_FOCUS = "ListingTable"
     ABOUT: ClassVar[str] = (
         "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
-        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns or against GPU "
-        "sets the one against the other; within is how far its interval reaches to either side, missing how "
-        "many of its drawn launches have no result. seen are spreads in the results, beside the noise that the "
-        "plan declared. Where the total is not within the target, the launches to simulate next are drawn; the "
-        "larger plan contains what was simulated."
+        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns or against "
+        "GPU sets the one against the other; within is how far its interval reaches to either side, missing "
+        "how many of its drawn launches have no result. seen are spreads in the results, beside the noise "
+        "that the plan declared. Where the total is not within the target, the launches to simulate next are "
+        "drawn; the larger plan contains what was simulated."
     )
 
     def __init__(self, details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> None:
