@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sampling.plan import request
+from tui import __version__
 from tui.program import run
 from tui.registry import ALIASES, COMMANDS, FIRST_WORDS, command_named
 
@@ -22,6 +23,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 METHODS_PAGE = PROJECT / "docs" / "methods.md"
 README = PROJECT / "README.md"
 CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
+CHANGELOG = PROJECT / "CHANGELOG.md"
 GUIDE = [README, *sorted((PROJECT / "docs" / "guide").glob("*.md"))]
 PACKAGES = ("sampling", "scalemodel", "tui")
 FOLDERS = (*PACKAGES, "tests", "benchmarks", "sample_data", "docs")
@@ -38,13 +40,13 @@ _CITATION = re.compile(r"docs/methods\.md, ((?:section )?\d.{0,50})")
 # A line break within a docstring or a comment.
 _LINE_BREAK = re.compile(r"\s*\n\s*(?:# ?)?")
 _PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*")
-# Pages that this project's text once cited and never had.
 # Of the tools that profiles come from and plans go to, and of what every program has.
 _FLAGS_OF_OTHERS = {
     *("--csv", "--trace", "--type", "--cuda-graph-trace", "--print-gpu-trace", "--disable-pip-version-check"),
     *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
     *("--help", "--version", "--install-completion", "--constraints", "--venv"),
 }
+# Pages that this project's text once cited and never had.
 _NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")
 
 
@@ -119,6 +121,11 @@ def test_contributing_lists_folders_in_the_order_of_the_import_contracts(package
     assert listed == sorted(listed, key=height.__getitem__, reverse=True)
 
 
+def test_the_changelog_has_this_version_and_what_followed() -> None:
+    versions = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d\d-\d\d)?$", CHANGELOG.read_text(), re.MULTILINE)
+    assert versions[:2] == ["Unreleased", __version__]
+
+
 def test_no_page_is_cited_that_is_not_here() -> None:
     suspects = [path for path in CODE if _NOT_OURS.search(path.read_text())]
     texts = [(named(path), text) for path in suspects for text in comments(path)]
@@ -191,7 +198,7 @@ def test_commands_of_the_pages_have_options_that_there_are(line: str) -> None:
 
 def test_flags_that_pages_name_are_some_commands() -> None:
     known = set[str]().union(*map(flags_of, COMMANDS))
-    for page in (*GUIDE, PROJECT / "CHANGELOG.md"):
+    for page in (*GUIDE, CHANGELOG):
         named_flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text()))
         assert named_flags - known - _FLAGS_OF_OTHERS == set()
 
