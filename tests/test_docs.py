@@ -36,7 +36,7 @@ PAGES = sorted(
 )
 
 _SECTION = re.compile(r"^## (\d+) (.+)$", re.MULTILINE)
-_CITATION = re.compile(r"docs/methods\.md, ((?:section )?\d.{0,50})")
+_CITATION = re.compile(r"docs/methods\.md, (\w.{0,50})")
 # A line break within a docstring or a comment.
 _LINE_BREAK = re.compile(r"\s*\n\s*(?:# ?)?")
 _PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*")
@@ -113,12 +113,12 @@ def test_files_and_classes_that_contributing_names_exist() -> None:
 def test_contributing_lists_folders_in_the_order_of_the_import_contracts(package: str) -> None:
     _, _, table = CONTRIBUTING.read_text().partition(f"`{package}/`, ")
     rows = table.partition("\n\n")[0].splitlines()[2:]
-    listed = [Path(word).stem for row in rows for word in re.findall(r"`([\w./]+)`", row.split("|")[1])]
+    names = [Path(word).stem for row in rows for word in re.findall(r"`([\w./]+)`", row.split("|")[1])]
     contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (layers,) = (each["layers"] for each in contracts if each.get("containers") == [package])
+    (layers,) = (contract["layers"] for contract in contracts if contract.get("containers") == [package])
     height = {name: floor for floor, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
-    assert sorted(listed) == sorted(height)
-    assert listed == sorted(listed, key=height.__getitem__, reverse=True)
+    assert sorted(names) == sorted(height)
+    assert names == sorted(names, key=height.__getitem__, reverse=True)
 
 
 def test_the_changelog_has_this_version_and_what_followed() -> None:
@@ -219,12 +219,12 @@ def test_what_the_guide_says_makes_a_plan_faster_is_what_its_command_prints(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (PROJECT / "docs" / "guide" / "plans.md").read_text()
-    shown = re.search(r"`kernelpoint (summary [^`]+)` says\n\n```\n(.*?)```", page, re.DOTALL)
-    assert shown is not None
+    example = re.search(r"`kernelpoint (summary [^`]+)` says\n\n```\n(.*?)```", page, re.DOTALL)
+    assert example is not None
     monkeypatch.chdir(PROJECT)
     monkeypatch.setenv("COLUMNS", "100")
-    assert run(shlex.split(shown[1])) == 0
-    assert shown[2] in capfd.readouterr().out
+    assert run(shlex.split(example[1])) == 0
+    assert example[2] in capfd.readouterr().out
 
 
 def test_examples_in_docstrings_are_run_with_the_tests(pytestconfig: pytest.Config) -> None:
@@ -240,7 +240,7 @@ def test_views_and_keys_of_the_guide_are_those_of_the_app() -> None:
     assert [(key, name) for key, name, _ in rows] == [(view.key, view.name) for view in VIEWS]
     for view, (_, _, words) in zip(VIEWS, rows, strict=True):
         actions = [action for scope in view.screen.SCOPES for action in scope]
-        keys = {key for action in actions for key in action._replace(label="").display.split()}
-        shown = set(re.findall(r"`(\S|enter|esc|space|tab)`", words))
-        assert shown
-        assert shown - keys == set(), view.name
+        view_keys = {key for action in actions for key in action._replace(label="").display.split()}
+        keys = set(re.findall(r"`(\S|enter|esc|space|tab)`", words))
+        assert keys
+        assert keys - view_keys == set(), view.name
