@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from sampling.errors import OptionError
+from sampling.record import Record
 
 # Above this float64 skips whole numbers.
 _MOST = 2**53
@@ -25,8 +26,7 @@ def setting(default: Any, meaning: str, *, values: str = "", **limits: float) ->
     return field(default=default, metadata={"meaning": meaning, "values": values, "limits": limits})
 
 
-@dataclass(frozen=True, slots=True)
-class AboutOption:
+class AboutOption(Record, frozen=True):
     """What is to be known of an option: the words it may be, what it may be in words, what it means."""
 
     name: str

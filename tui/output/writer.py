@@ -32,11 +32,6 @@ _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
 Row = Mapping[str, Any]
 
 
-def named(of: object, *names: str) -> dict[str, Any]:
-    """Return attributes by their names, None where there is none of the name."""
-    return {name: getattr(of, name, None) for name in names}
-
-
 @dataclass(frozen=True, slots=True)
 class Canvas:
     """The size and abilities of the output that tables and charts are drawn for."""
@@ -101,10 +96,6 @@ def heading_text(lines: Sequence[str], width: int) -> str:
     """Return lines wrapped, with an empty one below them; "" for none."""
     wrapped = "".join(f"{textwrap.fill(line, width, **_HEADING)}\n" for line in lines)
     return f"{wrapped}\n" if lines else ""
-
-
-# Until all commands say it so.
-Answer = CommandResult
 
 
 def emit(
