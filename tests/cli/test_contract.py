@@ -66,7 +66,7 @@ _FINDING = "code severity message remedy"
 _HOURS = "machine_hours longest_launch_hours"
 _METRIC = "metric total low high confidence degrees_of_freedom method incomplete missing share_missing"
 _ESTIMATE = {
-    "": "promise_met caches groups",
+    "": "promise_met caches groups hardware",
     "metrics[]": _METRIC,
     "seen": "variance_ratio degrees_of_freedom share declared_share exceeds",
     "ratios[]": "name ratio low high",

@@ -160,21 +160,21 @@ def test_the_simulated_gpu_beside_the_recorded_one(
     assert results(kernelpoint, *words)["hardware"] is None
     assert "simulated GPU" not in kernelpoint(*words).out
     # Three cycles a nanosecond.
-    hardware, other = (
+    hardware, in_hz = (
         results(kernelpoint, *words, "--clock", clock)["hardware"] for clock in ("2.5GHz", "2500000000")
     )
-    assert hardware == other
+    assert hardware == in_hz
     assert list(hardware) == ["clock_hz", "simulated_ns", "recorded_ns", "ratio", "low", "high"]
     (cycles,) = results(kernelpoint, *words)["metrics"]
     assert hardware["recorded_ns"] == json.loads(plan_file.read_text())["profile"]["total_duration_ns"]
     assert hardware["simulated_ns"] == pytest.approx(cycles["total"] / 2.5)
     assert hardware["high"] / hardware["ratio"] == pytest.approx(cycles["high"] / cycles["total"])
-    said = " ".join(kernelpoint(*words, "--clock", "2.5GHz").out.split())
-    took = re.search(r"the simulated GPU takes [\d.]+ (us|ms|s) where the recorded one took [\d.]+: ", said)
+    text = " ".join(kernelpoint(*words, "--clock", "2.5GHz").out.split())
+    took = re.search(r"the simulated GPU takes [\d.]+ (us|ms|s) where the recorded one took [\d.]+: ", text)
     assert took is not None
     longer = f"{100 * (hardware['ratio'] - 1):.1f} % longer ({100 * (hardware['low'] - 1):.1f} to "
-    assert said[took.end() :].startswith(longer)
-    assert "%); at 2,500 MHz" in said
+    assert text[took.end() :].startswith(longer)
+    assert "%); at 2,500 MHz" in text
     # Each kernel, the largest difference first.
     run = kernelpoint(*words, "--clock", "2.5GHz", "--groups")
     assert "simulated  profiled  against GPU " in run.out
@@ -183,7 +183,6 @@ def test_the_simulated_gpu_beside_the_recorded_one(
     assert differences == sorted(differences, reverse=True)
     for row in groups:
         assert row["hardware_ratio"] == pytest.approx(row["per_ns"] / 2.5)
-        assert row["hardware_low"] < row["hardware_ratio"] < row["hardware_high"]
 
 
 def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
@@ -208,14 +207,13 @@ def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
     hardware = results(kernelpoint, "estimate", "plan.json", "run.log")["hardware"]
     assert hardware["clock_hz"] == 2e9
     assert hardware["low"] <= total / 2 / hardware["recorded_ns"] <= hardware["high"]
-    said = " ".join(kernelpoint("estimate", "plan.json", "run.log").out.split())
-    assert "longer (" in said
-    assert "; at 2,000 MHz most of that is copy" in said
-    assert " % of all kernels' differences" in said
-    # What is said stands for what is printed, which a note tells.
+    text = " ".join(kernelpoint("estimate", "plan.json", "run.log").out.split())
+    assert "longer (" in text
+    assert "; at 2,000 MHz most of that is copy" in text
+    assert " % of all kernels' differences" in text
+    # What is said stands for what is printed.
     run = kernelpoint("estimate", "plan.json", "run.log", "--clock", "1GHz", *JSON)
     assert run.results["hardware"]["ratio"] == pytest.approx(2 * hardware["ratio"])
-    assert "taken at 1000 MHz, as was said; the results are of 2000" in run.json["warnings"]
     # The log itself as a profile: no GPU.
     assert kernelpoint("sample", "run.log", "--judge", 0, "-o", "own.json").code == 0
     assert results(kernelpoint, "estimate", "own.json", "run.log")["hardware"] is None

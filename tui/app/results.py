@@ -248,9 +248,8 @@ class ResultsScreen(ViewScreen):
     AUTO_FOCUS = "ListingTable"
     ABOUT: ClassVar[str] = (
         "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
-        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns sets the one "
-        "against the other, or, where the simulator's clock is known, against GPU and longer a kernel's "
-        "simulated time against the recorded; within is how far its interval reaches to either side, missing "
+        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns or against "
+        "GPU sets the one against the other; within is how far its interval reaches to either side, missing "
         "how many of its drawn launches have no result. seen are spreads in the results, beside the noise "
         "that the plan declared. Where the total is not within the target, the launches to simulate next are "
         "drawn; the larger plan contains what was simulated."

@@ -141,9 +141,7 @@ class ResultsOptions(ResultFileOptions, panel=RESULTS_PANEL):
         "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
     clock: str | None = option(
-        "The simulated GPU's clock, such as 1132MHz, where its log prints none: how long it takes beside the"
-        " recorded one.",
-        metavar="HZ",
+        "The simulated GPU's clock, as 1132MHz, where no log prints it: time beside the GPU's.", metavar="HZ"
     )
     target: float | None = option(
         "Exit 4 while the total's interval is wider than this fraction to either side.", fraction=True

@@ -41,8 +41,6 @@ from tui.text.plan import export_command, launch_figures, sure_words, usual_targ
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
-# In a sentence.
-_CAUSE_COLUMNS = 60
 # How launches began of which a total is not the whole run's.
 _BEGAN = {"cold": "cold", "own": "with their own reads in L2"}
 #: Of totals that are not of the whole run.
@@ -288,15 +286,14 @@ def hardware_lines(estimate: PlanEstimate) -> Iterator[str]:
     conditions += [f"of {share(1 - missing)} of the time"] if missing else []
     conditions += [] if caches.is_of_whole_run else [f"of launches that began {_BEGAN[caches.kind]}"]
     yield f"{takes}: {ratio_words(hardware)}; {', '.join(conditions)}"
-    groups = compare_groups(estimate)
-    cause = find_main_cause([group.hardware for group in groups])
-    if cause is not None and not is_pool_key(groups[cause[0]].key):
-        keys = [group.key for group in groups]
-        label = label_kernels(map(key_parts, keys), _places(keys))(cause[0], _CAUSE_COLUMNS).strip()
-        group = groups[cause[0]].hardware
-        assert group is not None
+    groups = {group.key: group.hardware for group in compare_groups(estimate) if group.hardware is not None}
+    cause = find_main_cause(groups)
+    if cause is not None and not is_pool_key(cause[0]):
+        keys = [*groups]
+        labels = label_kernels(map(key_parts, keys), _places(keys))
+        label = labels(keys.index(cause[0]), 60).strip()
         part = f"{share(cause[1])} of all kernels' differences"
-        yield f"  most of that is {label}, {ratio_words(group)}: {part}"
+        yield f"  most of that is {label}, {ratio_words(groups[cause[0]])}: {part}"
 
 
 def ratio_words(hardware: HardwareComparison) -> str:
@@ -333,13 +330,12 @@ def group_listing(estimate: PlanEstimate) -> Listing:
         Column(metric, [UNKNOWN if group.per_ns is None else f"{group.per_ns:.4g}" for group in groups]),
         Column("within", [within_text(group.total) for group in groups]),
     ]
-    comparisons = [group.hardware for group in groups]
-    if any(comparisons):
+    rows = [group.hardware for group in groups]
+    if any(rows):
         # In place of cycles per ns, which are as many times the clock.
-        differences = [None if each is None else round(each.difference_ns) for each in comparisons]
-        longer = [UNKNOWN if ns is None else signed_duration(ns) for ns in differences]
-        against = [ratio_text(None if each is None else each.ratio) for each in comparisons]
-        figures[2:3] = [Column("against GPU", against), Column("longer", longer)]
+        ratios = [UNKNOWN if row is None else ratio_text(row.ratio) for row in rows]
+        longer = [UNKNOWN if row is None else signed_duration(round(row.difference_ns)) for row in rows]
+        figures[2:3] = [Column("against GPU", ratios), Column("longer", longer)]
     if any(group.total is None or group.total.launches_missing for group in groups):
         # How many of the drawn launches have no result.
         missing = ["all" if group.total is None else count(group.total.launches_missing) for group in groups]
