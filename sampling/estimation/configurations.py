@@ -154,8 +154,8 @@ class PlanSpeedups:
             return None
         # The interval is to hold together with the others, so each has to be narrower by itself.
         own_quantile = float(student_t(self.confidence, speedup.degrees_of_freedom))
-        own = left * own_quantile / speedup.quantile
-        return next_sizes(self.sample, speedup.base, speedup.name, own, self.confidence, most_added)
+        half_width = left * own_quantile / speedup.quantile
+        return next_sizes(self.sample, speedup.base, speedup.name, half_width, self.confidence, most_added)
 
     def launches_to_tell(self, speedup: Speedup, target: float | None = None) -> int | None:
         """Return how many launches more bring a speedup to its goal; None where no number of them does."""
@@ -185,9 +185,13 @@ def are_same_files(first: Sequence[str], second: Sequence[str]) -> bool:
     if len(pairs[0]) != len(pairs[1]) or not pairs[0]:
         return False
     return all(
-        one == other
-        or (Path(one).is_file() and Path(other).is_file() and filecmp.cmp(one, other, shallow=False))
-        for one, other in zip(*pairs, strict=True)
+        path == other_path
+        or (
+            Path(path).is_file()
+            and Path(other_path).is_file()
+            and filecmp.cmp(path, other_path, shallow=False)
+        )
+        for path, other_path in zip(*pairs, strict=True)
     )
 
 
@@ -255,16 +259,20 @@ def compare_kernels(speedups: PlanSpeedups) -> list[GroupSpeedup]:
         return []
     sample, keys = speedups.sample, list(dict.fromkeys(compared_keys(speedups.plan)))
     groups = []
-    for whole in speedups.speedups:
-        has_both = ~np.isnan(sample.values(whole.base)) & ~np.isnan(sample.values(whole.name))
+    for contrast in speedups.speedups:
+        has_both = ~np.isnan(sample.values(contrast.base)) & ~np.isnan(sample.values(contrast.name))
         for number, key in enumerate(keys):
             is_group = sample.group == number
             if not (has_both & is_group[sample.stratum]).any():
                 continue
             part = strata_where(sample, is_group)
-            of_group = speedup(part, whole.base, whole.name, speedups.confidence, at_least=whole.at_least)
-            of_group = replace(of_group, beside_sampling=whole.beside_sampling)
-            totals = (float(total.sum()) for total in pair_launches(part, whole.base, whole.name)[0].totals)
+            of_group = speedup(
+                part, contrast.base, contrast.name, speedups.confidence, at_least=contrast.at_least
+            )
+            of_group = replace(of_group, beside_sampling=contrast.beside_sampling)
+            totals = (
+                float(total.sum()) for total in pair_launches(part, contrast.base, contrast.name)[0].totals
+            )
             groups.append(GroupSpeedup(key, of_group, *totals))
     return sorted(groups, key=lambda group: -abs(group.base_cycles - group.cycles))
 
@@ -298,7 +306,7 @@ def _refuse_unlike(base: Configuration, configuration: Configuration) -> None:
 
 def _paired_sample(plan: PlanFile, configurations: Sequence[Configuration]) -> Sample:
     """Return the launches of the plan with the cycles of each configuration, NaN where it has none."""
-    ids = np.unique(np.concatenate([one.estimate.results.ids for one in configurations]))
+    ids = np.unique(np.concatenate([configuration.estimate.results.ids for configuration in configurations]))
     cycles = {}
     for configuration in configurations:
         results = configuration.estimate.results
@@ -317,18 +325,18 @@ def _random_speedups(
     at_least = 0.0 if plan.topped_up is None else plan.topped_up.speedup or 0.0
     speedups = []
     for base, configuration in pairs:
-        both = ~np.isnan(sample.values(base.name)) & ~np.isnan(sample.values(configuration.name))
-        if not both.any():
+        is_paired = ~np.isnan(sample.values(base.name)) & ~np.isnan(sample.values(configuration.name))
+        if not is_paired.any():
             raise AnalysisError(f"{configuration.name} and {base.name} have no launch of the plan in common")
-        alone = speedup(sample, base.name, configuration.name, confidence, at_least=at_least)
-        beside = (one.estimate.beside_sampling for one in (base, configuration))
-        speedups.append(replace(alone, beside_sampling=math.hypot(*beside)))
+        contrast = speedup(sample, base.name, configuration.name, confidence, at_least=at_least)
+        other_errors = (side.estimate.beside_sampling for side in (base, configuration))
+        speedups.append(replace(contrast, beside_sampling=math.hypot(*other_errors)))
     return adjust_together(sample, speedups, confidence, generator(plan.options.seed, Stream.SPEEDUPS))
 
 
 def _picked_speedup(sample: Sample, base: Configuration, configuration: Configuration) -> Speedup:
     """Return the quotient of the totals that the weights of picked launches give; it has no interval."""
-    above, below = (one.estimate.main for one in (base, configuration))
+    above, below = (side.estimate.main for side in (base, configuration))
     values = sample.values(base.name), sample.values(configuration.name)
     launches = int((~np.isnan(values[0]) & ~np.isnan(values[1])).sum())
     nothing = Speedup(

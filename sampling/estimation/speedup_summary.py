@@ -153,7 +153,7 @@ def summarise_speedups(
                 name=program,
                 launches=speedups.plan.launches,
                 drawn=len(speedups.plan.drawn),
-                cells=[_base_cell(speedups), *(_cell(speedups, one) for one in speedups.speedups)],
+                cells=[_base_cell(speedups), *(_cell(speedups, speedup) for speedup in speedups.speedups)],
             )
         ],
         means=None,

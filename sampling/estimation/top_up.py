@@ -88,14 +88,14 @@ def top_up_speedups(
     """
     _refuse_picked(speedups.plan)
     goals = [(speedup, speedups.goal(speedup, target)) for speedup in speedups.speedups]
-    wanted = [(speedup, goal) for speedup, goal in goals if goal is not None]
-    if not wanted:
+    open_goals = [(speedup, goal) for speedup, goal in goals if goal is not None]
+    if not open_goals:
         return None
-    sizes = [size for speedup, goal in wanted if (size := speedups.sizes(speedup, goal)) is not None]
+    sizes = [size for speedup, goal in open_goals if (size := speedups.sizes(speedup, goal)) is not None]
     if not sizes:
         raise AnalysisError(
             "no launches narrow these speedups enough: beside launches there are errors of "
-            f"{max(speedup.beside_sampling for speedup, _ in wanted):.3f}",
+            f"{max(speedup.beside_sampling for speedup, _ in open_goals):.3f}",
             remedy="check more launches of a cold check, or project and predict less",
         )
     ids = [
@@ -108,7 +108,7 @@ def top_up_speedups(
         None,
         set.intersection(*ids),
         progress,
-        speedup_epsilon=min(*(goal for _, goal in wanted), _WIDEST),
+        speedup_epsilon=min(*(goal for _, goal in open_goals), _WIDEST),
     )
 
 

@@ -117,8 +117,8 @@ def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[li
     files, lists = [], list(manifests)
     for path in paths:
         if (Path(path) / "results").is_dir():
-            written = (Path(path) / "results").iterdir()
-            files += sorted(str(result) for result in written if result.suffix in (".log", ".csv"))
+            results = (Path(path) / "results").iterdir()
+            files += sorted(str(result) for result in results if result.suffix in (".log", ".csv"))
             lists += map(str, manifests_in(Path(path)))
         else:
             files.append(path)

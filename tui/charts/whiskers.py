@@ -28,7 +28,7 @@ def axis_words(axis: tuple[float, float]) -> str:
 
 def whisker_row(ratio: float, low: float, high: float, axis: tuple[float, float], width: int) -> str:
     """Return a ratio and its interval on a logarithmic axis in so many columns; NaN is not drawn."""
-    bar, line, start, stop, point, one = list(_ASCII_SIGNS if is_ascii() else _SIGNS)
+    bar, line, start, stop, point, origin = list(_ASCII_SIGNS if is_ascii() else _SIGNS)
     span = math.log(axis[1] / axis[0])
 
     def column(value: float) -> int:
@@ -43,7 +43,7 @@ def whisker_row(ratio: float, low: float, high: float, axis: tuple[float, float]
         ends = sorted((column(1), column(ratio)))
         for place in range(ends[0], ends[1] + 1):
             row[place] = bar
-    row[column(1)] = one
+    row[column(1)] = origin
     if math.isfinite(low) and math.isfinite(high) and low < high:
         row[column(low)], row[column(high)] = start, stop
     if math.isfinite(ratio) and ratio != 1:

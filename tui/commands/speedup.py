@@ -102,7 +102,7 @@ def _following(speedups: PlanSpeedups, options: SpeedupOptions, *, is_larger: bo
 
 def _check(speedups: PlanSpeedups, options: SpeedupOptions) -> None:
     """Raise CheckFailedError where a speedup is missing, too wide, or one that is not allowed."""
-    gaps = [one for one in speedups.speedups if speedups.verdict(one) is None and one.missing]
+    gaps = [speedup for speedup in speedups.speedups if speedups.verdict(speedup) is None and speedup.missing]
     if gaps:
         raise CheckFailedError(f"incomplete: {gaps[0].name}: {gaps[0].reason}")
     if options.target is not None and not speedups.is_within(options.target, accept_cold=options.accept_cold):

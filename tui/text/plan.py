@@ -137,9 +137,13 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
 def speedup_sentence(promise: Promise) -> str:
     """Return how well speedups are known of configurations that are much alike."""
     expected = share(math.expm1(promise.expected_speedup_half_width))
-    alike = f"configurations that are much alike (ratios of launches vary by {100 * SIMILAR_SPREAD:g} %)"
-    least = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
-    return f"With {least}, a speedup between {alike} is expected within {expected}; `speedup` tells."
+    configurations = (
+        f"configurations that are much alike (ratios of launches vary by {100 * SIMILAR_SPREAD:g} %)"
+    )
+    launches = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
+    return (
+        f"With {launches}, a speedup between {configurations} is expected within {expected}; `speedup` tells."
+    )
 
 
 def promise_words(design: Design) -> str:

@@ -136,8 +136,8 @@ def _clause(speedups: PlanSpeedups, speedup: Speedup, place: str | None, larger:
         clause = f"no drawn launch differs between {name} and {base} ({_ends(speedup, None)})"
     number = speedups.launches_to_tell(speedup)
     if number is None:
-        beside = per_cent(speedup.beside_sampling)
-        return f"{clause}: launches alone do not tell, for errors beside them are {beside}"
+        error = per_cent(speedup.beside_sampling)
+        return f"{clause}: launches alone do not tell, for errors beside them are {error}"
     file = ""
     if larger is not None and place is not None:
         file = f" ({place})" if larger.added >= number else f" (the first {larger.added:,}: {place})"
@@ -178,22 +178,22 @@ def per_cent(fraction: float) -> str:
 
 def _decimals(*fractions: float) -> int:
     """Return with how many decimals of a per cent none of some fractions reads as 0, three at most."""
-    least = min((abs(fraction) for fraction in fractions if fraction), default=1.0)
-    return 1 if least >= 0.0005 else 2 if least >= 0.00005 else 3
+    smallest = min((abs(fraction) for fraction in fractions if fraction), default=1.0)
+    return 1 if smallest >= 0.0005 else 2 if smallest >= 0.00005 else 3
 
 
 def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
     """Yield what is to be known beside the verdicts: launches left out, and two runs of one design."""
-    clocks = {one.estimate.results.clock_hz for one in speedups.configurations} - {None}
+    clocks = {configuration.estimate.results.clock_hz for configuration in speedups.configurations} - {None}
     if len(clocks) > 1:
         several = listed([f"{clock / 1e6:g}" for clock in sorted(filter(None, clocks))])
         yield f"the configurations have several clocks ({several} MHz): speedups are of cycles, not of time"
     for speedup in speedups.speedups:
         if speedup.missing:
-            drawn = counted(speedup.missing, "drawn launch", "drawn launches")
+            launches = counted(speedup.missing, "drawn launch", "drawn launches")
             leave = "leaves" if speedup.missing == 1 else "leave"
             pair = f"{speedup.name} and {speedup.base}"
-            yield f"{drawn} without a result of both {leave} the comparison of {pair}"
+            yield f"{launches} without a result of both {leave} the comparison of {pair}"
         if speedups.likeness(speedup) is Likeness.SAME_OPTIONS:
             pair = f"{speedup.name} and {speedup.base}"
             yield f"{pair} have the same options: what differs is the simulator's own noise"
@@ -226,10 +226,17 @@ def _width(half_width: float) -> float:
 
 def slower_text(speedups: PlanSpeedups, allowed: float) -> str:
     """Return which configurations are surely slower than the base by more than is allowed; "" for none."""
-    slower = [one for one in speedups.speedups if one.base == speedups.base.name and one.high < 1 - allowed]
+    slower = [
+        speedup
+        for speedup in speedups.speedups
+        if speedup.base == speedups.base.name and speedup.high < 1 - allowed
+    ]
     if not slower:
         return ""
-    clauses = [f"{one.name} {per_cent(1 - one.ratio)} ({_ends(one, Verdict.SLOWER)})" for one in slower]
+    clauses = [
+        f"{speedup.name} {per_cent(1 - speedup.ratio)} ({_ends(speedup, Verdict.SLOWER)})"
+        for speedup in slower
+    ]
     return f"slower than {speedups.base.name} by more than {per_cent(allowed)}: {listed(clauses)}"
 
 
@@ -240,24 +247,33 @@ def configuration_listing(speedups: PlanSpeedups) -> Listing:
     """Return a row a configuration, or a pair of them, with a bar of its speedup."""
     base = speedups.base
     pairs = [speedup for speedup in speedups.speedups if speedup.base != base.name]
-    totals = {name: one.estimate.main.total for name, one in speedups.by_name.items()}
+    totals = {name: configuration.estimate.main.total for name, configuration in speedups.by_name.items()}
     rows: list[Speedup | None] = [None, *speedups.speedups]
     labels = [
-        base.name if one is None else f"{one.name} over {one.base}" if pairs else one.name for one in rows
+        base.name if speedup is None else f"{speedup.name} over {speedup.base}" if pairs else speedup.name
+        for speedup in rows
     ]
-    axis = ratio_axis([value for one in speedups.speedups for value in (one.ratio, one.low, one.high)])
+    axis = ratio_axis(
+        [value for speedup in speedups.speedups for value in (speedup.ratio, speedup.low, speedup.high)]
+    )
 
     def bar(row: int, room: int) -> str:
-        one = rows[row]
-        return whisker_row(*((1.0,) * 3 if one is None else (one.ratio, one.low, one.high)), axis, room)
+        speedup = rows[row]
+        return whisker_row(
+            *((1.0,) * 3 if speedup is None else (speedup.ratio, speedup.low, speedup.high)), axis, room
+        )
 
     figures = [
         names("configuration", labels),
-        Column("cycles", [_cycles(totals[base.name if one is None else one.name]) for one in rows]),
-        Column("speedup", ["1" if one is None else _ratio(one.ratio) for one in rows]),
-        Column("interval", ["" if one is None else _interval(one) for one in rows]),
         Column(
-            "verdict", ["base" if one is None else _verdict(speedups, one) for one in rows], to_right=False
+            "cycles", [_cycles(totals[base.name if speedup is None else speedup.name]) for speedup in rows]
+        ),
+        Column("speedup", ["1" if speedup is None else _ratio(speedup.ratio) for speedup in rows]),
+        Column("interval", ["" if speedup is None else _interval(speedup) for speedup in rows]),
+        Column(
+            "verdict",
+            ["base" if speedup is None else _verdict(speedups, speedup) for speedup in rows],
+            to_right=False,
         ),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(rows))]
@@ -290,18 +306,20 @@ def change_lines(speedups: PlanSpeedups) -> Iterator[tuple[str, str]]:
     for configuration in speedups.configurations[1:]:
         changes = find_changes(speedups.base, configuration)
         if changes:
-            texts = [f"{one.option} {one.base or 'unset'} -> {one.value or 'unset'}" for one in changes]
+            texts = [
+                f"{change.option} {change.base or 'unset'} -> {change.value or 'unset'}" for change in changes
+            ]
             yield configuration.name, listed(texts, _MOST_OPTIONS)
 
 
 def kernel_listing(speedups: PlanSpeedups, kernels: Sequence[GroupSpeedup]) -> Listing:
     """Return the kernels that gain and lose most, each with its own interval."""
-    totals = {name: one.estimate.main.total for name, one in speedups.by_name.items()}
-    whole = [(group.cycles - group.base_cycles) / totals[group.speedup.base] for group in kernels]
+    totals = {name: configuration.estimate.main.total for name, configuration in speedups.by_name.items()}
+    shares = [(group.cycles - group.base_cycles) / totals[group.speedup.base] for group in kernels]
     keys = [group.key for group in kernels]
     figures = [
         names("configuration", [group.speedup.name for group in kernels]),
-        Column("of all cycles", [f"{100 * change:+.2f} %" for change in whole]),
+        Column("of all cycles", [f"{100 * change:+.2f} %" for change in shares]),
         Column("speedup", [_ratio(group.speedup.ratio) for group in kernels]),
         Column("interval", [_interval(group.speedup) for group in kernels]),
     ]
