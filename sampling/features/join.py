@@ -194,7 +194,7 @@ def _report(
     joined_by: str,
     notes: Sequence[str],
 ) -> JoinReport:
-    """Return the report of a file; of each row ``ids`` is the launch, ``matched_rows`` where that is listed."""
+    """Return the report of a file; ``ids`` (k,) are launches of its rows, ``matched_rows`` their places."""
     matched = int(np.count_nonzero(matched_rows >= 0))
     head = f"{rows.path} ({rows.format}): {matched:,} of {counted(len(rows), 'row')} joined"
     if not joined_by:
