@@ -233,4 +233,4 @@ def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     file_count, plan_count = counted(len(launches), "launch"), counted(plan.samples, "launch")
     reason = "topped up after a simulation" if file.simulated else "made by another version, or edited"
     difference = f"{opened.path} draws {file_count}, its options alone {plan_count}, as shown here"
-    return (f"{difference}: it was {reason}; results (o) go by it",)
+    return (f"{difference}: it was {reason}; results go by it",)
