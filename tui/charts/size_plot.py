@@ -364,7 +364,7 @@ def trade_off_chart(
     ----------
     points : those known so far, in any order; their epsilons are among ``epsilons``.
     epsilons : all that will be known, in any order: the axis has room for each from the start.
-    chosen : the epsilon to mark, if its point is there.
+    plan_epsilon : the one to mark, if its point is there.
     """
     if not points:
         return lines(["no point of the curve yet"], width, height)
