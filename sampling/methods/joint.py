@@ -436,7 +436,7 @@ def stratify(request: StrataRequest) -> Strata:
     OverrideError: an override fits no group or node.
     """
     target = request.target
-    cuts = _fixed_cuts(request.counts, target, request.overrides)
+    cuts = _fixed_cuts(request.counts, target, request.overrides) if request.overrides else {}
     planner = _find_planner(request, target, cuts)
     strata, cost_ns, leaps = planner.strata()
     if leaps or planner.met_epsilon < _SLACK * target.epsilon:

@@ -13,8 +13,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import setting
+from sampling.methods.method import Method, Picks, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.iterations import MOST, find_iterations

@@ -88,8 +88,9 @@ class Evidence:
     counts: DurationCounts
     #: The launches that every filter of the region keeps, part by part.
     counted: tuple[Part, ...]
-    device_times: tuple[DeviceTime, ...]
-    order: RunOrder
+    #: Empty where they were not looked at.
+    device_times: tuple[DeviceTime, ...] = ()
+    order: RunOrder = RunOrder()
     design: Design | None = None
 
     @property

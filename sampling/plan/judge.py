@@ -37,7 +37,8 @@ from sampling.reduction.duration_counts import (
     counted_launches,
     refuse_endless,
 )
-from sampling.reduction.plan_groups import is_pool_key, pooled, unpooled
+from sampling.reduction.grouping import is_pool_key
+from sampling.reduction.plan_groups import pooled, unpooled
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import WHOLE_WORKLOAD, measured_clusters
 from sampling.text import shortened

@@ -30,8 +30,7 @@ from sampling.profile.profile import Profile
 from sampling.readers.input_file import decoded, is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.grouping import Grouping, shape_text
-from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.grouping import Grouping, is_pool_key, shape_text
 from sampling.reduction.region import Excluded, is_among
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES

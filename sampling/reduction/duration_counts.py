@@ -20,7 +20,15 @@ from sampling.parallel import Progress
 from sampling.profile.profile import Column, Dimensions, Part, Profile, Reduction, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
-from sampling.reduction.region import Excluded, Region, names_passing, nothing_left, selected_parts
+from sampling.reduction.region import (
+    Excluded,
+    Region,
+    Selection,
+    names_passing,
+    nothing_left,
+    region_selection,
+    selected_parts,
+)
 from sampling.text import Wording
 
 #: The share of the time that counts as most of it.
@@ -521,3 +529,9 @@ def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:
     if not region.include and not region.exclude and region.min_duration_ns is None:
         return counts.selected
     return tuple(part for part, _, _ in counted_launches(profile, counts, ()))
+
+
+def counts_selection(profile: Profile, counts: DurationCounts) -> Selection:
+    """Return the selection of the launches that a reduction of a profile counts."""
+    selected = counts.launches, counts.total_duration_ns
+    return region_selection(counts.region, *selected, profile.launches, counts.left_out)

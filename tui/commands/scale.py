@@ -21,7 +21,7 @@ from tui.options.files import reading
 from tui.options.plan import SampleOptions
 from tui.options.scale import parse_capacities, parse_sizes
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, Answer, emit, write_stdout
+from tui.output.writer import STDOUT, CommandResult, emit, write_stdout
 from tui.scale.answers import predict_benchmarks, predict_blocks, split_rules
 from tui.scale.tables import curve_blocks, models_blocks, validation_blocks
 from tui.terminal import tty as terminal
@@ -86,7 +86,7 @@ def run_predict(options: scale.ScalePredictOptions) -> None:
             ) from None
         raise
     results = [to_builtins(outcome) for _, outcome in pairs]
-    answer = Answer(
+    answer = CommandResult(
         "scale predict",
         results[0] if len(results) == 1 else results,
         rows=[
@@ -115,7 +115,7 @@ def run_validate(options: scale.ScaleValidateOptions) -> None:
     results = to_builtins(validation.scores, str_keys=True)
     scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
     findings = [finding for findings in validation.findings.values() for finding in findings]
-    answer = Answer(
+    answer = CommandResult(
         "scale validate",
         results,
         rows=[
@@ -187,7 +187,7 @@ def run_derive(options: scale.ScaleDeriveOptions) -> None:
         write_stdout(models[0].text)
     else:
         raise OptionError(f"there are {len(models)} files to write", remedy="name a folder with -o")
-    answer = Answer(
+    answer = CommandResult(
         "scale derive",
         to_builtins(records),
         blocks=lambda _: models_blocks(target, models, paths),
@@ -233,7 +233,7 @@ def run_mrc(options: scale.ScaleMrcOptions) -> None:
         lacks = f"the trace does not say how many {curve.unit} instructions it was recorded over"
         note(f"{lacks}, so there is no MPKI; give --instructions", quiet=options.quiet)
     record = curve.record(sizes)
-    answer = Answer(
+    answer = CommandResult(
         "scale mrc",
         to_builtins(record),
         rows=to_builtins(record.points),

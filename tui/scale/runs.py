@@ -24,7 +24,7 @@ from scalemodel.waves import (
 from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions, parse_sizes
 from tui.output.blocks import Block
-from tui.output.writer import Answer
+from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, names
 
 _MOST_KERNELS, _MOST_NAMED = 20, 3
@@ -35,7 +35,7 @@ _OF_RULES = (
 )
 
 
-def answer_by_waves(options: ScalePredictOptions) -> Answer:
+def answer_by_waves(options: ScalePredictOptions) -> CommandResult:
     """Return what `scale predict` says of runs.
 
     Raises OptionError: there are fewer than two runs below a target, or no target; ProfileError: a run cannot
@@ -58,7 +58,7 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     larger = predict_larger_gpus(runs, targets, plan)
     results = msgspec.to_builtins(summarize_runs(runs, larger, kernels=options.kernels))
-    return Answer(
+    return CommandResult(
         "scale predict",
         results,
         rows=results["kernels" if options.kernels else "predictions"],

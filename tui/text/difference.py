@@ -15,7 +15,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.difference import Cause, Difference, KernelDifference, MatchedKernel, Status
 from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations
 from sampling.reduction import GroupBy
-from sampling.reduction.selection import Selection, region_selection
+from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si, signed_duration

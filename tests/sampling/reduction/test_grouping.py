@@ -14,8 +14,8 @@ from sampling.errors import OptionError
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.grouping import Grouping, KernelGroup, choose_kernel
-from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled
+from sampling.reduction.grouping import Grouping, KernelGroup, choose_kernel, is_pool_key, pool_key
+from sampling.reduction.plan_groups import PlanGroups, pooled
 from tests.drawing import in_ascii
 from tui.text.labels import KernelLabels, place_names
 
