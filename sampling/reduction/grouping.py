@@ -24,7 +24,7 @@ _SHORT_PLACE = re.compile(r"\b(gpu|p)(\d+)\b")
 _PLACES = {"gpu": "device", "p": "process"}
 # How the key of a group ends that is of one process and device.
 _PLACE = re.compile(r" ((?:process|rank) \d+ device \d+)$")
-_LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+$")
+_LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
