@@ -234,7 +234,7 @@ def _replicate_df(moments: Moments, var: FloatArray) -> tuple[BoolArray, FloatAr
 def _cv_squared(
     relative: FloatArray, squares: FloatArray, is_single: BoolArray, df: FloatArray, group: IntArray
 ) -> FloatArray:
-    """Return (..., s) q: of squares ``within`` strata, and of single launches about their group's mean."""
+    """Return (..., s) q: of ``squares`` within strata, and of single launches about their group's mean."""
     mean = sum_groups(is_single * relative, group) / np.maximum(sum_groups(is_single, group), 1)
     between = sum_groups(is_single * (relative - mean) ** 2, group)
     return np.asarray(np.where(is_single, between, squares) / np.maximum(df, 1) * (df > 0))

@@ -168,10 +168,7 @@ def summarise_estimate(
     return EstimateSummary(
         metrics=[
             TotalSummary.from_attributes(
-                total,
-                **_total_fields(total),
-                missing=list(missing),
-                notes=list(map(str, total.notes)),
+                total, **_total_fields(total), missing=list(missing), notes=list(map(str, total.notes))
             )
             for total, missing in zip(estimate.totals, estimate.missing, strict=True)
         ],

@@ -198,10 +198,8 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Return the plan without the launches that were simulated already."""
         if not self.simulated:
             return self
-        simulated, places = (
-            set(self.simulated),
-            frozenset((launch.process, launch.device) for launch in self.drawn),
-        )
+        simulated = set(self.simulated)
+        places = frozenset((launch.process, launch.device) for launch in self.drawn)
         strata = tuple(
             replace(
                 stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in simulated)

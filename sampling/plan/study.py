@@ -178,10 +178,7 @@ def _with_findings(survey: AnySurvey, progress: Progress | None) -> AnySurvey:
 
 
 def study_again(
-    before: Study,
-    request: PlanRequest,
-    overrides: Overrides | None = None,
-    progress: Progress | None = None,
+    before: Study, request: PlanRequest, overrides: Overrides | None = None, progress: Progress | None = None
 ) -> Study:
     """Design another plan for launches that are read and reduced already.
 

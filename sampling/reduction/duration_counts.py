@@ -448,10 +448,8 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
         # Counts that fit beside the pairs are sorted with them: faster than by places.
         keys = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
         keys.sort()
-        packed, count = (
-            keys >> np.uint64(for_count),
-            (keys & np.uint64((1 << for_count) - 1)).astype(np.int64),
-        )
+        packed = keys >> np.uint64(for_count)
+        count = (keys & np.uint64((1 << for_count) - 1)).astype(np.int64)
     else:
         order = np.argsort(packed)
         packed, count = packed[order], count[order]

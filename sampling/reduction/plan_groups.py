@@ -11,12 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.reduction.duration_counts import (
-    DurationCounts,
-    PairSignatures,
-    pair_signatures,
-    reduced,
-)
+from sampling.reduction.duration_counts import DurationCounts, PairSignatures, pair_signatures, reduced
 from sampling.reduction.grouping import POOL_NAME, KernelGroup, pool_key
 
 

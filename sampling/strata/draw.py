@@ -213,11 +213,9 @@ def judged(
     for column, stratum in enumerate(strata_drawn.tolist()):
         # N/m sum (x - mu) over the launches drawn; where fewer are left, minus the sum over those.
         pairs, fewer = slice(int(strata.start[stratum]), int(strata.stop[stratum])), int(side[stratum])
-        launches, samples, count = (
-            int(strata.launches[stratum]),
-            int(strata.samples[stratum]),
-            counts.count[pairs],
-        )
+        launches = int(strata.launches[stratum])
+        samples = int(strata.samples[stratum])
+        count = counts.count[pairs]
         weight = launches / samples * (1 if fewer == samples else -1)
         from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight
         if launches > _LARGE or fewer * fewer <= len(count):

@@ -122,7 +122,7 @@ class PlanPrompt(Prompt):
 
     `write`: writes to a place, for an exporter or None, with these traces or "", in a worker, and returns
     what to say.
-    `written`: is told of the place and the exporter then.
+    `writer`: is told of the place and the exporter then.
     """
 
     FIELDS = (PromptField("place", ""), PromptField("traces", "Traces: "))

@@ -131,7 +131,7 @@ def found_difference(
 ) -> Difference:
     """Read both profiles, or one file once, and compare them kernel by kernel.
 
-    `read`: the profiles by file that were read already, by the same columns.
+    `profiles_read`: the profiles by file that were read already, by the same columns.
 
     Raises OptionError: a part of a profile is named twice, or both are standard input.
     """

@@ -140,7 +140,7 @@ class OpenedPlan:
 def open_plan(path: str, profiles: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
     """Read a plan file and find its profile.
 
-    `given`: the profile, as the user named it; none: it is looked for.
+    `profiles`: as the user named it; none: it is looked for.
 
     Raises PlanFileError: it is no plan, or its profile is not there.
     """

@@ -62,7 +62,7 @@ def study_that_fits(
 ) -> tuple[Study, SimulationHours]:
     """Return the study with the smallest epsilon that the budget allows, and what its plan takes.
 
-    `read`: of the same launches by the same method.
+    `study`: of the same launches by the same method.
 
     Raises BudgetError: none fits it; OptionError: see `parse_budget` and `study_within`.
     """

@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs, to_builtins
 
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio, SeenSpread
-from sampling.estimation.summary import (
-    EstimateSummary,
-    compare_groups,
-    summarise_estimate,
-)
+from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
@@ -327,10 +323,8 @@ def _assumption(estimate: PlanEstimate, spread: SeenSpread) -> str:
     """Return how much of the interval is assumption and why, and how much cycles varied beside it."""
     interval = "this interval" if estimate.parts is None else "the part of sampling"
     if not spread.degrees_of_freedom:
-        sentence, target = (
-            f"All of {interval} is assumption: no stratum was simulated twice.",
-            narrower(estimate),
-        )
+        sentence = f"All of {interval} is assumption: no stratum was simulated twice."
+        target = narrower(estimate)
         is_more = target is not None and estimate.caches.is_of_whole_run
         return f"{sentence} `--target {target:g}` simulates more and checks it." if is_more else sentence
     amount = next(amount for share_from, amount in _AMOUNTS if spread.declared_share >= share_from)

@@ -85,9 +85,9 @@ class GroupList(NamedTuple):
 def list_groups(
     study: Survey, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
 ) -> GroupList:
-    """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
+    """Return the groups whose key contains `text`, in any case, sorted; equal ones by rank.
 
-    `most`: list no more than this. `reverse`: the smallest first, or the last name.
+    `limit`: list no more than this. `reverse`: the smallest first, or the last name.
     """
     groups, statistics = study.counts.groups, study.groups
     # Groups that are pooled have no strata and launches of their own and stand last.

@@ -324,10 +324,8 @@ def plan_blocks(
     yield known_sentence(design, study.counts.launches, study.profile.facts)
     if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:
         # A simulator sees another speedup than that of time on the GPU.
-        words, speedup = (
-            f"A simulator rather takes {_share_of_cost(plan, plan.cost)}",
-            ratio(1 / plan.cost_share),
-        )
+        words = f"A simulator rather takes {_share_of_cost(plan, plan.cost)}"
+        speedup = ratio(1 / plan.cost_share)
         offer = " (--cost instructions plans by them)" if design.method == DEFAULT_METHOD else ""
         yield f"{words}: speedup {speedup}{offer}."
     yield from hours_lines(design, costs)
