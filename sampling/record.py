@@ -18,9 +18,6 @@ Fraction = Annotated[float, Meta(ge=0, le=1)]
 Dimensions = tuple[Index, Index, Index]
 
 
-_MISSING: Any = object()
-
-
 class Record(Struct, frozen=True, forbid_unknown_fields=True):
     """A result, or a part of one; its fields are the keys in JSON and the columns in CSV, in this order."""
 
@@ -28,13 +25,20 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True):
     def from_attributes(cls, *sources: object, **fields: Any) -> Self:
         """Return the record with these fields, and the others from attributes of the sources of their names.
 
-        The first source that has an attribute of a name gives it. Raises AttributeError: none has one.
+        Raises AttributeError: no source has one; or several have, of which one would be taken for another as
+        soon as that one's has a new name.
         """
         for name in cls.__struct_fields__:
             if name not in fields:
-                values = (getattr(source, name, _MISSING) for source in sources)
-                fields[name] = next((value for value in values if value is not _MISSING), _MISSING)
-                if fields[name] is _MISSING:
-                    kinds = ", ".join(type(source).__name__ for source in sources)
-                    raise AttributeError(f"{cls.__name__}.{name} is no attribute of {kinds}")
+                owners = [source for source in sources if _has_attribute(source, name)]
+                if len(owners) != 1:
+                    kinds = ", ".join(type(source).__name__ for source in owners or sources)
+                    message = f"{'an attribute of all' if owners else 'no attribute'} of {kinds}"
+                    raise AttributeError(f"{cls.__name__}.{name} is {message}")
+                fields[name] = getattr(owners[0], name)
         return cls(**fields)
+
+
+def _has_attribute(source: object, name: str) -> bool:
+    """Return whether an object has an attribute, without the work of a property."""
+    return hasattr(type(source), name) or name in getattr(source, "__dict__", ())

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-import msgspec
-
+from sampling.record import Record
 from sampling.text import joined
 from scalemodel.measurements import Measurements
 
@@ -28,7 +27,7 @@ _DROP_ROUNDING, _RATIO_ROUNDING = 1e-9, 1e-12
 _LEAST_LEFT = 1e-12
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(Record, frozen=True):
     """What a prediction has to say beside its numbers."""
 
     code: str

@@ -18,6 +18,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from sampling.errors import OptionError, ProfileError
+from sampling.record import Record
 from sampling.text import joined
 from scalemodel.inputs import parsed_toml, read_text
 
@@ -58,7 +59,7 @@ class SharedResources(NamedTuple):
         return SharedResources(**parts)
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(Record, frozen=True):
     """One value that differs from the target's: the file, its option or key, old and new value."""
 
     file: str
@@ -67,7 +68,7 @@ class Change(msgspec.Struct, frozen=True):
     new: str
 
 
-class Note(msgspec.Struct, frozen=True):
+class Note(Record, frozen=True):
     """What to know of a scale model before it is simulated."""
 
     code: str
@@ -84,14 +85,14 @@ class ScaledModel(NamedTuple):
     notes: tuple[Note, ...] = ()
 
 
-class ConfigurationFile(msgspec.Struct, frozen=True):
+class ConfigurationFile(Record, frozen=True):
     """A file to write: its path below the folder of all scale models, and what is in it."""
 
     path: str
     content: str
 
 
-class DerivedModel(msgspec.Struct, frozen=True, kw_only=True):
+class DerivedModel(Record, frozen=True, kw_only=True):
     """A scale model as a record; resources as `SharedResources` has them."""
 
     factor: int

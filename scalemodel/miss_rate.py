@@ -14,11 +14,11 @@ from math import nextafter, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import OptionError
+from sampling.record import Record
 from scalemodel.accesses import AddressArray, AddressTrace, BoolArray, FloatArray, IntArray
 from scalemodel.measurements import MpkiUnit
 
@@ -45,7 +45,7 @@ class MissCounts(NamedTuple):
     cold: float
 
 
-class CurvePoint(msgspec.Struct, frozen=True):
+class CurvePoint(Record, frozen=True):
     """A cache of a curve: the size of the system it belongs to, and its misses; None where not known."""
 
     size: int | None
@@ -60,7 +60,7 @@ class CurvePoint(msgspec.Struct, frozen=True):
     line_bytes: int
 
 
-class CurveRecord(msgspec.Struct, frozen=True, kw_only=True):
+class CurveRecord(Record, frozen=True, kw_only=True):
     """A curve, column by column; see `MissRateCurve`."""
 
     size: tuple[int | None, ...]

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import msgspec
 
 from sampling.errors import OptionError
+from sampling.record import Record
 from scalemodel.cliff import CurveReading, CurveStep, Finding, read_curve
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, wrong_f_mem, wrong_size
 from scalemodel.rules import (
@@ -62,7 +63,7 @@ class Region(StrEnum):
     BEYOND = "beyond the cliff"
 
 
-class Classification(msgspec.Struct, frozen=True):
+class Classification(Record, frozen=True):
     """How IPC goes with size, linear, sub-linear or super-linear, and the reason in words."""
 
     scaling: str
@@ -72,7 +73,7 @@ class Classification(msgspec.Struct, frozen=True):
 _BEYOND = "beyond the calibrated range"
 
 
-class Prediction(msgspec.Struct, frozen=True):
+class Prediction(Record, frozen=True):
     """What one rule says of one target: no IPC where there is no point, low alone where the top is open."""
 
     target: int
@@ -100,14 +101,14 @@ class Prediction(msgspec.Struct, frozen=True):
         return _BEYOND in self.note
 
 
-class ScaleModel(msgspec.Struct, frozen=True):
+class ScaleModel(Record, frozen=True):
     """A small system that was simulated."""
 
     size: int
     ipc: float
 
 
-class Cliff(msgspec.Struct, frozen=True):
+class Cliff(Record, frozen=True):
     """Where the working set comes to fit, and how many times fewer misses there are; None: none are left."""
 
     smaller: int
@@ -117,7 +118,7 @@ class Cliff(msgspec.Struct, frozen=True):
     ratio: float | None
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename={"name": "benchmark"}):
+class Outcome(Record, frozen=True, kw_only=True, rename={"name": "benchmark"}):
     """All predictions for one benchmark."""
 
     name: str

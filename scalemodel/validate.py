@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from sampling.errors import AnalysisError, OptionError
+from sampling.record import Record
 from scalemodel.cliff import Finding
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
@@ -42,7 +41,7 @@ class Check(NamedTuple):
         return (low is None or low <= self.actual) and (high is None or self.actual <= high)
 
 
-class Score(msgspec.Struct, frozen=True):
+class Score(Record, frozen=True):
     """One rule at one target: mean and largest of the errors, whose that is, and how many have a point."""
 
     mean: float | None

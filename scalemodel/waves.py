@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 import numpy as np
 
 from sampling.errors import OptionError, ProfileError
+from sampling.record import Record
 from scalemodel.accesses import BoolArray, FloatArray
 from scalemodel.predict import Prediction, Region
 from scalemodel.rules import Bounds
@@ -135,7 +135,7 @@ def predict_ipc(runs: Sequence[SimulatedRun], target: int) -> Prediction:
 # -- records ----------------------------------------------------------------------------------------------
 
 
-class KernelOnTarget(msgspec.Struct, frozen=True):
+class KernelOnTarget(Record, frozen=True):
     """A kernel on a larger GPU: its share of the predicted cycles, those of the larger run over them."""
 
     kernel: str
@@ -146,7 +146,7 @@ class KernelOnTarget(msgspec.Struct, frozen=True):
     limit: str
 
 
-class LargerGpu(msgspec.Struct, frozen=True, kw_only=True, rename={"models": "from"}):
+class LargerGpu(Record, frozen=True, kw_only=True, rename={"models": "from"}):
     """The whole run on a larger GPU; the ends are None where nothing was measured so far from the models."""
 
     target: int
@@ -165,7 +165,7 @@ class LargerGpu(msgspec.Struct, frozen=True, kw_only=True, rename={"models": "fr
     error: float | None
 
 
-class RunSummary(msgspec.Struct, frozen=True):
+class RunSummary(Record, frozen=True):
     """A run that was simulated."""
 
     size: int
@@ -175,7 +175,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     ipc: float | None
 
 
-class RunsPrediction(msgspec.Struct, frozen=True):
+class RunsPrediction(Record, frozen=True):
     """Larger GPUs launch by launch, and the kernels of the last one where they are asked for."""
 
     method: str

@@ -7,6 +7,7 @@ import io
 import re
 import shlex
 import tokenize
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -20,8 +21,10 @@ from tui.registry import ALIASES, COMMANDS, FIRST_WORDS, command_named
 PROJECT = Path(__file__).resolve().parent.parent
 METHODS_PAGE = PROJECT / "docs" / "methods.md"
 README = PROJECT / "README.md"
+CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
 GUIDE = [README, *sorted((PROJECT / "docs" / "guide").glob("*.md"))]
-FOLDERS = ("sampling", "scalemodel", "tui", "tests", "benchmarks", "sample_data", "docs")
+PACKAGES = ("sampling", "scalemodel", "tui")
+FOLDERS = (*PACKAGES, "tests", "benchmarks", "sample_data", "docs")
 
 CODE = sorted(
     path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.py") if path != Path(__file__)
@@ -85,11 +88,35 @@ def test_cited_sections_exist() -> None:
     assert cited
 
 
-@pytest.mark.parametrize("page", [METHODS_PAGE, README, PROJECT / "CONTRIBUTING.md"], ids=named)
+@pytest.mark.parametrize("page", [METHODS_PAGE, README, CONTRIBUTING], ids=named)
 def test_paths_named_in_a_page_exist(page: Path) -> None:
     paths = {found.rstrip(".") for found in _PATH.findall(page.read_text())}
     assert sorted(path for path in paths if not (PROJECT / path).exists()) == []
     assert paths
+
+
+def test_files_and_classes_that_contributing_names_exist() -> None:
+    words = set(re.findall(r"`([\w./]+)`", CONTRIBUTING.read_text()))
+    places = [PROJECT, *(PROJECT / package for package in PACKAGES), *PROJECT.glob("sampling/*/")]
+    files = {word for word in words if word.endswith((".py", "/"))}
+    assert {file for file in files if not any((place / file).exists() for place in places)} == set()
+    classes = {word for word in words if re.fullmatch(r"(?:[A-Z][a-z]+)+", word)}
+    code = "\n".join(path.read_text() for path in CODE if path.relative_to(PROJECT).parts[0] in PACKAGES)
+    assert {name for name in classes if not re.search(rf"^class {name}\b", code, re.MULTILINE)} == set()
+    assert files
+    assert classes
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_contributing_lists_folders_in_the_order_of_the_import_contracts(package: str) -> None:
+    _, _, table = CONTRIBUTING.read_text().partition(f"`{package}/`, ")
+    rows = table.partition("\n\n")[0].splitlines()[2:]
+    listed = [Path(word).stem for row in rows for word in re.findall(r"`([\w./]+)`", row.split("|")[1])]
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (each["layers"] for each in contracts if each.get("containers") == [package])
+    height = {name: floor for floor, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
+    assert sorted(listed) == sorted(height)
+    assert listed == sorted(listed, key=height.__getitem__, reverse=True)
 
 
 def test_no_page_is_cited_that_is_not_here() -> None:
@@ -179,3 +206,34 @@ def test_the_output_in_the_readme_is_what_its_command_prints(
     profile = str(PROJECT / "sample_data" / "resnet50-like.sqlite")
     assert run(["sample", profile, "-o", "plan.json", "--quiet"]) == 0
     assert capfd.readouterr().out == shown[1]
+
+
+def test_what_the_guide_says_makes_a_plan_faster_is_what_its_command_prints(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (PROJECT / "docs" / "guide" / "plans.md").read_text()
+    shown = re.search(r"`kernelpoint (summary [^`]+)` says\n\n```\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(shlex.split(shown[1])) == 0
+    assert shown[2] in capfd.readouterr().out
+
+
+def test_examples_in_docstrings_are_run_with_the_tests(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.getoption("doctestmodules")
+    assert set(PACKAGES) <= set(pytestconfig.getini("testpaths"))
+
+
+def test_views_and_keys_of_the_guide_are_those_of_the_app() -> None:
+    from tui.app.views import VIEWS
+
+    page = (PROJECT / "docs" / "guide" / "app.md").read_text()
+    rows = re.findall(r"^\| `(\d)` \[([^\]]+)\].* \| ([^|]+) \|$", page, re.MULTILINE)
+    assert [(key, name) for key, name, _ in rows] == [(view.key, view.name) for view in VIEWS]
+    for view, (_, _, words) in zip(VIEWS, rows, strict=True):
+        actions = [action for scope in view.screen.SCOPES for action in scope]
+        keys = {key for action in actions for key in action._replace(label="").display.split()}
+        shown = set(re.findall(r"`(\S|enter|esc|space|tab)`", words))
+        assert shown
+        assert shown - keys == set(), view.name

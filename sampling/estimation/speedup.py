@@ -2,7 +2,7 @@
 
 A speedup is the quotient of the two totals of `interval`: R = A/B, base over configuration, above 1 where the
 configuration is faster. What the two share cancels in the residuals of log R, which change their sign when
-the two are exchanged, so that B over A is 1/R. (docs/methods.md, Two configurations)
+the two are exchanged, so that B over A is 1/R. (docs/methods.md, 15 Two configurations)
 
     r_ij = g_i (a_ij/A - b_ij/B),   g_i = Xbar_i/xbar_i,   S_i = (A_i/A + B_i/B)/2
     V_i = S_i^2 (1/m_i - 1/N_i) kappa_i^2,   kappa_i^2 = min(declared_i^2, (4 0.02^2 + n K)/(4 + n))

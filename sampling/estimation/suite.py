@@ -1,7 +1,7 @@
 """A suite of programs: what a configuration gains over a base on all of them, by three means.
 
 Of P programs with speedups R_p, half-widths h_p of log R_p and totals A_p (base) and B_p, which are drawn
-independently of each other (docs/methods.md, Two configurations):
+independently of each other (docs/methods.md, 15 Two configurations):
 
     geometric    exp(sum log R_p / P)       h = sqrt(sum h_p^2) / P
     harmonic     P / sum 1/R_p              h = sqrt(sum u_p^2 h_p^2),   u_p = (1/R_p) / sum 1/R

@@ -8,6 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sampling.estimation.hardware import (
+    HardwareComparison,
+    compare_total,
+    compare_with_hardware,
+    find_clock_hz,
+)
 from sampling.estimation.interval import Estimate, SeenSpread
 from sampling.estimation.total import IntervalParts, OwnReads, PlanEstimate, compared_keys
 from sampling.plan.plan_file import PlannedLaunch
@@ -69,6 +75,10 @@ class GroupTotal(Record, frozen=True):
     simulated_share: Fraction | None
     #: Its metric per profiled nanosecond.
     per_ns: Amount | None
+    #: Its simulated over its recorded time; None where there is no clock, or no total.
+    hardware_ratio: Amount | None
+    hardware_low: Amount | None
+    hardware_high: Amount | None
 
 
 class ColdCheckSummary(Record, frozen=True):
@@ -109,6 +119,8 @@ class EstimateSummary(Record, frozen=True):
     seen: SeenSpread | None
     declared: DeclaredSpread
     parts: IntervalParts | None
+    #: None where the profile is a simulator's, the clock is not known or there is no total.
+    hardware: HardwareComparison | None
     #: What is to be simulated next.
     next: list[PlannedLaunch]
     #: What the interval covers, in words.
@@ -128,10 +140,15 @@ class ComparedGroup(NamedTuple):
     simulated_share: float | None
     #: Its metric per profiled nanosecond, of the strata that are in the total.
     per_ns: float | None
+    #: Its simulated beside its recorded time; None where there is no clock, or no total.
+    hardware: HardwareComparison | None
 
 
 def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
-    """Return the kernel groups, the largest totals first; none where launches were picked."""
+    """Return the kernel groups, the largest totals first; none where launches were picked.
+
+    Where they are set beside a GPU's times, the largest differences first.
+    """
     totals = dict(estimate.groups)
     if not totals:
         return []
@@ -140,16 +157,24 @@ def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
         profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
     all_ns = sum(profiled_ns.values())
     in_all = math.nan if estimate.main.is_incomplete else sum(total.total for total in totals.values())
-    groups = []
+    groups, clock_hz = [], find_clock_hz(estimate)
     for key, ns in profiled_ns.items():
-        total, simulated, per_ns = totals.get(key), None, None
+        total, simulated, per_ns, hardware = totals.get(key), None, None, None
         if total is not None:
             known_ns = ns * (1 - total.share_missing)
             simulated = total.total / in_all if in_all > 0 else None
             per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
-        groups.append(ComparedGroup(key, total, ns, ns / all_ns if all_ns else 0.0, simulated, per_ns))
+            hardware = compare_total(total, ns, clock_hz)
+        profiled = ns / all_ns if all_ns else 0.0
+        groups.append(ComparedGroup(key, total, ns, profiled, simulated, per_ns, hardware))
     return sorted(
-        groups, key=lambda group: (group.total is None, -(group.simulated_share or 0), -group.profiled_ns)
+        groups,
+        key=lambda group: (
+            group.total is None,
+            0.0 if group.hardware is None else -abs(group.hardware.difference_ns),
+            -(group.simulated_share or 0),
+            -group.profiled_ns,
+        ),
     )
 
 
@@ -165,6 +190,9 @@ def summarise_estimate(
     main, parts, spread = estimate.main, estimate.parts, estimate.main.seen
     declared = estimate.plan.options.target if estimate.plan.is_random else None
     compared = {group.key: group for group in compare_groups(estimate)} if groups else {}
+    if find_clock_hz(estimate) is None:
+        # In the plan's order, where no difference has one.
+        compared = {key: compared[key] for key, _ in estimate.groups if groups}
     return EstimateSummary(
         metrics=[
             TotalSummary.from_attributes(
@@ -183,8 +211,14 @@ def summarise_estimate(
             if ratio is not None
         ],
         groups=[
-            GroupTotal.from_attributes(total, compared[key], **_total_fields(total))
-            for key, total in (estimate.groups if groups else ())
+            GroupTotal.from_attributes(
+                group.total,
+                group,
+                **_total_fields(group.total),
+                **_hardware_fields(group.hardware),
+            )
+            for group in compared.values()
+            if group.total is not None
         ],
         promise_met=None if target is None else estimate.is_within(target, accept_cold=accept_cold),
         caches=_caches_summary(estimate),
@@ -194,6 +228,7 @@ def summarise_estimate(
             kernel_spread=None if declared is None else declared.kernel_spread,
         ),
         parts=parts,
+        hardware=compare_with_hardware(estimate),
         next=list(next_launches),
         covers=str(estimate.notes[-1]),
     )
@@ -217,6 +252,11 @@ def _total_fields(total: Estimate) -> dict[str, Any]:
         "method": _interval_method(total),
         "incomplete": total.is_incomplete or total.share_missing > 0,
     }
+
+
+def _hardware_fields(hardware: HardwareComparison | None) -> dict[str, float | None]:
+    names = "ratio", "low", "high"
+    return {f"hardware_{name}": None if hardware is None else getattr(hardware, name) for name in names}
 
 
 def _caches_summary(estimate: PlanEstimate) -> CachesSummary:

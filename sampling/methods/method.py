@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.parallel import Progress
+from sampling.record import Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
@@ -136,8 +137,7 @@ def setting(default: Any, meaning: str, *, values: str = "", **limits: float) ->
     return field(default=default, metadata={"meaning": meaning, "values": values, "limits": limits})
 
 
-@dataclass(frozen=True, slots=True)
-class AboutOption:
+class AboutOption(Record, frozen=True):
     """What is to be known of an option: the words it may be, what it may be in words, what it means."""
 
     name: str

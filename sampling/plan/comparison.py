@@ -78,6 +78,7 @@ class Comparison:
             judgement,
             design.bounds,
             profile=profile,
+            method=self.method,
             applicable=True,
             strata=design.strata_count,
         )

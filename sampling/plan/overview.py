@@ -118,6 +118,7 @@ def profile_info(study: Study) -> ProfileInfo:
         counts,
         profile.facts,
         profile,
+        launches=counts.launches,
         files=[FileLaunches(file.path, file.launches) for file in profile.files],
         kernel_groups=len(counts.groups),
         devices=device_uses(study),

@@ -110,6 +110,8 @@ class PlannedProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     total_duration_ns: _Nanoseconds
     #: What the region's least duration leaves out.
     left_out: Excluded | UnsetType = UNSET
+    #: Whether durations are cycles of a simulator; left out where a GPU was recorded.
+    in_cycles: bool | UnsetType = UNSET
     sequences: tuple[SequenceFingerprint, ...]
 
 

@@ -206,8 +206,8 @@ def summarise_plan(
         calibrated = CalibratedDraws(DRAWS, *shares)
     return PlanSummary.from_attributes(
         plan,
-        design,
         design.bounds,
+        method=design.method,
         launches=study.counts.launches,
         strata=design.strata_count,
         expected_speedup=design.speedup,

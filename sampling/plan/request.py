@@ -418,7 +418,8 @@ def parse_value(name: str, text: str) -> Any:
     try:
         return numbers.pop()(words)
     except ValueError as error:
-        reason = why_no_number(words) if words.endswith("%") else _what_is_meant(name, kind)
+        is_share = words.endswith("%") and int not in {kind, *get_args(kind)}
+        reason = why_no_number(words) if is_share else _what_is_meant(name, kind)
         raise OptionError(Wording(f"`{name}={{}}`: {{}}", text, reason)) from error
 
 

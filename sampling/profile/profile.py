@@ -54,6 +54,8 @@ DiskState = frozenset[FileState]
 _VENDOR = re.compile(
     r"(?P<nvidia>nvidia|nsys|nvprof|cupti)|\bAMD\b|Radeon|Instinct|\bgfx\d|\broc[mpt]", re.IGNORECASE
 )
+_SIMULATOR = re.compile(r"simulator-log|GPGPU-Sim|Accel-Sim")
+_CYCLES_FOR_TIME = re.compile(r"duration_ns=[^,]*cycle", re.IGNORECASE)
 _MOST_NAMES_TRIED = 4096
 #: How a reader found the order of launches, best first.
 LaunchOrder = Literal["api-start", "correlation", "gpu-start", "file"]
@@ -371,6 +373,11 @@ class Reduced:
     device_times: tuple[DeviceTime, ...]
 
 
+def _lasts_its_cycles(part: Part) -> bool:
+    """Return whether each launch has a metric `cycles` that is its duration."""
+    return np.array_equal(part.metrics(["cycles"])["cycles"], part.load(["duration_ns"])["duration_ns"])
+
+
 @dataclass(eq=False)
 class Profile:
     """The ordered launches of a workload, loaded part by part."""
@@ -430,6 +437,14 @@ class Profile:
             return match["nvidia"] is None
         names = self.kernels.names
         return any(is_rocm_name(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
+
+    @property
+    def is_in_cycles(self) -> bool:
+        """Whether its durations are cycles of a simulator, as far as format, columns or a metric tell."""
+        is_named = _CYCLES_FOR_TIME.search(self.named_columns or "") is not None
+        if is_named or _SIMULATOR.search(f"{self.format} {self.facts.product}"):
+            return True
+        return "cycles" in self.metric_names and all(self.map(_lasts_its_cycles, self.parts[:1]))
 
     @property
     def first_ids(self) -> tuple[int, ...]:

@@ -102,6 +102,7 @@ def summarise_ranks(times: RankTimes) -> list[RankSummary]:
         RankSummary.from_attributes(
             rank,
             rank.sequence,
+            launches=rank.launches,
             compute_over_median=rank.compute_ns / median_ns if median_ns else None,
             error_for_all=rank.error,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from sampling.estimation.given_up import GivenUp
 from sampling.estimation.summary import EstimateSummary
 from sampling.record import Fraction, Index, Record
@@ -83,4 +85,4 @@ def run_state(result: RunResult, request: RunRequest) -> RunState:
 
 def summarise_run(estimate: EstimateSummary, state: RunState) -> RunSummary:
     """Return what the results of a run come to, and how it stands."""
-    return RunSummary.from_attributes(estimate, state)
+    return RunSummary(**asdict(estimate), **asdict(state))

@@ -47,6 +47,9 @@ _PRINTED = (
     rb"[ \t]*\*\*\* GPGPU-Sim|GPGPU-Sim"
 )
 _SIGNS = re.compile(rb"^(?:%s)" % _PRINTED, re.MULTILINE)
+# The core's clock, those of the network, L2 and DRAM.
+_CLOCKS = "-gpgpu_clock_domains"
+_CLOCK = re.compile(r"(\d{1,9}(?:\.\d*)?)(?=:|$)")
 # A record's lines, in their order; they end in a colon, for the output has "ctas_completed 16, Shader 0 ...".
 _RECORD = (b"ctas_completed:", b"globalcyclecount:", b"globalinsncount:")
 _PER_CORE = b"shaderinsncount:"
@@ -128,7 +131,14 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         filled=frozenset(filled),
         options=run.options,
         unfinished=len(run.waiting),
+        clock_hz=_core_clock_hz(run.options.get(_CLOCKS, "")),
     )
+
+
+def _core_clock_hz(domains: str) -> float | None:
+    """Return the clock that `gpu_sim_cycle` counts, the first of MHz by domain; None where there is none."""
+    match = _CLOCK.match(domains)
+    return 1e6 * float(match[1]) if match and float(match[1]) > 0 else None
 
 
 def _why_unknown(kernel: PrintedKernel) -> str:

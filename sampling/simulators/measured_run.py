@@ -65,6 +65,7 @@ class MeasuredRun:
     states: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)  #: the configuration, where it is printed
     unfinished: int = 0  #: launches that were announced and had not ended
+    clock_hz: float | None = None  #: of the part whose cycles are counted, where it is printed
 
 
 def is_state(text: str) -> bool:

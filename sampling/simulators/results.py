@@ -53,6 +53,7 @@ class SimulatedLaunches:
     caches: tuple[str, ...] = ()
     #: the launches that were simulated twice, as they were with the caches that the others did not find
     again: SimulatedLaunches | None = None
+    clock_hz: float | None = None  #: of the part whose cycles are counted; None where it is not known
 
 
 class _Place(NamedTuple):
@@ -141,7 +142,12 @@ def join_results(
     left_out = in_all - len(counting) - len(second)
     notes = tuple(_notes(launches, counting, left_out))
     repeated = _launches_at(runs, second) if second else None
-    return replace(_launches_at(runs, counting), notes=notes, again=repeated)
+    clocks = sorted({run.clock_hz for run in runs if run.clock_hz is not None})
+    if len(clocks) > 1:
+        several = listed([f"{clock / 1e6:g}" for clock in clocks])
+        notes += (f"the results are of several clocks ({several} MHz), so that their cycles are no time",)
+    clock_hz = clocks[0] if len(clocks) == 1 else None
+    return replace(_launches_at(runs, counting), notes=notes, again=repeated, clock_hz=clock_hz)
 
 
 def _counting(

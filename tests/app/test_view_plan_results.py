@@ -262,6 +262,20 @@ def test_groups_are_set_against_the_profile() -> None:
     assert [row[-1] for row in cells] == ["copy", "gemm"], "without what all have in common"
 
 
+def test_a_clock_sets_them_against_the_gpu() -> None:
+    """At 2 GHz gemm takes 1.5 times as long as recorded, copy 3 times."""
+    estimate = found()
+    clocked = known(estimate=replace(estimate, results=replace(estimate.results, clock_hz=2e9)))
+    totals = " ".join(pane_text(ResultsPane.TOTALS, clocked, CANVAS).split())
+    assert "the simulated GPU takes 45.0 us where the recorded one took 20.0: 2.25 times as long (" in totals
+    assert "most of that is copy, 3 times as long (" in totals
+    assert ": 80.0 % of all kernels' differences" in totals
+    listing, _ = results_table(ResultsPane.GROUPS, clocked)
+    assert listing is not None
+    rows = [listing.row(row, 80).split() for row in (0, 1)]
+    assert [row[4:7] for row in rows] == [["3.00x", "+20.0", "us"], ["1.50x", "+5.00", "us"]]
+
+
 def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     listing, _ = results_table(ResultsPane.GROUPS, known(estimate=found(without=(0, 10, 11))))
     assert listing is not None

@@ -241,7 +241,7 @@ def command_lines(
         "open": ("open", resnet),
         "summary": ("summary", resnet),
         "info": ("info", resnet),
-        "groups": ("groups", resnet),
+        "groups": ("groups", resnet, "--plan"),
         "ranges": ("ranges", resnet),
         "ranks": ("ranks", resnet),
         "histogram": ("histogram", resnet, "--kernel", "#9"),

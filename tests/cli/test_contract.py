@@ -190,6 +190,15 @@ def test_a_schema_is_of_all_keys_and_no_others(
             jsonschema.validate(document | {"results": [row]}, schema)
 
 
+@every_command
+def test_a_schema_leaves_no_keys_open(command: str) -> None:
+    schema = output_schema(command)
+    records = [part for part in (schema, *schema["$defs"].values()) if "properties" in part]
+    assert [part["title"] for part in records if part["additionalProperties"] is not False] == []
+    results = schema["properties"]["results"]
+    assert (results == {"type": "object"}) == (command == "schema")
+
+
 def test_a_schema_of_no_command_is_refused(kernelpoint: Kernelpoint) -> None:
     assert "'scale predic' is no command; did you mean 'scale predict'?" in kernelpoint(
         "schema", "scale", "predic"

@@ -154,6 +154,84 @@ def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: 
     assert (last[0], last[3:6]) == ("-", ["-", "-", "all"])
 
 
+def test_the_simulated_gpu_beside_the_recorded_one(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path
+) -> None:
+    words = ("estimate", plan_file, table)
+    assert results(kernelpoint, *words)["hardware"] is None
+    assert "simulated GPU" not in kernelpoint(*words).out
+    # Three cycles a nanosecond.
+    hardware, other = (
+        results(kernelpoint, *words, "--clock", clock)["hardware"] for clock in ("2.5GHz", "2500000000")
+    )
+    assert hardware == other
+    assert list(hardware) == ["clock_hz", "simulated_ns", "recorded_ns", "ratio", "low", "high"]
+    (cycles,) = results(kernelpoint, *words)["metrics"]
+    assert hardware["recorded_ns"] == json.loads(plan_file.read_text())["profile"]["total_duration_ns"]
+    assert hardware["simulated_ns"] == pytest.approx(cycles["total"] / 2.5)
+    assert hardware["high"] / hardware["ratio"] == pytest.approx(cycles["high"] / cycles["total"])
+    said = " ".join(kernelpoint(*words, "--clock", "2.5GHz").out.split())
+    took = re.search(r"the simulated GPU takes [\d.]+ (us|ms|s) where the recorded one took [\d.]+: ", said)
+    assert took is not None
+    longer = f"{100 * (hardware['ratio'] - 1):.1f} % longer ({100 * (hardware['low'] - 1):.1f} to "
+    assert said[took.end() :].startswith(longer)
+    assert "%); at 2,500 MHz" in said
+    # Each kernel, the largest difference first.
+    run = kernelpoint(*words, "--clock", "2.5GHz", "--groups")
+    assert "simulated  profiled  against GPU " in run.out
+    groups = results(kernelpoint, *words, "--clock", "2.5GHz", "--groups")["groups"]
+    differences = [abs(row["hardware_ratio"] - 1) * row["profiled_ns"] for row in groups]
+    assert differences == sorted(differences, reverse=True)
+    for row in groups:
+        assert row["hardware_ratio"] == pytest.approx(row["per_ns"] / 2.5)
+        assert row["hardware_low"] < row["hardware_ratio"] < row["hardware_high"]
+
+
+def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
+    kernelpoint: Kernelpoint, here: Path
+) -> None:
+    """A GPU's recording of two kernels; in a log of all launches one of them takes three times as long."""
+    names = ["_Z4copyPf", *["_Z4gemmPf"] * 4] * 6
+    rows = [f"{name},{1000 + 7 * number},4,32" for number, name in enumerate(names)]
+    Path("gpu.csv").write_text("\n".join(["name,duration_ns,grid_x,block_x", *rows, ""]))
+    assert kernelpoint("sample", "gpu.csv", "--judge", 0, "-o", "plan.json").code == 0
+    log, total = "-gpgpu_clock_domains 2000.0:1000.0:1000.0:850.0 # in MHz\n", 0
+    for number, name in enumerate(names):
+        cycles = 2 * (1000 + 7 * number) * (3 if "copy" in name else 1)
+        total += cycles
+        log += (
+            f"Processing kernel kernel-{number + 1}.traceg\n-kernel name = {name}\n"
+            f"-kernel id = {number + 1}\n-grid dim = (4,1,1)\n-block dim = (32,1,1)\nkernel_name = {name} \n"
+            f"kernel_launch_uid = {number + 1} \ngpu_sim_cycle = {cycles}\ngpu_sim_insn = 64\n"
+            f"gpu_tot_sim_cycle = {total}\n"
+        )
+    Path("run.log").write_text(log)
+    hardware = results(kernelpoint, "estimate", "plan.json", "run.log")["hardware"]
+    assert hardware["clock_hz"] == 2e9
+    assert hardware["low"] <= total / 2 / hardware["recorded_ns"] <= hardware["high"]
+    said = " ".join(kernelpoint("estimate", "plan.json", "run.log").out.split())
+    assert "longer (" in said
+    assert "; at 2,000 MHz most of that is copy" in said
+    assert " % of all kernels' differences" in said
+    # What is said stands for what is printed, which a note tells.
+    run = kernelpoint("estimate", "plan.json", "run.log", "--clock", "1GHz", *JSON)
+    assert run.results["hardware"]["ratio"] == pytest.approx(2 * hardware["ratio"])
+    assert "taken at 1000 MHz, as was said; the results are of 2000" in run.json["warnings"]
+    # The log itself as a profile: no GPU.
+    assert kernelpoint("sample", "run.log", "--judge", 0, "-o", "own.json").code == 0
+    assert results(kernelpoint, "estimate", "own.json", "run.log")["hardware"] is None
+    refused = kernelpoint("estimate", "own.json", "run.log", "--clock", "1GHz").failed(2)
+    assert "--clock sets results beside a GPU's times" in refused
+
+
+@pytest.mark.parametrize("clock", ["5 apples", "0", "-1", "1132"])
+def test_what_is_no_clock_is_refused(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path, clock: str
+) -> None:
+    refused = kernelpoint("estimate", plan_file, table, f"--clock={clock}").failed(2)
+    assert f"--clock is the clock of a GPU, not {clock!r}; give it in Hz" in refused
+
+
 def test_a_target_that_is_missed_says_what_to_run_next(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:

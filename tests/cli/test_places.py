@@ -187,7 +187,19 @@ def test_what_is_no_file_is_written_to_or_refused(tmp_path: Path, monkeypatch: p
 
 # Options that are any text, and name no file to read. A new one belongs here or is an `InputFile`.
 NO_FILES = {
-    *("output", "svg", "device", "process", "include", "exclude", "launches", "time", "range", "columns"),
+    *(
+        "output",
+        "svg",
+        "device",
+        "process",
+        "include",
+        "exclude",
+        "launches",
+        "time",
+        "range",
+        "clock",
+        "columns",
+    ),
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to", "caches"),
     *("ctas_per_sm", "instructions", "ctas", "budget", "cost", "simulator", "timeout", "metrics", "ratios"),
     *("top_up", "window", "simulated", "rule", "benchmark", "ipc", "mpki", "target", "factor", "capacity"),
@@ -282,6 +294,7 @@ def with_files(command: str, option: Any, named: object, files: dict[str, object
     if option.name in COMMANDS[command].options.request_names:
         words += [option.metadata["flags"][0], named]
     more = {
+        "groups": ("--plan",),
         "run": ("--simulator", "true {list}"),
         "convert": ("-o", "x.parquet"),
         "report": ("-o", "x.html"),

@@ -229,6 +229,11 @@ def test_results_are_totalled_as_estimate_does(kernelpoint: Kernelpoint, profile
     for group in known["groups"]:
         shares = [quantities.share(group[f"{name}_share"]) for name in ("simulated", "profiled")]
         assert f"| {shares[0]} | {shares[1]} | {group['per_ns']:.4g} |" in shown
+    # A clock sets it beside the GPU, in short and with each kernel.
+    assert kernelpoint(*words, "--clock", "2.5GHz").code == 0
+    assert "the simulated GPU takes " in section(page, "Simulated")
+    assert "| against GPU | longer |" in section(page, "Simulated")
+    assert "The simulated GPU takes " in page.read_text()
     # A target says what to run next, and exits like `estimate`.
     run = kernelpoint(*words, "--target", "0.001")
     assert (run.code, run.err.count("\n")) == (4, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -17,10 +18,23 @@ class Figures(Record, frozen=True):
     share: Fraction | None
 
 
-def test_the_first_source_that_has_a_name_gives_it() -> None:
-    sources = SimpleNamespace(launches=3), SimpleNamespace(launches=4, share=None)
+class Plan(NamedTuple):
+    """A source: a tuple has all of its attributes from its class."""
+
+    launches: int
+
+
+def test_each_name_is_of_the_source_that_has_it() -> None:
+    sources = Plan(3), SimpleNamespace(share=None)
     assert Figures.from_attributes(*sources) == Figures(3, None)
     assert Figures.from_attributes(*sources, launches=5) == Figures(5, None)
+
+
+def test_a_name_that_two_sources_have_is_given_or_an_error() -> None:
+    sources = Plan(3), SimpleNamespace(launches=4, share=None)
+    with pytest.raises(AttributeError, match=r"Figures.launches is an attribute of all of Plan, Simple"):
+        Figures.from_attributes(*sources)
+    assert Figures.from_attributes(*sources, launches=3) == Figures(3, None)
 
 
 def test_a_name_that_no_source_has_is_an_error() -> None:

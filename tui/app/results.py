@@ -42,7 +42,7 @@ from tui.terminal.printable import printable_lines
 from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
 from tui.text.plan import usual_target
 
-OTHERS = ("source", "metrics", "ratios", "confidence", "projection_error", "scale_error")
+OTHERS = ("source", "metrics", "ratios", "clock", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
 LARGER_NAME = "more.json"
 """The larger plan's file in the command that is printed for the user to run."""
@@ -251,10 +251,11 @@ class ResultsScreen(ViewScreen):
     ABOUT: ClassVar[str] = (
         "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
         "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns sets the one "
-        "against the other; within is how far its interval reaches to either side, missing how many of its "
-        "drawn launches have no result. seen are spreads in the results, beside the noise that the plan "
-        "declared. Where the total is not within the target, the launches to simulate next are drawn; the "
-        "larger plan contains what was simulated."
+        "against the other, or, where the simulator's clock is known, against GPU and longer a kernel's "
+        "simulated time against the recorded; within is how far its interval reaches to either side, missing "
+        "how many of its drawn launches have no result. seen are spreads in the results, beside the noise "
+        "that the plan declared. Where the total is not within the target, the launches to simulate next are "
+        "drawn; the larger plan contains what was simulated."
     )
 
     def __init__(self, details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> None:

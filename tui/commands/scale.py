@@ -85,17 +85,19 @@ def run_predict(options: scale.ScalePredictOptions) -> None:
                 remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
             ) from None
         raise
-    results = [to_builtins(outcome) for _, outcome in pairs]
-    answer = CommandResult(
+    outcomes = [outcome for _, outcome in pairs]
+    result = CommandResult(
         "scale predict",
-        results[0] if len(results) == 1 else results,
+        outcomes[0] if len(outcomes) == 1 else outcomes,
         rows=[
-            {"benchmark": result["benchmark"], **row} for result in results for row in result["predictions"]
+            {"benchmark": outcome.name} | to_builtins(prediction)
+            for outcome in outcomes
+            for prediction in outcome.predictions
         ],
         blocks=lambda canvas: predict_blocks(pairs, options, canvas),
-        warnings=tuple(dict.fromkeys(finding.code for _, outcome in pairs for finding in outcome.warnings)),
+        warnings=tuple(dict.fromkeys(finding.code for outcome in outcomes for finding in outcome.warnings)),
     )
-    emit(answer, options)
+    emit(result, options)
 
 
 # -- how well the rules predict what was measured ----------------------------------------------------------
@@ -112,21 +114,23 @@ def run_validate(options: scale.ScaleValidateOptions) -> None:
         assume_f_mem=options.assume_f_mem,
         runs=runs,
     )
-    results = to_builtins(validation.scores, str_keys=True)
     scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
     findings = [finding for findings in validation.findings.values() for finding in findings]
-    answer = CommandResult(
+    result = CommandResult(
         "scale validate",
-        results,
+        {
+            method: {str(target): score for target, score in scores.items()}
+            for method, scores in validation.scores.items()
+        },
         rows=[
-            {"method": method, "target": int(target), **row}
-            for method, by_target in results.items()
-            for target, row in by_target.items()
+            {"method": method, "target": target} | to_builtins(score)
+            for method, scores in validation.scores.items()
+            for target, score in scores.items()
         ],
         blocks=lambda canvas: validation_blocks(validation, scalings, options, canvas),
         warnings=tuple(dict.fromkeys(finding.code for finding in findings if finding.severity == "warning")),
     )
-    emit(answer, options)
+    emit(result, options)
 
 
 def _measured(
@@ -187,15 +191,15 @@ def run_derive(options: scale.ScaleDeriveOptions) -> None:
         write_stdout(models[0].text)
     else:
         raise OptionError(f"there are {len(models)} files to write", remedy="name a folder with -o")
-    answer = CommandResult(
+    result = CommandResult(
         "scale derive",
-        to_builtins(records),
+        records,
         blocks=lambda _: models_blocks(target, models, paths),
         warnings=tuple(
             dict.fromkeys(note_of_model.code for model in models for note_of_model in model.notes)
         ),
     )
-    emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
+    emit(result, options, to_stderr=options.output == STDOUT, redirect=False)
 
 
 # -- the miss-rate curve of a trace ------------------------------------------------------------------------
@@ -233,11 +237,11 @@ def run_mrc(options: scale.ScaleMrcOptions) -> None:
         lacks = f"the trace does not say how many {curve.unit} instructions it was recorded over"
         note(f"{lacks}, so there is no MPKI; give --instructions", quiet=options.quiet)
     record = curve.record(sizes)
-    answer = CommandResult(
+    result = CommandResult(
         "scale mrc",
-        to_builtins(record),
-        rows=to_builtins(record.points),
+        record,
+        rows=record.points,
         blocks=lambda canvas: curve_blocks(curve, sizes, options.width or canvas.width, canvas),
         warnings=("instructions-unknown",) if curve.instructions is None else (),
     )
-    emit(answer, options)
+    emit(result, options)

@@ -27,6 +27,11 @@ from sampling.simulators.alignment import AlignmentSummary
 from sampling.simulators.export import ExportSummary
 from sampling.splitting.tree import SplitDecision
 from sampling.text import nearest
+from scalemodel.derive import DerivedModel
+from scalemodel.miss_rate import CurveRecord
+from scalemodel.predict import Outcome
+from scalemodel.validate import Score
+from scalemodel.waves import RunsPrediction
 from tui.options.plan import SchemaOptions
 from tui.output.blocks import Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Document, Row, emit
@@ -58,10 +63,10 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "difference": (DifferenceSummary,),
     "convert": (ConvertedProfile,),
     "schema": (dict[str, Any],),
-    "scale predict": (dict[str, Any], list[dict[str, Any]]),
-    "scale validate": (dict[str, Any],),
-    "scale derive": (list[dict[str, Any]],),
-    "scale mrc": (dict[str, Any],),
+    "scale predict": (Outcome, list[Outcome], RunsPrediction),
+    "scale validate": (dict[str, dict[str, Score]],),
+    "scale derive": (list[DerivedModel],),
+    "scale mrc": (CurveRecord,),
 }
 #: Commands that write what another one does, where there is no terminal.
 WRITTEN_AS = {"open": "summary", "demo": "summary", "scale open": "scale predict"}
@@ -113,7 +118,10 @@ def output_schema(command: str) -> dict[str, Any]:
 
 
 def list_keys(schema: dict[str, Any]) -> list[Row]:
-    """Return each key of a schema by its path, `results.devices[].launches`, and what stands there."""
+    """Return each key of a schema by its path, `results.devices[].launches`, and what stands there.
+
+    `*` stands for keys that are names, as of devices or of rules.
+    """
     return [{"key": path, "type": kind} for path, kind in _walk(schema, schema["$defs"], "") if path]
 
 
@@ -127,6 +135,8 @@ def _walk(part: Schema, components: dict[str, Schema], path: str) -> Iterator[tu
     for kind in kinds:
         for name, value in kind.get("properties", {}).items():
             yield from _walk(value, components, f"{path}.{name}".lstrip("."))
+        if values := kind.get("additionalProperties"):
+            yield from _walk(values, components, f"{path}.*")
         if isinstance(items := kind.get("items"), dict):
             inner = f"{path}[]"
             yield from (row for row in _walk(items, components, inner) if row[0] != inner)

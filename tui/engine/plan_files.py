@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.estimation.hardware import parse_clock, with_clock
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.parallel import Progress
 from sampling.plan.other_recording import located_files, made_from
@@ -64,7 +65,8 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
 
     `progress`: of reading the results. `plan`: where it is read already.
 
-    Raises OptionError: a ratio is not made of two metrics, --top-up has no target, or that is 0.
+    Raises OptionError: a ratio is not made of two metrics, --top-up has no target, or that is 0; a clock is
+    none, or there is nothing to compare by it.
     """
     if options.target == 0:
         raise OptionError(
@@ -75,6 +77,7 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
             "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
         )
     ratios = tuple(map(_ratio, options.ratios))
+    clock_hz = None if options.clock is None else parse_clock(options.clock)
     plan = plan or plan_before("estimate", options, "results")
     exported = Path(options.plan).is_dir() and not options.manifests
     manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
@@ -87,7 +90,7 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
 
     return estimate_plan(
         plan,
-        read(options.results),
+        with_clock(plan, read(options.results), clock_hz),
         against=read(options.against) if options.against else None,
         ratios=ratios,
         confidence=options.confidence,

@@ -136,6 +136,11 @@ class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
     )
     manifests: InputFiles = option("The manifest.csv of the export that was run (repeat).", "--manifest")
     against: InputFiles = option("Results of another configuration: how many times faster it is (repeat).")
+    clock: str | None = option(
+        "The simulated GPU's clock, such as 1132MHz, where its log prints none: how long it takes beside the"
+        " recorded one.",
+        metavar="HZ",
+    )
     accept_cold: bool = option("A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",

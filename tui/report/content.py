@@ -46,7 +46,7 @@ from tui.terminal.printable import Column, ascii_within, names
 from tui.text import groups as group_words
 from tui.text import plan as plan_words
 from tui.text import profile as profile_words
-from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
+from tui.text.estimate import estimate_blocks, hardware_lines, next_listing, total_lines, unmet_text
 from tui.text.groups import group_clusters, group_label
 from tui.text.methods import comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.timeline import course, group_timeline
@@ -224,6 +224,8 @@ def _in_short(facts: Facts) -> Iterator[str]:
     ]
     if facts.simulated is not None:
         sentences += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.estimate), 1)]
+        lines = islice(hardware_lines(facts.simulated.estimate), 1)
+        sentences += [f"{line[0].upper()}{line[1:]}." for line in lines]
     yield " ".join(filter(None, sentences))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
 import numpy as np
 
 from sampling.errors import OptionError
@@ -57,11 +56,11 @@ def answer_by_waves(options: ScalePredictOptions) -> CommandResult:
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     larger = predict_larger_gpus(runs, targets, plan)
-    results = msgspec.to_builtins(summarize_runs(runs, larger, kernels=options.kernels))
+    prediction = summarize_runs(runs, larger, kernels=options.kernels)
     return CommandResult(
         "scale predict",
-        results,
-        rows=results["kernels" if options.kernels else "predictions"],
+        prediction,
+        rows=prediction.kernels if options.kernels else prediction.predictions,
         blocks=lambda _: runs_blocks(larger, kernels=options.kernels),
     )
 

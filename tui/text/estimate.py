@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs, to_builtins
 
+from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio, SeenSpread
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_rocm_name
+from sampling.reduction.grouping import is_pool_key
 from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.registry import warm_caches
 from sampling.strata.strata import starting_spreads
 from sampling.text import counted
-from tui.charts.quantities import UNKNOWN, count, duration, share
+from tui.charts.quantities import UNKNOWN, count, duration, share, signed_duration
+from tui.charts.quantities import ratio as ratio_text
 from tui.options.command_line import command_line
 from tui.options.files import free_name
 from tui.options.simulate import EstimateOptions
@@ -37,6 +40,10 @@ from tui.text.plan import export_command, launch_figures, sure_words, usual_targ
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
+# In a sentence.
+_CAUSE_COLUMNS = 60
+# How launches began of which a total is not the whole run's.
+_BEGAN = {"cold": "cold", "own": "with their own reads in L2"}
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 # How much of an interval is assumption, from which share on.
@@ -107,6 +114,7 @@ def estimate_blocks(
             where_listed = f" (`--target {next_options.target:g} --top-up {next_options.top_up}` lists them)"
         yield f"INCOMPLETE: results of {known_share}; no total yet. Still to run: {still}{where_listed}"
     yield from total_lines(estimate, options)
+    yield from hardware_lines(estimate)
     yield from cache_lines(estimate)
     yield from basis_lines(estimate)
     if (target := options.target) is not None:
@@ -286,9 +294,7 @@ def unmet_text(estimate: PlanEstimate, target: float) -> str:
         return f"{unmet}: {missing_text(total)}"
     if total.half_width is None or not total.total:
         return f"{unmet}: there is no interval"
-    began = "" if estimate.caches.is_of_whole_run else "cold"
-    if estimate.caches.kind == "own":
-        began = "with their own reads in L2"
+    began = _BEGAN.get(estimate.caches.kind, "")
     if total.is_within(target):
         return f"{unmet} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if estimate.parts is not None and estimate.parts.assumed > target:
@@ -299,6 +305,53 @@ def unmet_text(estimate: PlanEstimate, target: float) -> str:
         return f"{unmet}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
     starts = f", of launches that started {began}" if began else ""
     return f"{unmet}: the interval reaches {within_text(total)} to either side{starts}"
+
+
+# Against the hardware.
+
+
+def hardware_lines(estimate: PlanEstimate) -> Iterator[str]:
+    """Yield how long the simulated GPU takes beside the recorded one, and which kernel makes most of that."""
+    hardware, caches = compare_with_hardware(estimate), estimate.caches
+    if hardware is None:
+        return
+    simulated, recorded = map(duration, (hardware.simulated_ns, hardware.recorded_ns))
+    if simulated.split()[1] == recorded.split()[1]:
+        recorded = recorded.split()[0]
+    takes = f"the simulated GPU takes {simulated} where the recorded one took {recorded}"
+    missing = estimate.main.share_missing
+    conditions = [f"at {hardware.clock_hz / 1e6:,.6g} MHz"]
+    conditions += [f"of {share(1 - missing)} of the time"] if missing else []
+    conditions += [] if caches.is_of_whole_run else [f"of launches that began {_BEGAN[caches.kind]}"]
+    yield f"{takes}: {ratio_words(hardware)}; {', '.join(conditions)}"
+    groups = compare_groups(estimate)
+    cause = find_main_cause([group.hardware for group in groups])
+    if cause is not None and not is_pool_key(groups[cause[0]].key):
+        keys = [group.key for group in groups]
+        label = label_kernels(map(key_parts, keys), _places(keys))(cause[0], _CAUSE_COLUMNS).strip()
+        group = groups[cause[0]].hardware
+        assert group is not None
+        part = f"{share(cause[1])} of all kernels' differences"
+        yield f"  most of that is {label}, {ratio_words(group)}: {part}"
+
+
+def ratio_words(hardware: HardwareComparison) -> str:
+    """Return how much longer or shorter simulated time is than recorded, with its interval."""
+    low, high, is_near = hardware.low, hardware.high, 0.5 <= hardware.ratio <= 2
+    if low is None or high is None or low == high:
+        interval = ""
+    elif not is_near:
+        interval = f" ({low:.3g} to {high:.3g})"
+    elif hardware.is_clear:
+        near, far = sorted((abs(low - 1), abs(high - 1)))
+        interval = f" ({share(near).removesuffix(' %')} to {share(far)})"
+    else:
+        interval = f" ({_longer_words(low)} to {_longer_words(high)})"
+    return (_longer_words(hardware.ratio) if is_near else f"{hardware.ratio:.3g} times as long") + interval
+
+
+def _longer_words(times: float) -> str:
+    return f"{share(abs(times - 1))} {'longer' if times >= 1 else 'shorter'}"
 
 
 # What the interval rests on.
@@ -395,6 +448,13 @@ def group_listing(estimate: PlanEstimate) -> Listing:
         Column(metric, [UNKNOWN if group.per_ns is None else f"{group.per_ns:.4g}" for group in groups]),
         Column("within", [within_text(group.total) for group in groups]),
     ]
+    comparisons = [group.hardware for group in groups]
+    if any(comparisons):
+        # In place of cycles per ns, which are as many times the clock.
+        differences = [None if each is None else round(each.difference_ns) for each in comparisons]
+        longer = [UNKNOWN if ns is None else signed_duration(ns) for ns in differences]
+        against = [ratio_text(None if each is None else each.ratio) for each in comparisons]
+        figures[2:3] = [Column("against GPU", against), Column("longer", longer)]
     if any(group.total is None or group.total.launches_missing for group in groups):
         # How many of the drawn launches have no result.
         missing = ["all" if group.total is None else count(group.total.launches_missing) for group in groups]

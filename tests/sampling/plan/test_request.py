@@ -123,6 +123,7 @@ def test_a_value_is_typed_as_it_is_shown(name: str, value: Any, text: str) -> No
         ("epsilon", "none", "`epsilon=none`: a number is meant, as 0.05"),
         ("group_epsilon", "no", "`group_epsilon=no`: a number is meant, as 0.25, or none"),
         ("min_samples", "2.5", "`min_samples=2.5`: a whole number is meant, as 1"),
+        ("min_samples", "5%", "`min_samples=5%`: a whole number is meant, as 1"),
         ("min_duration", "5us", "`min_duration=5us`: a whole number is meant"),
         ("group_by", "nmae", "`group_by=nmae` is not one of launch, name, "),
         ("set", "root.k_max='2", "`set=root.k_max='2`: no closing quotation"),

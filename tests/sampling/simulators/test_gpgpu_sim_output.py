@@ -122,6 +122,25 @@ def test_counts_are_those_of_each_launch(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
+    ("domains", "hz"),
+    [
+        ("1132.0:1000.5:900:850.0", 1132e6),
+        ("1447", 1447e6),
+        ("0:0:0:0", None),
+        ("fast:1132.0:1132.0:850.0", None),
+        ("1132x", None),
+    ],
+)
+def test_the_clock_of_what_is_counted_is_the_cores(read: Read, domains: str, hz: float | None) -> None:
+    line = (
+        f"-gpgpu_clock_domains  {domains} # Clock Domain Frequencies in MhZ {{<Core Clock>:<ICNT Clock>}}\n"
+    )
+    assert read(CONFIG + line + WHOLE.removeprefix(CONFIG)).clock_hz == hz
+    # Behind the first launch nothing is configuration.
+    assert read(WHOLE + line).clock_hz is None
+
+
+@pytest.mark.parametrize(
     ("counter", "added"),
     [
         (MISSES, [5, 0, 8]),

@@ -95,6 +95,21 @@ def test_results_of_another_plan_are_refused(
         read_result_files(plan, written(printed(*launches)))
 
 
+def test_results_have_the_clock_that_all_logs_print(written: Written) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    clock = "-gpgpu_clock_domains {}:1132.0:1132.0:850.0 # in MHz\n"
+    first, second = printed((4, STEP, 100)), printed((9, LAST, 50))
+    for domains, hz in ((("", ""), None), ((1132, 1132), 1132e6), ((1132, ""), 1132e6), ((1132, 1200), None)):
+        texts = [
+            f"{clock.format(core) if core else ''}{log}"
+            for core, log in zip(domains, (first, second), strict=True)
+        ]
+        found = read_result_files(plan, written(*texts))
+        assert found.clock_hz == hz
+        several = "the results are of several clocks (1132, 1200 MHz), so that their cycles are no time"
+        assert (several in found.notes) is (domains == (1132, 1200))
+
+
 def test_a_csv_has_launch_ids(written: Written) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     found = read_result_files(plan, written("id,cycles,misses\n3,10,1\n8,20,2\n5,1,1\n"), metrics=("misses",))

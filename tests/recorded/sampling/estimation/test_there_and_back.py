@@ -9,6 +9,7 @@ import pytest
 
 import sampling
 from sampling.errors import ProfileError
+from sampling.estimation.hardware import compare_with_hardware
 from sampling.estimation.total import PlanEstimate
 
 #: The profile's run, the simulated one, and the least share of seeds whose interval holds the truth.
@@ -71,6 +72,47 @@ def test_a_speedup_is_the_quotient_of_the_totals_of_both(runs: Path, tmp_path: P
             assert ipc.ratio == pytest.approx(totals["instructions"] / totals["cycles"], rel=1e-12)
             compared += 1
     assert compared >= 3
+
+
+def test_a_log_tells_its_clock_and_the_whole_runs_time_is_inside_the_interval(
+    runs: Path, tmp_path: Path
+) -> None:
+    """One size's run stands for a GPU's recording, a nanosecond a cycle."""
+    truth_ns = truth_of(runs, "solver-16", "cycles") / 1.132
+    held = 0
+    for seed in range(SEEDS):
+        hardware = compare_with_hardware(
+            estimated(runs, "solver-8", "solver-16", tmp_path / "plan.json", seed=seed)
+        )
+        assert hardware is not None
+        assert hardware.clock_hz == 1132e6
+        assert hardware.recorded_ns == truth_of(runs, "solver-8", "cycles")
+        assert hardware.low is not None
+        assert hardware.high is not None
+        held += hardware.low <= truth_ns / hardware.recorded_ns <= hardware.high
+    # As above.
+    assert held >= 9
+
+
+def test_launches_of_a_simulators_table_are_not_set_beside_a_gpus(runs: Path, tmp_path: Path) -> None:
+    """The same launches are where the table has no cycles that show what its durations are."""
+    rows = list(csv.DictReader((runs / "torch-8.table.csv").read_text().splitlines()))
+    (without_cycles := tmp_path / "gpu.csv").write_text(
+        "\n".join(["name,duration_ns", *(f"{row['name']},{row['duration_ns']}" for row in rows), ""])
+    )
+    found = []
+    for path in (runs / "torch-8.table.csv", without_cycles):
+        profile = sampling.read_profile(path, columns="name=name,duration_ns=duration_ns")
+        sampling.write_plan(sampling.make_plan(profile), tmp_path / "plan.json")
+        plan = sampling.read_plan(tmp_path / "plan.json")
+        log = runs / "torch-32-design" / "base.log.gz"
+        found.append(
+            compare_with_hardware(sampling.estimate_plan(plan, sampling.read_result_files(plan, [str(log)])))
+        )
+    assert found[0] is None
+    assert found[1] is not None
+    assert found[1].clock_hz == 1132e6
+    assert found[1].simulated_ns == pytest.approx(84_929 / 1.132, rel=0.05)
 
 
 def test_a_census_is_exact(runs: Path, tmp_path: Path) -> None:

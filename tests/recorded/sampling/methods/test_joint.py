@@ -104,7 +104,9 @@ def test_it_is_no_dearer_than_root_or_than_tighter_plans_of_its_own(
     for epsilon in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.4):
         joint, root = (make_design(counts, method, Target(epsilon), 0) for method in ("joint", "root"))
         assert root.promise is not None
-        if root.promise.error <= epsilon:
+        # ROOT promises nothing of each kernel group; where it keeps what joint does, it is no cheaper.
+        keeps_groups = (root.promise.group_bound_with_noise or 0.0) <= (root.target.group_epsilon or 1.0)
+        if root.promise.error <= epsilon and keeps_groups:
             assert joint.sampled_duration_ns <= root.sampled_duration_ns * 1.01
         costs.append(joint.sampled_duration_ns)
     assert all(looser <= tighter * 1.01 for tighter, looser in pairwise(costs))
