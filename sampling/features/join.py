@@ -394,15 +394,11 @@ def _sequences(rows: FeatureRows, launches: _Profile, place: tuple[int, int], no
         if len(candidates) == len(pairs):
             ascending = sorted(candidates, key=lambda index: places[index])
             of_pair = dict(zip(sorted(pairs), ascending, strict=True))
-            matches, message = (
-                [of_pair[pair] for pair in pairs],
-                "in ascending order" if len(pairs) > 1 else "",
-            )
+            matches = [of_pair[pair] for pair in pairs]
+            message = "in ascending order" if len(pairs) > 1 else ""
         elif len(pairs) == 1 and place[1] == len(candidates) > 1:
-            matches, message = (
-                [candidates[place[0]]],
-                f"as file {place[0] + 1} of {place[1]} in the order given",
-            )
+            matches = [candidates[place[0]]]
+            message = f"as file {place[0] + 1} of {place[1]} in the order given"
     if matches is None:
         place_list = listed([f"{process}:{device}" for process, device in places], 8)
         raise ProfileError(

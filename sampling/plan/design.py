@@ -378,11 +378,9 @@ def make_design(
     Raises OptionError: an unknown method or setting, an override that fits no node, or no ``launches`` for a
     method that looks at these; NotApplicableError: they lack what the method needs.
     """
-    rule, options, rng = (
-        method_named(method),
-        method_options(method, settings),
-        generator(seed, Stream.DESIGN),
-    )
+    rule = method_named(method)
+    options = method_options(method, settings)
+    rng = generator(seed, Stream.DESIGN)
     if rule.stratify is not None:
         request = StrataRequest(
             counts=counts,

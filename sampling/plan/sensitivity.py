@@ -29,7 +29,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
 from sampling.reduction.grouping import Grouping
 from sampling.splitting.tree import Overrides
-from sampling.strata.sizes import least_sampled_ns
+from sampling.strata.strata import least_sampled_ns
 from sampling.strata.target import LEAST_EPSILON, Target
 from sampling.text import Wording
 

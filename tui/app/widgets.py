@@ -411,11 +411,7 @@ class Table(Rows, Generic[Key]):
         return self.keys[self.cursor] if self.row_count else None
 
     def show(
-        self,
-        keys: Sequence[Key],
-        write: Callable[[int], Written],
-        key: Key | None = None,
-        words: str = "",
+        self, keys: Sequence[Key], write: Callable[[int], Written], key: Key | None = None, words: str = ""
     ) -> None:
         """Show other rows, the cursor on `key`, or else at the top; without any, the words.
 

@@ -352,11 +352,7 @@ CHOSEN, OTHER = MARKER, cluster_style(0)
 
 
 def trade_off_chart(
-    points: Sequence[TradeOffPoint],
-    epsilons: Sequence[float],
-    plan_epsilon: float,
-    width: int,
-    height: int,
+    points: Sequence[TradeOffPoint], epsilons: Sequence[float], plan_epsilon: float, width: int, height: int
 ) -> Grid:
     """A (height, width) grid: the speedup of a plan over its epsilon as a line, both axes logarithmic.
 

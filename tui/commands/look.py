@@ -13,13 +13,13 @@ from sampling.plan.study import Survey
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import chosen_kernel, open_profile, show_progress, study_as_asked, survey_as_asked
+from tui.engine.studies import chosen_kernel, open_profile, study_as_asked, survey_as_asked
 from tui.options import look
 from tui.options.choices import GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
-from tui.terminal.diagnostics import CheckFailedError, note, notes
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import groups as group_words
 from tui.text.profile import finding_blocks, info_pairs, study_selection, with_selection
 
@@ -142,7 +142,7 @@ def run_timeline(options: look.TimelineOptions) -> None:
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         listed = ranges_in(study.profile, study.counts.region, progress) if wanted else None
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
@@ -165,7 +165,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     from tui.text.timeline import NO_RANGES, ranges_result
 
     region = options.request.region
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
         listed = list_ranges(profile, region, progress)
     if not len(listed):
@@ -178,7 +178,7 @@ def run_ranks(options: look.RanksOptions) -> None:
     from sampling.reduction.ranks import rank_times
     from tui.text.ranks import ranks_result
 
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
         found = rank_times(profile, options.request.region, progress)
     emit(ranks_result(profile, found, options), options)
@@ -212,7 +212,7 @@ def run_difference(options: look.DifferenceOptions) -> None:
     from tui.engine.looking import found_difference
     from tui.text import difference as words
 
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         difference = found_difference(options, progress)
     difference = words.sorted_difference(difference, options.sort, reverse=options.reverse)
     result = with_selection(words.difference_result(difference, options), words.compared_parts(difference))

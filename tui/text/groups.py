@@ -61,10 +61,10 @@ def study_places(study: Survey) -> dict[Place, str]:
 
 def devices_named(study: Survey) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
+    if not (places := study_places(study)):
+        return []
     models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(study)}
-    return place_lines(
-        {place: name for place, name in study_places(study).items() if place in models}, models
-    )
+    return place_lines({place: name for place, name in places.items() if place in models}, models)
 
 
 def group_columns(rank: str, key: str) -> list[Column]:
