@@ -197,8 +197,7 @@ def summarise_estimate(
                 reason=None if ratio.reason is None else str(ratio.reason),
                 incomplete=ratio.is_incomplete,
             )
-            for ratio in (*estimate.ratios, estimate.speedup)
-            if ratio is not None
+            for ratio in estimate.ratios
         ],
         groups=[
             GroupTotal.from_attributes(

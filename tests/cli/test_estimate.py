@@ -20,7 +20,6 @@ from sampling.readers.registry import read_profile
 from sampling.running.summary import RunSummary
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.commands.schema import output_schema
-from tui.text.estimate import sides
 
 
 @pytest.fixture
@@ -265,43 +264,6 @@ def test_a_metric_asked_for_needs_no_other_column(
     (other := table.with_name("reads.csv")).write_text("\n".join(["id,reads", *rows, ""]))
     (reads,) = results(kernelpoint, "estimate", plan_file, other, "--metric", "reads")["metrics"]
     assert reads["metric"] == "reads"
-
-
-def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
-    head, *rows = table.read_text().splitlines()
-    cells = [row.split(",") for row in rows]
-    doubled = [f"{each},{2 * int(cycles) + number % 5}" for number, (each, cycles) in enumerate(cells)]
-    (other := table.with_name("b.csv")).write_text("\n".join([head, *doubled, ""]))
-    (speedup,) = results(kernelpoint, "estimate", plan_file, other, "--against", table)["ratios"]
-    assert speedup["name"] == "speedup"
-    assert speedup["ratio"] == pytest.approx(2, rel=1e-3)
-    assert speedup["low"] < speedup["ratio"] < speedup["high"]
-    one, base = (
-        results(kernelpoint, "estimate", plan_file, each)["metrics"][0]["total"] for each in (other, table)
-    )
-    assert speedup["ratio"] == pytest.approx(one / base, rel=1e-12)
-    said = f"cycles is {speedup['ratio']:.4g}x as fast as b ({speedup['low']:.4g} to {speedup['high']:.4g}): "
-    totals = f"{one:,.0f} over {base:,.0f} cycles"
-    assert said + totals in " ".join(
-        kernelpoint("estimate", plan_file, other, "--against", table).out.split()
-    )
-
-
-@pytest.mark.parametrize(
-    ("results", "against", "names"),
-    [
-        (("runs/gto.log.gz",), ("runs/base.log",), ("gto", "base")),
-        # Where files are called alike, their folders tell.
-        (("torch-32/run.log.gz",), ("torch-64/run.log.gz",), ("torch-32", "torch-64")),
-        (("a/one/run.log",), ("b/one/run.log",), ("a/one/run.log", "b/one/run.log")),
-        (("run.log",), ("other/run.log",), ("run.log", "other/run.log")),
-        (("a1.log", "a2.log", "a3.log"), ("b1.log", "b2.log"), ("a1 and 2 more", "b1 and 1 more")),
-    ],
-)
-def test_two_configurations_are_called_by_what_tells_them_apart(
-    results: tuple[str, ...], against: tuple[str, ...], names: tuple[str, str]
-) -> None:
-    assert sides(results, against) == names
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs, to_builtins
 
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
-from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio, SeenSpread
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
+from sampling.estimation.ratio import Ratio
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
@@ -180,7 +180,7 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
     """Yield each total and ratio with its interval; of the first, how many launches it is from.
 
     A total of launches that began otherwise than in the whole run stands first, headed by that.
-    `options`: name the results of two configurations, and a target; where it is met, launches that were not
+    `options`: name a target; where it is met, launches that were not
     needed are not called missing.
     """
     main, caches = estimate.main, estimate.caches
@@ -212,11 +212,6 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
         yield "; ".join([text + (origin if total is main else ""), *notes])
     for ratio in estimate.ratios:
         yield f"{ratio.name} {_ratio_text(ratio)}"
-    if estimate.speedup is not None:
-        name, other_name = (
-            sides(options.results, options.against) if options else ("these results", "the others")
-        )
-        yield _speedup_line(estimate, name, other_name)
 
 
 def _ratio_text(ratio: Ratio, unit: str = "") -> str:
@@ -225,30 +220,6 @@ def _ratio_text(ratio: Ratio, unit: str = "") -> str:
     if figure and ratio.low is not None and ratio.low != ratio.high:
         figure += f", {ratio.low:.4g} to {ratio.high:.4g}"
     return "; ".join(filter(None, (figure, ratio.reason))) or "none"
-
-
-def _speedup_line(estimate: PlanEstimate, name: str, other_name: str) -> str:
-    """Return how fast the other configuration is, and of which totals that is the quotient."""
-    ratio, total = estimate.speedup, estimate.other
-    assert ratio is not None
-    if ratio.ratio is None or total is None:
-        return f"{other_name} against {name}: {_ratio_text(ratio)}"
-    text = f"{other_name} is {ratio.ratio:.4g}x as fast as {name}"
-    if ratio.low is not None and ratio.low != ratio.high:
-        text += f" ({ratio.low:.4g} to {ratio.high:.4g})"
-    text += f": {estimate.main.total:,.0f} over {total.total:,.0f} {CYCLES}"
-    return "; ".join(filter(None, (text, ratio.reason)))
-
-
-def sides(results: Sequence[str], against: Sequence[str]) -> tuple[str, str]:
-    """Return names of two configurations' results: their files', or their folders' where those are alike."""
-    paths = [Path(files[0]) if files else Path() for files in (results, against)]
-    suffixes = [f" and {len(files) - 1} more" if len(files) > 1 else "" for files in (results, against)]
-    stems = [path.name.partition(".")[0] or path.name for path in paths]
-    for names in (stems, [path.parent.name for path in paths], [str(path) for path in paths]):
-        if all(names) and names[0] != names[1]:
-            break
-    return names[0] + suffixes[0], names[1] + suffixes[1]
 
 
 def total_head(estimate: PlanEstimate, total: Estimate) -> str:
