@@ -24,6 +24,10 @@ AnyIntArray = NDArray[np.integer]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+HashArray = NDArray[np.uint64]
+
+#: The step of SplitMix64, by which consecutive numbers are spread before they are mixed.
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 
 
 def arrow_file(path: str | Path, *, writing: bool = False) -> Any:
@@ -161,3 +165,10 @@ def _first_rows(values: IntArray, size: int) -> IntArray:
     # Of several assignments to one index numpy keeps the last.
     first_row[values[::-1]] = np.arange(len(values))[::-1]
     return first_row
+
+
+def mixed(state: HashArray) -> HashArray:
+    """Return SplitMix64's mixing of each state: all bits depend on all bits. [Steele, Lea, Flood]"""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))

@@ -341,11 +341,9 @@ def _why_not(
     log: IntervalLog, ipc: FloatArray, spread: FloatArray, needed: int | None, rule: ProjectionRule
 ) -> str:
     """Return why a kernel is not stopped."""
-    spreads, window, ctas_done = (
-        spread[~np.isnan(spread)],
-        f"{rule.window_cycles:,} cycles",
-        int(log.ctas.sum()),
-    )
+    spreads = spread[~np.isnan(spread)]
+    window = f"{rule.window_cycles:,} cycles"
+    ctas_done = int(log.ctas.sum())
     if len(log.launches) > 1:
         numbers = ", ".join(map(str, log.launches))
         reason = f"the simulator printed launches {numbers} as one, so that no record is of one alone"

@@ -39,10 +39,7 @@ _ROW = re.compile(r"(?:column #(\d+): )?Row #(\d+): (.*)", re.DOTALL)
 
 
 def read_address_trace(
-    paths: Sequence[str],
-    *,
-    trace_format: TraceFormat | None = None,
-    line_bytes: int = 128,
+    paths: Sequence[str], *, trace_format: TraceFormat | None = None, line_bytes: int = 128
 ) -> AddressTrace:
     """Read one trace from files, one after the other in the order given.
 

@@ -96,10 +96,8 @@ def predict_by_waves(smaller: SimulatedRun, larger: SimulatedRun, target: int) -
     waves_small, waves_large, waves = (-(-ctas // size) for size in (small, large, target))
     gain = (smaller.cycles - larger.cycles) / np.maximum(waves_small - waves_large, 1)
     by_line, by_ratio = larger.cycles - gain * (waves_large - waves), larger.cycles * waves / waves_large
-    no_gain, same_waves = (
-        larger.cycles >= smaller.cycles,
-        (waves_small == waves_large) | (waves == waves_large),
-    )
+    no_gain = larger.cycles >= smaller.cycles
+    same_waves = (waves_small == waves_large) | (waves == waves_large)
     cycles = np.where(no_gain | (waves_small == waves_large), larger.cycles, np.maximum(by_line, by_ratio))
     tail = ctas < (1 - _TAIL) * waves * target
     limits = np.array(list(Limit), dtype=object)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import structs
 
-from sampling.estimation.total import ErrorParts, PlanEstimate, compared_keys
+from sampling.estimation.total import IntervalParts, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.measured_run import CYCLES
@@ -175,12 +175,12 @@ def estimate_rest(
     total, before = main.total + lasts * behaves.total, main.half_width or 0.0
     # Every result is looked at, so the interval is no narrower than what is waited for.
     half_width = max(math.hypot(before, assumed), (plan.topped_up_to or 0.0) * total)
-    parts = estimate.parts or ErrorParts(before / main.total, 0.0, 0.0, 0.0)
-    widths = (*parts[:-1], assumed / main.total)
+    parts = estimate.parts or IntervalParts(before / main.total, 0.0, 0.0, 0.0, assumed=0.0)
+    widths = (*structs.astuple(parts)[:-1], assumed / main.total)
     low, high = max(0.0, total - half_width), total + half_width
     main_total = replace(main, total=total, low=low, high=high, share_missing=0.0)
     return replace(
         estimate,
         totals=tuple(main_total if total is main else total for total in totals),
-        parts=ErrorParts(*((width or 0.0) * main.total / total for width in widths)),
+        parts=IntervalParts(*((width or 0.0) * main.total / total for width in widths)),
     )

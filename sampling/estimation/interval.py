@@ -26,6 +26,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
+from sampling.record import Amount, Fraction, Record
 from sampling.simulators.measured_run import CYCLES
 from sampling.strata.satterthwaite import (
     PRIOR_DF,
@@ -231,7 +232,7 @@ def _replicate_df(moments: Moments, var: FloatArray) -> tuple[BoolArray, FloatAr
 def _cv_squared(
     relative: FloatArray, squares: FloatArray, is_single: BoolArray, df: FloatArray, group: IntArray
 ) -> FloatArray:
-    """Return (..., s) q: of squares ``within`` strata, and of single launches about their group's mean."""
+    """Return (..., s) q: of ``squares`` within strata, and of single launches about their group's mean."""
     mean = sum_groups(is_single * relative, group) / np.maximum(sum_groups(is_single, group), 1)
     between = sum_groups(is_single * (relative - mean) ** 2, group)
     return np.asarray(np.where(is_single, between, squares) / np.maximum(df, 1) * (df > 0))
@@ -266,14 +267,14 @@ def _interval(
     return Interval(stratum_var, nu, factor, ratio, effective_df, share, exceeds, cv_squared, df)
 
 
-class Seen(NamedTuple):
+class SeenSpread(Record, frozen=True):
     """What the sample says of the spread that the plan declared: r, D and p."""
 
-    variance_ratio: float
-    degrees_of_freedom: float
-    share: float
+    variance_ratio: Amount
+    degrees_of_freedom: Amount
+    share: Fraction
     #: How much of the interval rests on what was declared, 4 / (4 + D).
-    declared_share: float
+    declared_share: Fraction
     exceeds: bool
 
 
@@ -297,7 +298,7 @@ class Estimate:
     share_missing: float
     launches_missing: int
     #: None where there is no interval, or no launch was left out.
-    seen: Seen | None
+    seen: SeenSpread | None
     notes: tuple[str, ...]
 
     @property
@@ -385,7 +386,7 @@ def _estimate(
     elif np.isfinite(nu):
         observed_df = float(uncertainty.observed_df)
         rests = PRIOR_DF / (PRIOR_DF + observed_df)
-        observed = Seen(
+        observed = SeenSpread(
             float(uncertainty.variance_ratio),
             observed_df,
             float(uncertainty.observed_share),

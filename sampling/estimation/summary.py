@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sampling.estimation.hardware import HardwareComparison, compare_total, compare_with_hardware
-from sampling.estimation.interval import Estimate
-from sampling.estimation.total import PlanEstimate, compared_keys
+from sampling.estimation.interval import Estimate, SeenSpread
+from sampling.estimation.total import IntervalParts, OwnReads, PlanEstimate, compared_keys
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.record import Amount, Count, Fraction, Index, Record
 
@@ -82,14 +82,6 @@ class ColdCheckSummary(Record, frozen=True):
     pairs: Count
 
 
-class OwnReads(Record, frozen=True):
-    """What the whole run's cycles lie between: those with own reads in L2, and those of cold launches."""
-
-    own: float
-    low: float
-    high: float
-
-
 class CachesSummary(Record, frozen=True):
     """How launches began, by their share of the time that the results stand for."""
 
@@ -100,31 +92,11 @@ class CachesSummary(Record, frozen=True):
     bracket: OwnReads | None
 
 
-class SeenSpread(Record, frozen=True):
-    """What results say of the spread that the plan declared."""
-
-    variance_ratio: Amount
-    degrees_of_freedom: Amount
-    share: Fraction
-    declared_share: Fraction
-    exceeds: bool
-
-
 class DeclaredSpread(Record, frozen=True):
     """What the plan declared of how results vary; None where its launches are not drawn at random."""
 
     noise: Fraction | None
     kernel_spread: Amount | None
-
-
-class IntervalParts(Record, frozen=True):
-    """Half-widths of the interval of a total, as fractions of it."""
-
-    sampling: Amount | None
-    projection: Amount
-    scale_model: Amount
-    cold_check: Amount
-    assumed: Amount
 
 
 class EstimateSummary(Record, frozen=True):
@@ -196,14 +168,6 @@ def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
     )
 
 
-def own_reads(estimate: PlanEstimate) -> OwnReads | None:
-    """Return where the whole run's cycles lie between those with own reads and those of cold launches."""
-    total, high = estimate.own, estimate.main.high
-    if total is None or total.low is None or high is None:
-        return None
-    return OwnReads(total.total, total.low, high)
-
-
 def summarise_estimate(
     estimate: PlanEstimate,
     *,
@@ -222,10 +186,7 @@ def summarise_estimate(
     return EstimateSummary(
         metrics=[
             TotalSummary.from_attributes(
-                total,
-                **_total_fields(total),
-                missing=list(missing),
-                notes=list(map(str, total.notes)),
+                total, **_total_fields(total), missing=list(missing), notes=list(map(str, total.notes))
             )
             for total, missing in zip(estimate.totals, estimate.missing, strict=True)
         ],
@@ -250,12 +211,12 @@ def summarise_estimate(
         ],
         promise_met=None if target is None else estimate.is_within(target, accept_cold=accept_cold),
         caches=_caches_summary(estimate),
-        seen=None if spread is None else SeenSpread.from_attributes(spread),
+        seen=spread,
         declared=DeclaredSpread(
             noise=None if declared is None else declared.noise_floor,
             kernel_spread=None if declared is None else declared.kernel_spread,
         ),
-        parts=None if parts is None else IntervalParts.from_attributes(parts),
+        parts=parts,
         hardware=compare_with_hardware(estimate),
         next=list(next_launches),
         covers=str(estimate.notes[-1]),
@@ -288,5 +249,5 @@ def _caches_summary(estimate: PlanEstimate) -> CachesSummary:
         caches,
         shares=dict(caches.shares),
         cold_check=None if check is None else ColdCheckSummary.from_attributes(check),
-        bracket=own_reads(estimate),
+        bracket=estimate.own_reads,
     )

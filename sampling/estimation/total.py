@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
+from msgspec import structs
 
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
@@ -26,7 +27,8 @@ from sampling.estimation.ratio import Ratio, ratio_of_totals
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest
-from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
+from sampling.record import Amount, Record
+from sampling.reduction.grouping import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, caches_kind
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES, starting_spreads
@@ -49,25 +51,33 @@ _OF_TOTAL_ALONE = (
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
-class ErrorParts(NamedTuple):
+class IntervalParts(Record, frozen=True):
     """Half-widths of the interval of a total, as fractions of it; each at the interval's confidence."""
 
     #: Of which launches were simulated; None where there is no interval.
-    sampling: float | None
-    projection: float
-    scale_model: float
+    sampling: Amount | None
+    projection: Amount
+    scale_model: Amount
     #: Of the ratio by which cycles of cold launches are multiplied.
-    cold_check: float
+    cold_check: Amount
     #: Of kernels that the simulator never ran, taken as another behaves.
-    assumed: float = 0.0
+    assumed: Amount
 
     @property
     def beside_sampling(self) -> float:
         """What no other launches would narrow."""
-        return float(np.linalg.norm(self[1:]))
+        return float(np.linalg.norm(structs.astuple(self)[1:]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class OwnReads(Record, frozen=True):
+    """What the whole run's cycles lie between: those with own reads in L2, and those of cold launches."""
+
+    own: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
 class PlanEstimate:
     """What results say of the workload that a plan stands for."""
 
@@ -79,12 +89,10 @@ class PlanEstimate:
     missing: tuple[tuple[int, ...], ...]
     #: IPC, where cycles and instructions are known, and those asked for.
     ratios: tuple[Ratio, ...]
-    #: Of each kernel group its key and the total of the first metric.
-    groups: tuple[tuple[str, Estimate], ...]
     #: Gaps and what was left out, in words.
     notes: tuple[str, ...]
     #: Of the interval of cycles; None where no launch was projected or checked and no scale model used.
-    parts: ErrorParts | None
+    parts: IntervalParts | None
     #: How the caches were when the launches began.
     caches: Caches
     #: Cycles of the same launches with their own reads in the caches, where the others started cold (the
@@ -95,6 +103,22 @@ class PlanEstimate:
     def main(self) -> Estimate:
         """The total that a target is asked of: cycles, or the first metric where there are none."""
         return next((total for total in self.totals if total.metric == CYCLES), self.totals[0])
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, Estimate], ...]:
+        """Of each kernel group its key and its main total; none where launches were picked."""
+        if not self.plan.is_random:
+            return ()
+        keys, main = list(dict.fromkeys(compared_keys(self.plan))), self.main
+        totals = estimate_groups(build_sample(self.plan, self.results), main.metric, main.confidence)
+        return tuple((keys[number], total) for number, total in totals.items())
+
+    @property
+    def own_reads(self) -> OwnReads | None:
+        """Where the whole run's cycles lie between those with own reads and those of cold launches."""
+        if self.own is None or self.own.low is None or self.main.high is None:
+            return None
+        return OwnReads(self.own.total, self.own.low, self.main.high)
 
     @property
     def beside_sampling(self) -> float:
@@ -119,7 +143,7 @@ def estimate_plan(
     projection_error: float | None = None,
     scale_error: float = 0.0,
 ) -> PlanEstimate:
-    """Return totals, ratios and kernel groups with their intervals.
+    """Return totals and ratios with their intervals.
 
     Parameters
     ----------
@@ -151,15 +175,11 @@ def estimate_plan(
     has_budget = CYCLES in names and bool(is_projected or scale_error or caches.check)
     named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(names) else []
     named += [("ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair), *pair) for pair in ratios]
-    groups: list[tuple[str, Estimate]] = []
     parts = None
     if plan.is_random:
         # A total with a budget is widened with all its parts.
         topped_up_to = dict.fromkeys(names, plan.topped_up_to) | ({CYCLES: None} if has_budget else {})
         totals = {name: estimate(sample, name, confidence, topped_up_to=topped_up_to[name]) for name in names}
-        keys = list(dict.fromkeys(compared_keys(plan)))
-        main = CYCLES if CYCLES in names else names[0]
-        groups = [(keys[n], total) for n, total in estimate_groups(sample, main, confidence).items()]
         found_ratios = [ratio_of_totals(sample, *ratio, confidence) for ratio in named]
     else:
         totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in names}
@@ -181,7 +201,6 @@ def estimate_plan(
         totals=tuple(totals.values()),
         missing=tuple(missing.values()),
         ratios=tuple(found_ratios),
-        groups=tuple(groups),
         notes=(*notes, _COVERS),
         parts=parts,
         caches=caches,
@@ -276,7 +295,7 @@ def budgeted(
     scale_model: float,
     cold_check: float,
     topped_up_to: float | None = None,
-) -> tuple[Estimate, ErrorParts | None]:
+) -> tuple[Estimate, IntervalParts | None]:
     """Return a total whose interval covers all these errors too, which are independent, and its parts.
 
     There are none of an incomplete total; AnalysisError where the total is 0, so that it has no shares.
@@ -286,7 +305,7 @@ def budgeted(
     if not total.total > 0:
         raise AnalysisError("a total of 0 has no budget of errors")
     sampling = None if total.half_width is None else total.half_width / total.total
-    parts = ErrorParts(sampling, projection, scale_model, cold_check)
+    parts = IntervalParts(sampling, projection, scale_model, cold_check, assumed=0.0)
     if sampling is None:
         return total, parts
     # What is waited for is the whole interval, not the part of sampling alone.

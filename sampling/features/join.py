@@ -194,7 +194,7 @@ def _report(
     joined_by: str,
     notes: Sequence[str],
 ) -> JoinReport:
-    """Return the report of a file; ``ids`` and ``at`` are the launches of its rows and their places."""
+    """Return the report of a file; ``ids`` (k,) are launches of its rows, ``matched_rows`` their places."""
     matched = int(np.count_nonzero(matched_rows >= 0))
     head = f"{rows.path} ({rows.format}): {matched:,} of {counted(len(rows), 'row')} joined"
     if not joined_by:
@@ -315,8 +315,8 @@ def _by_occurrence(
 ) -> IntArray:
     """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it.
 
-    What is compared of each signature is a row of ``shapes``, the name's code first; ``own`` has its columns
-    of the rows.
+    What is compared of each signature is a row of ``shapes``, the name's code first; ``own_columns`` has its
+    columns of the rows.
     """
     rows_named = np.flatnonzero((own_columns[0] >= 0) & (sequence >= 0))
     label, _ = dense_codes(
@@ -394,15 +394,11 @@ def _sequences(rows: FeatureRows, launches: _Profile, place: tuple[int, int], no
         if len(candidates) == len(pairs):
             ascending = sorted(candidates, key=lambda index: places[index])
             of_pair = dict(zip(sorted(pairs), ascending, strict=True))
-            matches, message = (
-                [of_pair[pair] for pair in pairs],
-                "in ascending order" if len(pairs) > 1 else "",
-            )
+            matches = [of_pair[pair] for pair in pairs]
+            message = "in ascending order" if len(pairs) > 1 else ""
         elif len(pairs) == 1 and place[1] == len(candidates) > 1:
-            matches, message = (
-                [candidates[place[0]]],
-                f"as file {place[0] + 1} of {place[1]} in the order given",
-            )
+            matches = [candidates[place[0]]]
+            message = f"as file {place[0] + 1} of {place[1]} in the order given"
     if matches is None:
         place_list = listed([f"{process}:{device}" for process, device in places], 8)
         raise ProfileError(

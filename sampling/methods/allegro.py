@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.methods.method import GrownByRule, Method
-from sampling.methods.options import setting
+from sampling.methods.method import GrownByRule, Method, setting
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Decided, Proposal, Verdict
 from sampling.strata.sizes import single_sample_size

@@ -14,8 +14,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.features.metric_names import instruction_counts
-from sampling.methods.method import Method, Picks, StrataRequest
-from sampling.methods.options import setting
+from sampling.methods.method import Method, Picks, StrataRequest, setting
 from sampling.methods.registry import method_named, method_names, method_options
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy

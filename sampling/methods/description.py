@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sampling.methods.options import AboutOption, about_options
+from sampling.methods.method import AboutOption, about_options
 from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
 from sampling.record import Record
 from sampling.reduction import GroupBy

@@ -25,8 +25,7 @@ from sampling.methods.clusters import (
     k_means_grouping,
     k_means_groupings,
 )
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import setting
+from sampling.methods.method import Method, Picks, setting
 from sampling.methods.pks import TENSOR_PREFIX, standardise
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy

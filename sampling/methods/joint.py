@@ -249,7 +249,7 @@ class _Curves:
     def find_price(self, budget: float, group_budget: FloatArray) -> tuple[IntArray, float]:
         """Return the points at the least price at which all together are within the budget; and that price.
 
-        Each group's own total may have the variance ``own`` (groups,).
+        Each group's own total may have the variance ``group_budget`` (groups,).
         """
         time_ns = np.where(self.variance <= group_budget[:, np.newaxis], self.time_ns, np.inf)
         # Prices have the unit 1/ns, as the inverse of what the total may be off has.
@@ -291,10 +291,8 @@ def _drop_samples(ranges: _Ranges, budget: float, group_budget: FloatArray, min_
     group, n, b, m = ranges.group, ranges.launches, ranges.b, ranges.samples.copy()
     while True:
         variance = b * finite_population_factor(m, n)
-        spare, own_spare = (
-            budget - variance.sum(),
-            (group_budget - np.bincount(group, variance, len(group_budget)))[group],
-        )
+        spare = budget - variance.sum()
+        own_spare = (group_budget - np.bincount(group, variance, len(group_budget)))[group]
         added = b * finite_population_factor(np.maximum(m - 1, 1), m)
         order = np.argsort(added / np.maximum(ranges.cost_ns, _NO_TIME))
         fits = (m > np.minimum(min_samples, n)) & (added <= np.minimum(own_spare, spare))
@@ -436,7 +434,7 @@ def stratify(request: StrataRequest) -> Strata:
     OverrideError: an override fits no group or node.
     """
     target = request.target
-    cuts = _fixed_cuts(request.counts, target, request.overrides)
+    cuts = _fixed_cuts(request.counts, target, request.overrides) if request.overrides else {}
     planner = _find_planner(request, target, cuts)
     strata, cost_ns, leaps = planner.strata()
     if leaps or planner.met_epsilon < _SLACK * target.epsilon:

@@ -8,8 +8,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray, to_numpy
 from sampling.errors import NotApplicableError
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import FRACTION, setting
+from sampling.methods.method import FRACTION, Method, Picks, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import BlockVectors, LaunchList

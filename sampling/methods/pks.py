@@ -23,8 +23,7 @@ from sampling.methods.clusters import (
     grouped,
     k_means_groupings,
 )
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import FRACTION, setting
+from sampling.methods.method import FRACTION, Method, Picks, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList

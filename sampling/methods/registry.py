@@ -76,7 +76,8 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
 
     OptionError: a setting of any method is malformed, unknown, or of a value that does not fit.
     """
-    from sampling.methods.options import option_value
+
+    from sampling.methods.method import option_value
 
     chosen_method, values = method_named(name), dict[str, Any]()
     for setting in settings:

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.methods.method import GrownByRule, Method
-from sampling.methods.options import setting
+from sampling.methods.method import GrownByRule, Method, setting
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Decided, Proposal, Verdict, costs_in_words
 from sampling.strata.sizes import joint_sample_sizes, single_sample_size, water_filled_sample_sizes

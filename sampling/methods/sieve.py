@@ -10,8 +10,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.features.metric_names import instruction_counts
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import setting
+from sampling.methods.method import Method, Picks, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList

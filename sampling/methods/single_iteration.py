@@ -13,8 +13,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import setting
+from sampling.methods.method import Method, Picks, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.iterations import MOST, find_iterations
@@ -84,19 +83,15 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     stratum = np.full(len(launches), -1, dtype=np.int64)
     for index, iteration in enumerate(stretches):
         stratum[iteration.stands_for] = index
-    sizes, iterations = (
-        [iteration.stop - iteration.start for iteration in stretches],
-        [iteration.iterations for iteration in stretches],
-    )
+    sizes = [iteration.stop - iteration.start for iteration in stretches]
+    iterations = [iteration.iterations for iteration in stretches]
     terms = [f"{size:,} x {round(of_one, 2):,.12g}" for size, of_one in zip(sizes, iterations, strict=True)]
     term = terms[0] if len(stretches) == 1 else f"{len(stretches)} of them, {', '.join(dict.fromkeys(terms))}"
     notes = [f"one iteration: {term} = {np.dot(sizes, iterations):,.12g} of {len(launches):,} launches"]
     if missing := sum(iteration.missing for iteration in stretches):
         notes.append(f"{missing:,} launches of the iteration are not selected, and so not counted")
-    reached, sequences = (
-        len({int(launches.sequence[iteration.start]) for iteration in stretches}),
-        np.unique(launches.sequence),
-    )
+    reached = len({int(launches.sequence[iteration.start]) for iteration in stretches})
+    sequences = np.unique(launches.sequence)
     if options.first is None and reached < len(sequences):
         lacking = len(sequences) - reached
         notes.append(f"{lacking} of {len(sequences)} processes and devices have no such iteration")

@@ -15,8 +15,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import NotApplicableError
 from sampling.methods import pks
 from sampling.methods.clusters import as_picks, reproducible_learning, row_codes
-from sampling.methods.method import Method, Picks
-from sampling.methods.options import setting
+from sampling.methods.method import Method, Picks, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList

@@ -378,11 +378,9 @@ def make_design(
     Raises OptionError: an unknown method or setting, an override that fits no node, or no ``launches`` for a
     method that looks at these; NotApplicableError: they lack what the method needs.
     """
-    rule, options, rng = (
-        method_named(method),
-        method_options(method, settings),
-        generator(seed, Stream.DESIGN),
-    )
+    rule = method_named(method)
+    options = method_options(method, settings)
+    rng = generator(seed, Stream.DESIGN)
     if rule.stratify is not None:
         request = StrataRequest(
             counts=counts,
@@ -411,8 +409,8 @@ def _strata_within(
 ) -> Strata:
     """Return the clusters by which launches are counted as strata to draw from at random.
 
-    Sizes are the least that bound the error of the total by epsilon; a cluster gets at least ``least``, or
-    all it has. (docs/methods.md, 8 Sieve, Photon, embedding, random)
+    Sizes are the least that bound the error of the total by epsilon; a cluster gets at least
+    ``least_samples``, or all it has. (docs/methods.md, 8 Sieve, Photon, embedding, random)
     """
     clusters = len(counts.groups)
     everywhere = np.full(clusters, WHOLE_WORKLOAD)

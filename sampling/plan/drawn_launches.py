@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import GOLDEN_RATIO, AnyIntArray, HashArray, IntArray
 from sampling.parallel import Progress, scan
-from sampling.profile.identity import HashArray, SequenceDigests
+from sampling.profile.identity import SequenceDigests
 from sampling.profile.profile import Column, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts, label_groups
 from sampling.strata.draw import Draw
@@ -25,7 +25,6 @@ PairFinder = Callable[[IntArray, AnyIntArray], tuple[IntArray, IntArray]]
 
 # Slots for each pair: 15 of 16 launches that were not drawn are told by one look at a table of bits.
 _ROOM = 16
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -201,7 +200,7 @@ def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:
     size = max(14, (_ROOM * len(keys)).bit_length())
     shift = np.uint64(64 - size)
     is_taken = np.zeros(1 << size, dtype=np.bool_)
-    is_taken[keys.view(np.uint64) * _MIX >> shift] = True
+    is_taken[keys.view(np.uint64) * GOLDEN_RATIO >> shift] = True
 
     def find(group: IntArray, duration_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
         if distinct_ns is not None:
@@ -209,7 +208,7 @@ def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:
             is_known = distinct_ns[np.minimum(place, len(distinct_ns) - 1)] == duration_ns
             duration_ns = np.where(is_known, place, len(distinct_ns))
         slots = (group << bits | duration_ns).view(np.uint64)
-        slots *= _MIX
+        slots *= GOLDEN_RATIO
         slots >>= shift
         rows = np.flatnonzero(is_taken.take(slots.view(np.int64)))
         rows = rows[(group[rows] >= 0) & (duration_ns[rows] >> bits == 0)]

@@ -88,8 +88,9 @@ class Evidence:
     counts: DurationCounts
     #: The launches that every filter of the region keeps, part by part.
     counted: tuple[Part, ...]
-    device_times: tuple[DeviceTime, ...]
-    order: RunOrder
+    #: Empty where they were not looked at.
+    device_times: tuple[DeviceTime, ...] = ()
+    order: RunOrder = RunOrder()
     design: Design | None = None
 
     @property
@@ -256,10 +257,8 @@ def _communication_kernels(evidence: Evidence) -> _Content | None:
     if not launches:
         return None
     share = _percent(float(counts.group_duration_ns[mask].sum()) / max(counts.total_duration_ns, 1))
-    they_are, wait = (
-        counted(launches, "launch is", "launches are"),
-        "it waits" if launches == 1 else "they wait",
-    )
+    they_are = counted(launches, "launch is", "launches are")
+    wait = "it waits" if launches == 1 else "they wait"
     message = (
         f"{they_are} collective communication ({share} of the time): {wait} for other GPUs, which a one-GPU "
         "simulator cannot do."
@@ -396,10 +395,8 @@ def _choose_replica(
 ) -> tuple[str, tuple[Change, ...]]:
     """Return how to keep one of the replicas, and whatever is none, and the changes that do it."""
     pooled = Wording("pool them with `pool_devices`, which covers them all")
-    remaining, candidates = (
-        {replicas.sequences[0], *replicas.different},
-        {*replicas.sequences, *replicas.different},
-    )
+    remaining = {replicas.sequences[0], *replicas.different}
+    candidates = {*replicas.sequences, *replicas.different}
     by_device, by_process = ("devices", attrgetter("device")), ("processes", attrgetter("process"))
     for filters in ((by_device,), (by_process,), (by_device, by_process)):
         left, changes = candidates, []

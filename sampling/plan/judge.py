@@ -20,13 +20,7 @@ from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.by_operator import OperatorMatch, match_operators
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, PickedDesign, SampledDesign, speedup_ratio
 from sampling.plan.drawn_launches import pair_finder
-from sampling.plan.other_recording import (
-    Alignment,
-    align,
-    drawn_durations_ns,
-    find_original,
-    made_from,
-)
+from sampling.plan.other_recording import Alignment, align, drawn_durations_ns, find_original, made_from
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.promise import Bounds
 from sampling.profile.profile import Profile
@@ -37,7 +31,8 @@ from sampling.reduction.duration_counts import (
     counted_launches,
     refuse_endless,
 )
-from sampling.reduction.plan_groups import is_pool_key, pooled, unpooled
+from sampling.reduction.grouping import is_pool_key
+from sampling.reduction.plan_groups import pooled, unpooled
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import WHOLE_WORKLOAD, measured_clusters
 from sampling.text import shortened
@@ -99,11 +94,7 @@ class Judgement:
 
 
 def judge_design(
-    design: Design,
-    repeats: int,
-    seed: int,
-    progress: Progress | None = None,
-    by_rank: IntArray | None = None,
+    design: Design, repeats: int, seed: int, progress: Progress | None = None, by_rank: IntArray | None = None
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
@@ -304,12 +295,7 @@ class _Match(NamedTuple):
 
 
 def _match_recordings(
-    plan: PlanFile,
-    profile: Profile,
-    *,
-    names_may_differ: bool,
-    by_operator: bool,
-    progress: Progress | None,
+    plan: PlanFile, profile: Profile, *, names_may_differ: bool, by_operator: bool, progress: Progress | None
 ) -> _Match:
     """Return the plan's recording, and how long its launches last in this profile."""
     if made_from(profile, plan, refuse_other_order=True):

@@ -89,6 +89,9 @@ class GroupSummary(Record, frozen=True):
     pooled: bool | UnsetType = UNSET
 
 
+_GROUP_FIGURES = GroupSummary.__struct_fields__[7:15]
+
+
 class GroupHistogramCluster(Record, frozen=True):
     """Launches of a stratum of a kernel group, in each bin of its histogram."""
 
@@ -181,17 +184,7 @@ def summarise_groups(study: Survey, groups: Sequence[int] | None = None) -> list
     statistics = study.groups
     indices = range(len(study.counts.groups)) if groups is None else groups
     positions = np.asarray(indices, dtype=np.int64)
-    figures = (
-        statistics.launches,
-        statistics.total_duration_ns,
-        statistics.share,
-        statistics.mean_ns,
-        statistics.std_ns,
-        statistics.cov,
-        statistics.min_ns,
-        statistics.max_ns,
-    )
-    columns = [values[positions].tolist() for values in figures]
+    columns = [getattr(statistics, name)[positions].tolist() for name in _GROUP_FIGURES]
     # Nothing is said of strata where nothing was planned.
     planned: list[list[Any]] = [[UNSET] * len(positions)] * 3
     if study.design is not None:
@@ -202,30 +195,11 @@ def summarise_groups(study: Survey, groups: Sequence[int] | None = None) -> list
         planned = [*own, is_pooled.tolist()]
     summaries = []
     for index, *row in zip(indices, *columns, *planned, strict=True):
-        launches, total_ns, share, mean_ns, std_ns, cov, min_ns, max_ns, clusters, samples, pooled = row
+        figures = dict(zip((*_GROUP_FIGURES, "clusters", "samples", "pooled"), row, strict=True))
+        figures["cov"] = figures["cov"] if figures["mean_ns"] else None
         group = study.counts.groups[index]
-        summaries.append(
-            GroupSummary(
-                rank=index + 1,
-                key=group.key,
-                name=group.name,
-                grid=group.grid,
-                block=group.block,
-                process=group.process,
-                device=group.device,
-                launches=launches,
-                total_duration_ns=total_ns,
-                share=share,
-                mean_ns=mean_ns,
-                std_ns=std_ns,
-                cov=cov if mean_ns else None,
-                min_ns=min_ns,
-                max_ns=max_ns,
-                clusters=clusters,
-                samples=samples,
-                pooled=pooled,
-            )
-        )
+        place = group.key, group.name, group.grid, group.block, group.process, group.device
+        summaries.append(GroupSummary(index + 1, *place, **figures))
     return summaries
 
 

@@ -27,7 +27,7 @@ from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_re
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.strata.draw import Draw
-from sampling.strata.sizes import least_sampled_ns
+from sampling.strata.strata import least_sampled_ns
 
 
 @dataclass(frozen=True, slots=True)

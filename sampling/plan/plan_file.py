@@ -30,8 +30,7 @@ from sampling.profile.profile import Profile
 from sampling.readers.input_file import decoded, is_json, open_input
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.grouping import Grouping, shape_text
-from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.grouping import Grouping, is_pool_key, shape_text
 from sampling.reduction.region import Excluded, is_among
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES
@@ -206,10 +205,8 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Return the plan without the launches that were simulated already."""
         if not self.simulated:
             return self
-        simulated, places = (
-            set(self.simulated),
-            frozenset((launch.process, launch.device) for launch in self.drawn),
-        )
+        simulated = set(self.simulated)
+        places = frozenset((launch.process, launch.device) for launch in self.drawn)
         strata = tuple(
             replace(
                 stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in simulated)

@@ -10,13 +10,7 @@ from msgspec import field
 from sampling.plan.design import Design
 from sampling.plan.findings import FindingRecord
 from sampling.plan.judge import DrawErrors, Judgement
-from sampling.plan.overview import (
-    GroupSummary,
-    busy_shares,
-    device_name,
-    kind_shares,
-    summarise_groups,
-)
+from sampling.plan.overview import GroupSummary, busy_shares, device_name, kind_shares, summarise_groups
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.sensitivity import PlanCosts, TradeOffPoint, machine_hours
 from sampling.plan.study import Study

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ _MOST_LISTED_UNASKED = 1 << 22
 
 #: Called with how each feature file fitted, before the method may refuse what they give.
 Tell = Callable[["JoinReport"], None]
+AnySurvey = TypeVar("AnySurvey", bound="Survey")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +127,18 @@ class Study(Survey):
         return self.design.speedup
 
 
-def survey_profile(profile: Profile, request: PlanRequest, progress: Progress | None = None) -> Survey:
-    """Reduce a profile and find what is odd about it; of what is asked only the selection counts.
+def survey_profile(
+    profile: Profile, request: PlanRequest, progress: Progress | None = None, *, with_findings: bool = True
+) -> Survey:
+    """Reduce a profile, and find what is odd about it; of what is asked only the selection counts.
+
+    Without findings neither the times of devices nor the order of the run are looked at.
 
     Raises EmptySelectionError, NotApplicableError: see `count_durations`.
     """
     counts = count_durations(profile, request.grouping, request.region, progress)
-    counted = counted_parts(profile, counts)
-    survey = Survey(
-        profile=profile,
-        counts=counts,
-        counted=counted,
-        device_times=device_times(profile, counted, progress),
-        order=run_order(profile, counts, progress),
-    )
-    return replace(survey, findings=findings(survey))
+    survey = Survey(profile=profile, counts=counts, counted=counted_parts(profile, counts))
+    return _with_findings(survey, progress) if with_findings else survey
 
 
 def study(
@@ -158,28 +156,29 @@ def study(
     """
     counts = count_durations(profile, request.grouping, request.region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, request, progress, tell)
-    counted = counted_parts(profile, counts)
     studied = Study(
         profile=profile,
         counts=counts,
-        counted=counted,
-        device_times=device_times(profile, counted, progress),
-        order=run_order(profile, counts, progress),
+        counted=counted_parts(profile, counts),
         request=request,
         overrides=overrides or {},
         design=_design(counts, launches, request, overrides, progress),
         reports=reports,
         unfit=unfit,
     )
-    return replace(studied, findings=findings(studied))
+    return _with_findings(studied, progress)
+
+
+def _with_findings(survey: AnySurvey, progress: Progress | None) -> AnySurvey:
+    """Return a survey with when its devices were busy, the order of its run, and what is odd about them."""
+    profile, counts = survey.profile, survey.counts
+    times, order = device_times(profile, survey.counted, progress), run_order(profile, counts, progress)
+    survey = replace(survey, device_times=times, order=order)
+    return replace(survey, findings=findings(survey))
 
 
 def study_again(
-    before: Study,
-    request: PlanRequest,
-    overrides: Overrides | None = None,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
+    before: Study, request: PlanRequest, overrides: Overrides | None = None, progress: Progress | None = None
 ) -> Study:
     """Design another plan for launches that are read and reduced already.
 
@@ -191,7 +190,7 @@ def study_again(
     )
     if metrics != metrics_before or not method_named(request.method).draws_at_random:
         counts = before.counts if before.counts.cost is None else replace(before.counts, cost=None)
-        counts, launches, reports, unfit = _with_cost(before.profile, counts, request, progress, tell)
+        counts, launches, reports, unfit = _with_cost(before.profile, counts, request, progress)
         reduced = replace(before, counts=counts, reports=reports, unfit=unfit)
     design = _design(reduced.counts, launches, request, overrides, progress)
     studied = replace(reduced, request=request, overrides=overrides or {}, design=design)
@@ -223,7 +222,7 @@ def _with_cost(
     counts: DurationCounts,
     request: PlanRequest,
     progress: Progress | None,
-    tell: Tell | None,
+    tell: Tell | None = None,
 ) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...], str]:
     """Return the reduction with what launches cost, where that is asked for or known.
 

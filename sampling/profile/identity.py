@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray
+from sampling.arrays import GOLDEN_RATIO, AnyIntArray, HashArray, mixed
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import DiskState, FileState, KernelTable, Part, Profile, ProfileFile
@@ -28,13 +27,10 @@ from sampling.profile.profile import DiskState, FileState, KernelTable, Part, Pr
 if TYPE_CHECKING:
     from threading import Thread
 
-HashArray = NDArray[np.uint64]
-
 # How many multipliers there are, however long a sequence is.
 PIECE_LAUNCHES = 1 << 20
 # Where a SQLite database counts its changes, and its write-ahead log has a number for each time it is begun.
 _HEAD_BYTES = 100
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def disk_state(location: Path) -> DiskState:
@@ -215,7 +211,7 @@ class SequenceDigests:
 
 @lru_cache(maxsize=1)
 def _multipliers(launches: int) -> HashArray:
-    return _mixed(np.arange(1, launches + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
+    return mixed(np.arange(1, launches + 1, dtype=np.uint64) * GOLDEN_RATIO) | np.uint64(1)
 
 
 def signature_hashes(kernels: KernelTable) -> HashArray:
@@ -230,12 +226,5 @@ def signature_hashes(kernels: KernelTable) -> HashArray:
     digests = [int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") for text in texts]
     hashes = np.array(digests, dtype=np.uint64)[place]
     for dimension in rows[:, 1:].T:
-        hashes = _mixed(hashes + dimension.astype(np.uint64) * _GOLDEN)
+        hashes = mixed(hashes + dimension.astype(np.uint64) * GOLDEN_RATIO)
     return hashes
-
-
-def _mixed(values: HashArray) -> HashArray:
-    """Return values whose bits all depend on all bits of the given ones: the finaliser of SplitMix64."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))

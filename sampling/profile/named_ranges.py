@@ -211,7 +211,4 @@ def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
-CACHED_BY_NAME = (
-    RangeRuns,
-    find_range_operators,
-)
+CACHED_BY_NAME = (RangeRuns, find_range_operators)

@@ -66,10 +66,8 @@ def _without_start(start_ns: AnyIntArray, duration_ns: AnyIntArray) -> BoolArray
     missing, is_recorded = start_ns == NO_START, start_ns > 0
     is_low = ~(missing | is_recorded)
     if is_low.any() and is_recorded.any():
-        first_ns, end_ns = (
-            int(start_ns[is_recorded].min()),
-            int((start_ns[is_recorded] + duration_ns[is_recorded]).max()),
-        )
+        first_ns = int(start_ns[is_recorded].min())
+        end_ns = int((start_ns[is_recorded] + duration_ns[is_recorded]).max())
         missing[is_low] = low_is_no_start(duration_ns[is_low], first_ns, end_ns)
     return missing if missing.any() else None
 

@@ -67,10 +67,7 @@ def user_cache() -> Path:
 
 
 def least_cached_bytes(
-    paths: Sequence[str],
-    reader: Callable[..., Profile],
-    options: ReadOptions,
-    progress: Progress | None,
+    paths: Sequence[str], reader: Callable[..., Profile], options: ReadOptions, progress: Progress | None
 ) -> int:
     """Return of how many bytes on a file is kept: of several that are large together, whatever its size.
 

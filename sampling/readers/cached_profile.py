@@ -193,10 +193,7 @@ class _Written:
                 plain = [self.value(element) for element in cast("Sequence[object]", value)]
             case _ if value is not None and not isinstance(value, int | float | str):
                 name, names = _qualified_name(type(value)), type(value).__annotations__
-                plain = {
-                    "record": name,
-                    "values": [self.value(getattr(value, field)) for field in names],
-                }
+                plain = {"record": name, "values": [self.value(getattr(value, field)) for field in names]}
         return plain
 
 

@@ -19,11 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sampling.arrays import (
-    AnyIntArray,
-    FloatArray,
-    arrow_file,
-)
+from sampling.arrays import AnyIntArray, FloatArray, arrow_file
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, with_overlong
@@ -40,14 +36,7 @@ from sampling.profile.profile import (
 )
 from sampling.profile.times import NO_START
 from sampling.readers.cells import float_values
-from sampling.readers.columns import (
-    DIMENSIONS,
-    NO_METRIC,
-    REQUIRED,
-    TIMES,
-    NamedColumn,
-    matched_columns,
-)
+from sampling.readers.columns import DIMENSIONS, NO_METRIC, REQUIRED, TIMES, NamedColumn, matched_columns
 from sampling.readers.input_file import InputFile, decoded, is_binary, is_json
 from sampling.readers.parquet_times import Mended, look_at_times
 from sampling.readers.table import (
@@ -146,10 +135,8 @@ def _launch_layout(
         number: Kind = "number" if ours in TIMES and column.unit_ns > 1 else "integer"
         place, kind = header.index(column.theirs), "text" if ours in texts else number
         if any(kind != column_kind for column, column_kind in columns.values() if column == place):
-            message, remedy = (
-                f"is given for {ours} and for another kind",
-                "give another column for one of them",
-            )
+            message = f"is given for {ours} and for another kind"
+            remedy = "give another column for one of them"
             raise ProfileError(message, path=path, column=column.theirs, remedy=remedy)
         columns[ours] = place, kind
     return Layout(header, columns, separator, None, _REMEDY)

@@ -20,15 +20,7 @@ from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.profile.times import NO_START
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
-from sampling.readers.table import (
-    Kind,
-    Layout,
-    Rows,
-    first_line,
-    header_cells,
-    parse,
-    parse_plain,
-)
+from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, parse, parse_plain
 from sampling.readers.table_launches import Launches
 from sampling.readers.text_lines import lines_before
 

@@ -583,7 +583,4 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
-CACHED_BY_NAME = (
-    _NvtxRanges,
-    _captured,
-)
+CACHED_BY_NAME = (_NvtxRanges, _captured)

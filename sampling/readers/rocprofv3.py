@@ -384,10 +384,8 @@ def _build_profile(
             launches += len(order)
             names |= {kernels.names.full(code) for code in np.unique(part.name).tolist()}
     if rows == 0:
-        message, remedy = (
-            "a recording of rocprofv3's without a kernel dispatch",
-            "--kernel-trace records them",
-        )
+        message = "a recording of rocprofv3's without a kernel dispatch"
+        remedy = "--kernel-trace records them"
         raise ProfileError(message, path=file.path, remedy=f"record the program again: `rocprofv3` {remedy}")
     if names == {NO_NAME}:
         raise ProfileError("the launches have no kernel name", path=file.path, remedy=_AGAIN)

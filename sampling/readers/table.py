@@ -31,10 +31,7 @@ from sampling.arrays import (
 )
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import (
-    NO_NAME,
-    RowsLeftOut,
-)
+from sampling.profile.launch_table import NO_NAME, RowsLeftOut
 from sampling.profile.profile import KernelTable
 from sampling.readers import NumberLocale
 from sampling.readers.cells import NULLS, WRITTEN, float_values, masked, parse_numbers, parse_sizes
@@ -256,10 +253,7 @@ class Rows:
 
 
 def read_rows(
-    file: InputFile,
-    layout: Layout,
-    progress: Progress | None = None,
-    left_out: RowsLeftOut | None = None,
+    file: InputFile, layout: Layout, progress: Progress | None = None, left_out: RowsLeftOut | None = None
 ) -> Iterator[Rows]:
     """Yield the rows of a table: below its header, which is the first line that is not empty, or all.
 

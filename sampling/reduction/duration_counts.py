@@ -20,7 +20,15 @@ from sampling.parallel import Progress
 from sampling.profile.profile import Column, Dimensions, Part, Profile, Reduction, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
-from sampling.reduction.region import Excluded, Region, names_passing, nothing_left, selected_parts
+from sampling.reduction.region import (
+    Excluded,
+    Region,
+    Selection,
+    names_passing,
+    nothing_left,
+    region_selection,
+    selected_parts,
+)
 from sampling.text import Wording
 
 #: The share of the time that counts as most of it.
@@ -440,10 +448,8 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
         # Counts that fit beside the pairs are sorted with them: faster than by places.
         keys = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
         keys.sort()
-        packed, count = (
-            keys >> np.uint64(for_count),
-            (keys & np.uint64((1 << for_count) - 1)).astype(np.int64),
-        )
+        packed = keys >> np.uint64(for_count)
+        count = (keys & np.uint64((1 << for_count) - 1)).astype(np.int64)
     else:
         order = np.argsort(packed)
         packed, count = packed[order], count[order]
@@ -521,3 +527,9 @@ def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:
     if not region.include and not region.exclude and region.min_duration_ns is None:
         return counts.selected
     return tuple(part for part, _, _ in counted_launches(profile, counts, ()))
+
+
+def counts_selection(profile: Profile, counts: DurationCounts) -> Selection:
+    """Return the selection of the launches that a reduction of a profile counts."""
+    selected = counts.launches, counts.total_duration_ns
+    return region_selection(counts.region, *selected, profile.launches, counts.left_out)

@@ -16,13 +16,15 @@ from sampling.profile.profile import Column, Dimensions, KernelTable, Profile
 from sampling.reduction import GroupBy
 from sampling.text import Wording, shortened
 
+#: How the key of a pool of small groups begins; no kernel has such a name.
+POOL_NAME = "(pooled kernels)"
 _RANKED = re.compile(r"#(\d+)(?:\s+(.+))?", re.DOTALL)
 # Where a label tells a device and a process, and what stands in it for letters that are left out.
 _SHORT_PLACE = re.compile(r"\b(gpu|p)(\d+)\b")
 _PLACES = {"gpu": "device", "p": "process"}
 # How the key of a group ends that is of one process and device.
 _PLACE = re.compile(r" ((?:process|rank) \d+ device \d+)$")
-_LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+$")
+_LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +181,13 @@ def _in_words(key: str, label: str) -> bool:
     text = _SHORT_PLACE.sub(lambda place: f"{_PLACES[place[1]]} {place[2]}", _LEFT_OUT.sub(" ", label))
     words = re.findall(r"(?:device|process|rank) \d+|\w+", text)
     return bool(words) and all(word in key for word in words)
+
+
+def pool_key(place: str) -> str:
+    """Return the text that identifies the pool of a process and device; "" where devices are pooled."""
+    return f"{POOL_NAME} {place}" if place else POOL_NAME
+
+
+def is_pool_key(key: str) -> bool:
+    """Return whether a group's key is that of a pool."""
+    return key == POOL_NAME or key.startswith((f"{POOL_NAME} process ", f"{POOL_NAME} rank "))

@@ -11,16 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.reduction.duration_counts import (
-    DurationCounts,
-    PairSignatures,
-    pair_signatures,
-    reduced,
-)
-from sampling.reduction.grouping import KernelGroup
-
-#: How the key of a pool begins; no kernel has such a name.
-POOL_NAME = "(pooled kernels)"
+from sampling.reduction.duration_counts import DurationCounts, PairSignatures, pair_signatures, reduced
+from sampling.reduction.grouping import POOL_NAME, KernelGroup, pool_key
 
 
 # Two are the same only if they are one object: comparing would compare arrays.
@@ -107,13 +99,3 @@ def _signatures(counts: DurationCounts, pair_group: IntArray, own_groups: int) -
     of_each = np.concatenate([many[~in_pool], np.diff(of_pools.offsets)])
     all_codes = np.concatenate([codes[~of_pool], of_pools.codes])
     return PairSignatures(np.concatenate([[0], np.cumsum(of_each)]), all_codes)
-
-
-def pool_key(place: str) -> str:
-    """Return the text that identifies the pool of a process and device; "" where devices are pooled."""
-    return f"{POOL_NAME} {place}" if place else POOL_NAME
-
-
-def is_pool_key(key: str) -> bool:
-    """Return whether a group's key is that of a pool."""
-    return key == POOL_NAME or key.startswith((f"{POOL_NAME} process ", f"{POOL_NAME} rank "))

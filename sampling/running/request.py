@@ -19,8 +19,7 @@ from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import readable_name
-from sampling.reduction.grouping import KernelGroup, choose_kernel
-from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.grouping import KernelGroup, choose_kernel, is_pool_key
 from sampling.running.job import Job
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.measured_run import is_state

@@ -266,8 +266,8 @@ def _match_ids(
 ) -> IntArray:
     """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
 
-    Manifests are those of the export, one for each process and device, and `own` is that of the run, should
-    it fit several. Raises ProfileError where numbers do not tell which launches these are.
+    Manifests are those of the export, one for each process and device, and `manifest` is that of the run,
+    should it fit several. Raises ProfileError where numbers do not tell which launches these are.
     """
 
     def refused(wrong: str, remedy: str = _OF_WHAT_RAN) -> ProfileError:

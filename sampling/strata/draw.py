@@ -17,9 +17,8 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import GOLDEN_RATIO, BoolArray, FloatArray, HashArray, IntArray, mixed
 from sampling.parallel import Stream, generator
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.strata import CycleSpread, Strata, total_variance
@@ -36,11 +35,6 @@ _MANY = 256
 _LARGE = 1 << 20
 _MOST_NUMBERS_AT_ONCE = 1 << 21
 
-UIntArray = NDArray[np.uint64]
-# The constants of SplitMix64: the golden ratio, and those of its mixing.
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 # Standard deviations by which more positions are hashed than are needed on average.
 _SLACK = 4.0
 
@@ -112,22 +106,15 @@ def errors_of_draws(
     return np.asarray(np.bincount(row // of_each, off_ns, minlength=draws), dtype=np.float64)
 
 
-def mixed(state: UIntArray) -> UIntArray:
-    """Return SplitMix64's mixing of each state: all bits depend on all bits. [Steele, Lea, Flood]"""
-    state = (state ^ (state >> np.uint64(30))) * _FIRST_FACTOR
-    state = (state ^ (state >> np.uint64(27))) * _SECOND_FACTOR
-    return state ^ (state >> np.uint64(31))
-
-
-def stratum_keys(seed: int, parts: Sequence[IntArray]) -> UIntArray:
+def stratum_keys(seed: int, parts: Sequence[IntArray]) -> HashArray:
     """Return (s,) a 64-bit key of each stratum, from a seed below 2^64 and the numbers (s,) of its place."""
     key = np.full(len(parts[0]), seed, dtype=np.uint64)
     for part in parts:
-        key = mixed((key ^ part.astype(np.uint64)) + _STEP)
+        key = mixed((key ^ part.astype(np.uint64)) + GOLDEN_RATIO)
     return key
 
 
-def first_launches(key: UIntArray, launches: IntArray, samples: IntArray) -> tuple[IntArray, IntArray]:
+def first_launches(key: HashArray, launches: IntArray, samples: IntArray) -> tuple[IntArray, IntArray]:
     """Return stratum and position of the first ``samples[i]`` launches in each stratum's order of drawing.
 
     All arguments are (s,), ``key`` of `stratum_keys`; the launches found (n,) come in any order.
@@ -143,7 +130,9 @@ def first_launches(key: UIntArray, launches: IntArray, samples: IntArray) -> tup
     while len(open_):
         n, m = launches[open_], samples[open_]
         stratum = np.repeat(np.arange(len(open_)), hashed)
-        number = mixed(key[open_][stratum] + (_counted(hashed).astype(np.uint64) + np.uint64(1)) * _STEP)
+        number = mixed(
+            key[open_][stratum] + (_counted(hashed).astype(np.uint64) + np.uint64(1)) * GOLDEN_RATIO
+        )
         # 53 bits fill a double: a position's chance is off by less than N / 2^53 of itself.
         position = ((number >> np.uint64(11)) * 2.0**-53 * n[stratum]).astype(np.int64)
         # The numbers stand in the order of drawing, and the first of equal ones counts.
@@ -224,11 +213,9 @@ def judged(
     for column, stratum in enumerate(strata_drawn.tolist()):
         # N/m sum (x - mu) over the launches drawn; where fewer are left, minus the sum over those.
         pairs, fewer = slice(int(strata.start[stratum]), int(strata.stop[stratum])), int(side[stratum])
-        launches, samples, count = (
-            int(strata.launches[stratum]),
-            int(strata.samples[stratum]),
-            counts.count[pairs],
-        )
+        launches = int(strata.launches[stratum])
+        samples = int(strata.samples[stratum])
+        count = counts.count[pairs]
         weight = launches / samples * (1 if fewer == samples else -1)
         from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight
         if launches > _LARGE or fewer * fewer <= len(count):

@@ -9,22 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.strata import finite_population_factor, sample_variance, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
 # Eight such sizes, as many as a decision may have parts, still add up within 64 bits.
 _MORE_THAN_ANY = 2.0**59
-
-
-def least_sampled_ns(counts: DurationCounts, min_samples: int) -> FloatArray:
-    """Return (groups,) the least time that a plan which visits a group samples of it: min(m_min, N) mu.
-
-    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take that together.
-    """
-    mean_ns = counts.group_duration_ns / counts.group_launches
-    return np.asarray(np.minimum(min_samples, counts.group_launches) * mean_ns)
 
 
 def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float) -> IntArray:

@@ -225,3 +225,12 @@ def expected_half_width(
     total_ns = float(np.dot(strata.launches, strata.mean_ns))
     t = float(student_t(confidence, (PRIOR_DF + observed.effective_df) / 2))
     return t * float(np.sqrt(observed.declared_var)) / total_ns if total_ns else 0.0
+
+
+def least_sampled_ns(counts: DurationCounts, min_samples: int) -> FloatArray:
+    """Return (groups,) the least time that a plan which visits a group samples of it: min(m_min, N) mu.
+
+    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take that together.
+    """
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    return np.asarray(np.minimum(min_samples, counts.group_launches) * mean_ns)

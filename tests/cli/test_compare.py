@@ -20,7 +20,7 @@ import pytest
 from msgspec import structs
 
 from sampling.errors import OptionError
-from sampling.methods.options import about_options
+from sampling.methods.method import about_options
 from sampling.methods.registry import method_named, method_names, method_options
 from sampling.plan.comparison import ComparedMethod
 from tests.cli.conftest import JSON, Kernelpoint, Run, cycles_of, drawn_of, results

@@ -19,8 +19,7 @@ _MODULE = '''
 from dataclasses import dataclass, replace
 
 from sampling.methods.baselines import RANDOM
-from sampling.methods.method import StrataRequest
-from sampling.methods.options import setting
+from sampling.methods.method import (StrataRequest, setting)
 from sampling.reduction import GroupBy
 from sampling.strata.strata import Strata
 

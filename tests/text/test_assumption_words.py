@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from sampling.estimation.interval import Seen
-from sampling.estimation.total import ErrorParts
+from sampling.estimation.interval import SeenSpread
+from sampling.estimation.total import IntervalParts
 from sampling.strata.target import Target
-from tui.text.assumption import basis_lines, detail_lines
+from tui.text.estimate import basis_lines, detail_lines
 
 NOISE = 0.05
-UNSEEN = Seen(1.0, 0.0, 0.0, 1.0, exceeds=False)
+UNSEEN = SeenSpread(1.0, 0.0, 0.0, 1.0, exceeds=False)
 
 
-def estimate_of(seen: Seen | None, *, within: float = 0.025, is_warm: bool = True) -> Any:
+def estimate_of(seen: SeenSpread | None, *, within: float = 0.025, is_warm: bool = True) -> Any:
     """What `estimate` found: its interval, and what it rests on."""
     freedom = None if seen is None else (4 + seen.degrees_of_freedom) / 2
     main = SimpleNamespace(
@@ -31,8 +31,8 @@ def estimate_of(seen: Seen | None, *, within: float = 0.025, is_warm: bool = Tru
     )
 
 
-def seen_of(times: float, freedom: float, share: float, *, exceeds: bool = False) -> Seen:
-    return Seen(times**2, freedom, share, 4 / (4 + freedom), exceeds)
+def seen_of(times: float, freedom: float, share: float, *, exceeds: bool = False) -> SeenSpread:
+    return SeenSpread(times**2, freedom, share, 4 / (4 + freedom), exceeds)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def seen_of(times: float, freedom: float, share: float, *, exceeds: bool = False
         ),
     ],
 )
-def test_how_much_is_assumption_and_what_was_seen_is_said_without_figures(seen: Seen, said: str) -> None:
+def test_how_much_is_assumption_and_what_was_seen_is_said_without_figures(
+    seen: SeenSpread, said: str
+) -> None:
     assert list(basis_lines(estimate_of(seen))) == [said]
 
 
@@ -129,7 +131,7 @@ def test_the_details_are_in_figures() -> None:
 
 def test_beside_other_errors_it_is_the_part_of_sampling_that_is_assumption() -> None:
     found = estimate_of(seen_of(0.6, 3.1, 0.57))
-    found.parts = ErrorParts(sampling=0.02, projection=0.01, scale_model=0.0, cold_check=0.0)
+    found.parts = IntervalParts(sampling=0.02, projection=0.01, scale_model=0.0, cold_check=0.0, assumed=0.0)
     parts, assumption = basis_lines(found)
     assert parts == "  parts of that: sampling 2.0 %, projection 1.0 %"
     assert assumption.startswith("Half of the part of sampling is assumption: ")

@@ -191,14 +191,8 @@ FORM = (
     Action("step(-1)", "minus,left,h", "Less", "the value before"),
     Action("give_up", "escape", "As planned", "drop a refused value"),
 )
-LIST = (
-    *_moves("row"),
-    *_PAGES,
-)
-BINDS = (
-    *_moves("option"),
-    Action("take", "enter", "Take", "take this step", Shown.FOOTER),
-)
+LIST = (*_moves("row"), *_PAGES)
+BINDS = (*_moves("option"), Action("take", "enter", "Take", "take this step", Shown.FOOTER))
 PLAN = (
     Action("binding", "b", "What binds", "what makes the plan dear; enter takes a step there", Shown.BOTH),
     Action("budget", "B", "Budget", "the smallest epsilon that a time of simulation allows", Shown.BOTH),

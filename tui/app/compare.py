@@ -279,10 +279,8 @@ class CompareScreen(TableScreen[CompareSort]):
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"
         running = "" if findings is None else findings.running
-        keys, write = (
-            list_methods(blocks_now, running),
-            partial(write_comparison, blocks_now, running, self.order),
-        )
+        keys = list_methods(blocks_now, running)
+        write = partial(write_comparison, blocks_now, running, self.order)
         self._table.show(keys, write, self._follower(blocks_now, keys), words)
         beyond = self._table.row_count - self._table.page
         hint = f"; {beyond} below" if beyond > 0 and self._table.size.height else ""

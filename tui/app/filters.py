@@ -46,20 +46,11 @@ def list_filters(profile: Profile, names: list[str | None]) -> tuple[tuple[Optio
             OptionField("group_by"),
             "What launches of a kernel group share; launch: full name, grid and block.",
         ),
-        (
-            OptionField("pool_devices"),
-            "Whether a kernel group spans all processes and devices.",
-        ),
-        (
-            OptionField("each_rank"),
-            "Whether those that issue the same launches are kept apart too.",
-        ),
+        (OptionField("pool_devices"), "Whether a kernel group spans all processes and devices."),
+        (OptionField("each_rank"), "Whether those that issue the same launches are kept apart too."),
         (_numbers("device", devices), f"Only these devices, as 0,1. Here: {choices[0]}."),
         (_numbers("process", processes), f"Only these processes, as 7,8. Here: {choices[1]}."),
-        (
-            OptionField("include", _patterns, _as_words),
-            f"Only kernels whose full name matches {patterns}",
-        ),
+        (OptionField("include", _patterns, _as_words), f"Only kernels whose full name matches {patterns}"),
         (
             OptionField("exclude", _patterns, _as_words, _with_communication),
             f"Not the kernels that match. + adds {COMMUNICATION} (collectives); - takes it out.",

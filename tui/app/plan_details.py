@@ -34,8 +34,8 @@ from sampling.strata.target import Target
 from sampling.text import counted
 from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
-from tui.options.command_line import PLAN_NAME, error_text
-from tui.options.files import is_there
+from tui.options.command_line import error_text
+from tui.options.files import PLAN_NAME, is_there
 from tui.output.blocks import Listing, Phrases, Tone, toned
 from tui.output.files import write_folder, write_text
 from tui.text.plan import assumed_words, launch_listing, stratum_listing, verdict

@@ -33,8 +33,8 @@ from tui.app.widgets import Line, ListingTable, Runs, Written, fitting, toned_se
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
 from tui.engine.planning import parse_budget, study_that_fits
-from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
-from tui.options.files import home_expanded
+from tui.options.command_line import typed_value, with_flags
+from tui.options.files import PLAN_NAME, free_name, home_expanded
 from tui.options.plan import SampleOptions
 from tui.output.blocks import shortened_to, without_tones, words
 from tui.terminal.printable import table
@@ -122,7 +122,7 @@ class PlanPrompt(Prompt):
 
     `write`: writes to a place, for an exporter or None, with these traces or "", in a worker, and returns
     what to say.
-    `written`: is told of the place and the exporter then.
+    `writer`: is told of the place and the exporter then.
     """
 
     FIELDS = (PromptField("place", ""), PromptField("traces", "Traces: "))

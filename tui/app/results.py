@@ -32,8 +32,8 @@ from tui.app.view import Page, PaneText, ViewScreen
 from tui.app.widgets import ListingTable, Rows, titled
 from tui.charts import quantities
 from tui.engine.plan_files import estimated, missing_to_target
-from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
-from tui.options.files import files_named, home_expanded, is_there
+from tui.options.command_line import command_line, typed_options
+from tui.options.files import PLAN_NAME, files_named, free_name, home_expanded, is_there
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Listing
 from tui.output.files import write_text

@@ -200,10 +200,7 @@ class SessionApp(App[None]):
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
         session, previous, before = self.session, self._shown, self.session.request
-        past = (
-            *session.past_overrides,
-            Undoable(session.overrides, before.method, before.group_by),
-        )
+        past = (*session.past_overrides, Undoable(session.overrides, before.method, before.group_by))
         # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
         # The decisions' keys are those of the shown groups, even if the method would group otherwise.

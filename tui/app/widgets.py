@@ -411,13 +411,9 @@ class Table(Rows, Generic[Key]):
         return self.keys[self.cursor] if self.row_count else None
 
     def show(
-        self,
-        keys: Sequence[Key],
-        write: Callable[[int], Written],
-        key: Key | None = None,
-        words: str = "",
+        self, keys: Sequence[Key], write: Callable[[int], Written], key: Key | None = None, words: str = ""
     ) -> None:
-        """Show other rows, the cursor on the key `at`, or else at the top; without any, the words.
+        """Show other rows, the cursor on `key`, or else at the top; without any, the words.
 
         `write`: is asked once for every width, and lays the columns out.
         """

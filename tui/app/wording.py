@@ -11,7 +11,8 @@ from sampling.text import counted
 from tui.app.planning import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
-from tui.options.command_line import PLAN_NAME, command_line
+from tui.options.command_line import command_line
+from tui.options.files import PLAN_NAME
 from tui.output.blocks import Phrase, Phrases, Tone, toned, words
 from tui.scale import questions as scale_questions
 from tui.text.plan import hours_forms, offered, option_label, value_text, verdict

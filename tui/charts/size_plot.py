@@ -352,11 +352,7 @@ CHOSEN, OTHER = MARKER, cluster_style(0)
 
 
 def trade_off_chart(
-    points: Sequence[TradeOffPoint],
-    epsilons: Sequence[float],
-    plan_epsilon: float,
-    width: int,
-    height: int,
+    points: Sequence[TradeOffPoint], epsilons: Sequence[float], plan_epsilon: float, width: int, height: int
 ) -> Grid:
     """A (height, width) grid: the speedup of a plan over its epsilon as a line, both axes logarithmic.
 
@@ -364,7 +360,7 @@ def trade_off_chart(
     ----------
     points : those known so far, in any order; their epsilons are among ``epsilons``.
     epsilons : all that will be known, in any order: the axis has room for each from the start.
-    chosen : the epsilon to mark, if its point is there.
+    plan_epsilon : the one to mark, if its point is there.
     """
     if not points:
         return lines(["no point of the curve yet"], width, height)

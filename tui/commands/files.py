@@ -6,22 +6,23 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.readers.launch_parquet import ConvertedProfile, write_launch_parquet
-from sampling.reduction.selection import counts_selection
+from sampling.reduction.duration_counts import counts_selection
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.studies import open_profile, show_progress
+from tui.engine.studies import open_profile
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
 from tui.report.content import check_target, gather_facts, make_report, report_result
 from tui.report.page import report_files
+from tui.terminal.diagnostics import ProgressMeter
 from tui.text.profile import study_selection, with_selection
 
 
 def run_report(options: ReportOptions) -> None:
     """Read, study, write, say how much."""
     with report_files(options) as write:
-        with show_progress(options) as progress:
+        with ProgressMeter(quiet=options.quiet) as progress:
             facts = gather_facts(options, progress)
         report = make_report(facts, options)
         written = write(report)
@@ -36,7 +37,7 @@ def run_convert(options: ConvertOptions) -> None:
         raise OptionError("convert needs -o FILE.parquet (or - for stdout)")
     target = None if options.output == STDOUT else Path(options.output)
     region = options.request.region
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
         with scratch_file() if target is None else new_file(target) as path:
             counts = write_launch_parquet(profile, region, path, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sampling.errors import EmptySelectionError, OptionError
 from sampling.methods.registry import split_trees_of
@@ -12,15 +13,18 @@ from sampling.plan.study import Survey
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.studies import chosen_kernel, open_profile, show_progress, study_as_asked, survey_as_asked
+from tui.engine.studies import chosen_kernel, open_profile, study_as_asked, survey_as_asked
 from tui.options import look
 from tui.options.choices import GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
-from tui.terminal.diagnostics import CheckFailedError, note, notes
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import groups as group_words
 from tui.text.profile import finding_blocks, info_pairs, study_selection, with_selection
+
+if TYPE_CHECKING:
+    from tui.engine.plan_files import OpenedPlan
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
 # profile must not wait for it.
@@ -45,13 +49,25 @@ def run_summary(options: look.SummaryOptions) -> None:
     show_summary(options.profiles, options)
 
 
-def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
-    """Print the summary of these files; also what `open` and `demo` do without a terminal."""
+def show_summary(
+    profiles: tuple[str, ...],
+    options: SlowdownOptions,
+    command: str = "summary",
+    plan: OpenedPlan | None = None,
+) -> None:
+    """Print the summary of these files; also what `open` and `demo` do without a terminal.
+
+    `plan`: the file that the options are from, if they are of one.
+    """
     from sampling.plan.plan_summary import summarise_profile
     from tui.engine.planning import plan_costs, study_within_budget
     from tui.text.plan import following_commands, promise_words, summary_blocks
 
     study = study_within_budget(profiles, options)
+    if plan is not None:
+        from tui.engine.plan_files import plan_notes
+
+        notes(plan_notes(plan, study), quiet=options.quiet)
     costs = plan_costs(options, study, None, binding=True)
     commands = following_commands(profiles, options)
     summary = summarise_profile(study, costs, promise_words(study.design), commands)
@@ -126,7 +142,7 @@ def run_timeline(options: look.TimelineOptions) -> None:
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         listed = ranges_in(study.profile, study.counts.region, progress) if wanted else None
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
@@ -149,7 +165,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     from tui.text.timeline import NO_RANGES, ranges_result
 
     region = options.request.region
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
         listed = list_ranges(profile, region, progress)
     if not len(listed):
@@ -162,7 +178,7 @@ def run_ranks(options: look.RanksOptions) -> None:
     from sampling.reduction.ranks import rank_times
     from tui.text.ranks import ranks_result
 
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
         found = rank_times(profile, options.request.region, progress)
     emit(ranks_result(profile, found, options), options)
@@ -196,7 +212,7 @@ def run_difference(options: look.DifferenceOptions) -> None:
     from tui.engine.looking import found_difference
     from tui.text import difference as words
 
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         difference = found_difference(options, progress)
     difference = words.sorted_difference(difference, options.sort, reverse=options.reverse)
     result = with_selection(words.difference_result(difference, options), words.compared_parts(difference))

@@ -13,13 +13,12 @@ from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_se
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import plan_costs, study_within_budget
-from tui.engine.studies import show_progress
 from tui.options.choices import AlignBy, OutputFormat, PlanList, PlanPurpose
-from tui.options.command_line import PLAN_NAME, command_line, free_name, with_flags
-from tui.options.files import input_files
+from tui.options.command_line import command_line, with_flags
+from tui.options.files import PLAN_NAME, free_name, input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, CommandResult, emit, write_plan
-from tui.terminal.diagnostics import CheckFailedError, note, notes
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
 from tui.text.profile import plan_selection, study_selection, with_selection
 
@@ -38,8 +37,9 @@ def run_sample(options: SampleOptions) -> None:
     # In formats of rows, a row is a drawn launch.
     shows_rows = options.list is None and options.format in _ROW_FORMATS
     judged, launches = None, tuple[PlannedLaunch, ...]()
-    with show_progress(options) as progress:
-        if options.judge and options.list is None:
+    shows_errors = options.list is None and (options.details or options.format is OutputFormat.JSON)
+    with ProgressMeter(quiet=options.quiet) as progress:
+        if options.judge and shows_errors and not shows_rows:
             judged = judge_design(plan.design, options.judge, options.request.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
@@ -52,9 +52,10 @@ def run_sample(options: SampleOptions) -> None:
     else:
         # The plan is written by now: what binds it takes longer.
         costs = PlanCosts() if shows_rows else plan_costs(options, study, plan, binding=options.binding)
-        name = free_name(PLAN_NAME) if PLAN_NAME in input_files(options) else PLAN_NAME
-        following = command_line("sample", replace(options, output=name))
-        if options.output not in {None, STDOUT}:
+        if options.output in {None, STDOUT}:
+            name = free_name(PLAN_NAME) if PLAN_NAME in input_files(options) else PLAN_NAME
+            following = command_line("sample", replace(options, output=name))
+        else:
             target = usual_target(is_amd=study.profile.is_amd)
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
@@ -91,7 +92,7 @@ def run_trade_off(options: TradeOffOptions) -> None:
     planning.parse_budget(options)
     epsilons = planning.parse_epsilons(options.epsilons, options.request.epsilon, with_plan=options.binding)
     study = studies.study_as_asked(options.profiles, options)
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         points, missing = planning.traded(study, epsilons, progress)
         binding = measure_sensitivity(study, progress) if options.binding else None
     if not points:
@@ -113,7 +114,7 @@ def run_compare(options: CompareOptions) -> None:
 
     methods, workloads = planning.methods_of(options.methods), planning.list_workloads(options)
     studies.note_unused(options, methods)
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         rows, sentences, parts = compared_workloads(workloads, methods, options, progress)
     notes(sentences, quiet=options.quiet)
     without = dict.fromkeys(row.method for row in rows if not row.applicable)
@@ -132,7 +133,7 @@ def run_judge(options: JudgeOptions) -> None:
     from tui.text.simulation import judgement_blocks, judgement_warnings
 
     plan = plan_before("judge", options, "profiles")
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         judged = judge_plan(
             plan,
             studies.open_judged(plan, options, progress),

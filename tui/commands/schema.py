@@ -22,7 +22,7 @@ from sampling.projection import ProjectedKernel
 from sampling.readers.launch_parquet import ConvertedProfile
 from sampling.reduction.range_list import KernelTimeline, RangeSummary
 from sampling.reduction.ranks import RankSummary
-from sampling.reduction.selection import Selection
+from sampling.reduction.region import Selection
 from sampling.running.summary import RunState, RunSummary
 from sampling.simulators.alignment import AlignmentSummary
 from sampling.simulators.export import ExportSummary

@@ -36,7 +36,6 @@ from sampling.simulators.registry import (
 from sampling.text import counted
 from tui.charts.quantities import share
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
-from tui.engine.studies import show_progress
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
@@ -59,7 +58,7 @@ def run_export(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = plan_selection(plan)
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         tell = partial(note, quiet=options.quiet)
         choices = ExportChoices(
             shards=options.shards,
@@ -91,7 +90,7 @@ def run_export(options: ExportOptions) -> None:
 
 def run_run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
-    with show_progress(options) as meter:
+    with ProgressMeter(quiet=options.quiet) as meter:
         request = _run_request(options, meter)
         # Before notes of what it would come to.
         request.check()
@@ -187,7 +186,7 @@ def run_align(options: AlignOptions) -> None:
     """Read the plan, its profile and the trace's list, match them, show, check the share in both."""
     plan = plan_before("align", options, "trace")
     trace = read_trace_list(options.trace)
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         alignment = align(plan, trace, process=options.process, device=options.device, progress=progress)
     notes(alignment.notes, quiet=options.quiet)
     emit(with_selection(words.alignment_result(alignment, options.format), plan_selection(plan)), options)
@@ -202,7 +201,7 @@ def run_align(options: AlignOptions) -> None:
 
 def run_estimate(options: EstimateOptions) -> None:
     """Read the plan and the results, estimate, show, and write what to simulate next."""
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         estimate = estimated(options, progress)
         larger = None if options.top_up is None else missing_to_target(estimate, options, progress)
     if larger is not None and options.top_up is not None:

@@ -15,12 +15,11 @@ from sampling.estimation.configurations import (
 from sampling.estimation.speedup_summary import summarise_speedups
 from sampling.profile.names import is_rocm_name
 from tui.engine.plan_files import manifests_beside, plan_before
-from tui.engine.studies import show_progress
-from tui.options.command_line import command_line, free_name
-from tui.options.files import files_named
+from tui.options.command_line import command_line
+from tui.options.files import files_named, free_name
 from tui.options.simulate import SpeedupOptions
 from tui.output.writer import STDOUT, emit, write_plan
-from tui.terminal.diagnostics import CheckFailedError
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter
 from tui.text import speedup as words
 from tui.text.plan import export_command, usual_target
 from tui.text.profile import plan_selection, with_selection
@@ -32,7 +31,7 @@ def run_speedup(options: SpeedupOptions) -> None:
         raise OptionError("--target is a fraction between 0 and 1, not 0", remedy="give --target 0.005")
     plan = plan_before("speedup", options, "results")
     files = parse_configurations(options.results)
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         results = read_configurations(
             plan, files, source=options.source, manifests=manifests_beside(options), progress=progress
         )

@@ -26,6 +26,7 @@ from tui.engine import studies
 from tui.engine.studies import open_profile
 from tui.options.choices import TimelineBy
 from tui.options.look import DifferenceOptions, TimelineOptions, file_and_part, with_part
+from tui.terminal.diagnostics import ProgressMeter
 
 if TYPE_CHECKING:
     from sampling.difference import Difference
@@ -75,7 +76,7 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
             remedy="leave it out: launches stand in the order in which they were issued",
         )
     group = studies.chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    with studies.show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         timeline = timeline_of_group(study, group, options.request.seed, progress)
     ids = timeline.launches.id
     low, high = (None, None) if options.window is None else written_window("window", options.window)
@@ -130,7 +131,7 @@ def found_difference(
 ) -> Difference:
     """Read both profiles, or one file once, and compare them kernel by kernel.
 
-    `read`: the profiles by file that were read already, by the same columns.
+    `profiles_read`: the profiles by file that were read already, by the same columns.
 
     Raises OptionError: a part of a profile is named twice, or both are standard input.
     """

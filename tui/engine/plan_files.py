@@ -153,7 +153,7 @@ class OpenedPlan:
 def open_plan(path: str, profiles: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
     """Read a plan file and find its profile.
 
-    `given`: the profile, as the user named it; none: it is looked for.
+    `profiles`: the profile, as the user named it; none: it is looked for.
 
     Raises PlanFileError: it is no plan, or its profile is not there.
     """
@@ -246,4 +246,4 @@ def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     file_count, plan_count = counted(len(launches), "launch"), counted(plan.samples, "launch")
     reason = "topped up after a simulation" if file.simulated else "made by another version, or edited"
     difference = f"{opened.path} draws {file_count}, its options alone {plan_count}, as shown here"
-    return (f"{difference}: it was {reason}; results (o) go by it",)
+    return (f"{difference}: it was {reason}; results go by it",)

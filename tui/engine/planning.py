@@ -18,10 +18,11 @@ from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.text import why_no_number
 from tui.engine import studies
-from tui.engine.studies import feature_file, show_progress
+from tui.engine.studies import feature_file
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
 from tui.options.shared import BudgetOptions, SlowdownOptions
+from tui.terminal.diagnostics import ProgressMeter
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
@@ -52,7 +53,7 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     study = studies.study_as_asked(profiles, options)
     if budget is None:
         return study
-    with show_progress(options) as progress:
+    with ProgressMeter(quiet=options.quiet) as progress:
         return studies.with_flags_in_findings(sensitivity.study_within(study, budget, progress))
 
 
@@ -61,7 +62,7 @@ def study_that_fits(
 ) -> tuple[Study, SimulationHours]:
     """Return the study with the smallest epsilon that the budget allows, and what its plan takes.
 
-    `read`: of the same launches by the same method.
+    `study`: of the same launches by the same method.
 
     Raises BudgetError: none fits it; OptionError: see `parse_budget` and `study_within`.
     """
@@ -75,7 +76,7 @@ def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, bin
     """Return what the options ask to be said of a plan, drawn where that takes it, and perhaps what binds."""
     relaxations = None
     if binding:
-        with show_progress(options) as progress:
+        with ProgressMeter(quiet=options.quiet) as progress:
             relaxations = sensitivity.measure_sensitivity(study, progress)
     return PlanCosts(
         relaxations, options.slowdown, estimate_hours(options, study, plan), parse_budget(options)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +22,10 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import choose_kernel
 from sampling.splitting.tree import Overrides
+from tui.options.choices import OutputFormat
 from tui.options.command_line import findings_with_flags, with_flags
 from tui.options.plan import JudgeOptions, SampleOptions
-from tui.options.shared import OutputOptions, PlanningOptions, RegionOptions
+from tui.options.shared import PlanningOptions, RegionOptions
 from tui.terminal.diagnostics import ProgressMeter, note, notes
 
 if TYPE_CHECKING:
@@ -134,16 +134,6 @@ def _note_unused_cost(studied: Study, *, quiet: bool) -> None:
 # -- reading and studying -----------------------------------------------------------------------------------
 
 
-@contextmanager
-def show_progress(options: OutputOptions) -> Iterator[ProgressMeter]:
-    """Show the engine's progress on stderr for as long as the work lasts."""
-    meter = ProgressMeter(quiet=options.quiet)
-    try:
-        yield meter
-    finally:
-        meter.close()
-
-
 def open_profile(
     paths: tuple[str, ...],
     options: RegionOptions | JudgeOptions,
@@ -197,7 +187,7 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
     note_unused(options, [typed_request.method])
     reports: list[JoinReport] = []
     try:
-        with show_progress(options) as progress:
+        with ProgressMeter(quiet=options.quiet) as progress:
             profile = open_profile(profiles, options, progress)
             if isinstance(options, SampleOptions) and options.output is not None:
                 hash_beside(profile.files)
@@ -219,8 +209,11 @@ def survey_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Surv
         if name not in {*looked_at, "method"} and getattr(request, name) != getattr(unset, name)
     ]
     notes((f"{flag}: not used without --plan" for flag in unused), quiet=options.quiet)
-    with show_progress(options) as progress:
-        return survey_profile(open_profile(profiles, options, progress), request, progress)
+    with ProgressMeter(quiet=options.quiet) as progress:
+        profile = open_profile(profiles, options, progress)
+        # Only JSON has their codes.
+        with_findings = options.format is OutputFormat.JSON
+        return survey_profile(profile, request, progress, with_findings=with_findings)
 
 
 def with_flags_in_findings(studied: Study) -> Study:

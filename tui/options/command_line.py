@@ -6,8 +6,6 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
-from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from sampling.errors import OptionError, SamplingError
@@ -203,13 +201,3 @@ def _words(option: Field[Any], value: Any) -> Iterator[str]:
         text = typed_value(value)
         long = next((flag for flag in flags if flag.startswith("--")), None)
         yield from (flags[0], text) if long is None or not text.startswith("-") else flag_words(long, text)
-
-
-PLAN_NAME = "plan.json"
-
-
-def free_name(name: str) -> str:
-    """Return an unused name in the current folder: this one, or with a number before its suffix."""
-    path = Path(name)
-    names = chain([name], (str(path.with_stem(f"{path.stem}-{number}")) for number in count(2)))
-    return next(unused for unused in names if not Path(unused).exists())

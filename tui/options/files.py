@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from enum import Enum
-from itertools import takewhile
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def _bundled(name: str) -> Path:
 _being_read: list[str] = []
 
 
-# What names a file to read: FILE itself, [NAME=]FILE, FILE[@RANGE]. `tui.options.field` knows them by name.
+# What names a file to read: FILE itself, [NAME=]FILE, FILE[@RANGE]. `tui.options.shared` knows them by name.
 InputFile = str
 FeatureFile = str
 PartOfFile = str
@@ -372,3 +372,13 @@ def last_completed(text: str) -> tuple[str, list[str]]:
     completion, names = completed(path)
     escaped = re.sub(r"([\s'\"\\])", r"\\\1", label + equals + completion)
     return text[: len(text) - len(word)] + escaped, names
+
+
+PLAN_NAME = "plan.json"
+
+
+def free_name(name: str) -> str:
+    """Return an unused name in the current folder: this one, or with a number before its suffix."""
+    path = Path(name)
+    names = chain([name], (str(path.with_stem(f"{path.stem}-{number}")) for number in count(2)))
+    return next(unused for unused in names if not Path(unused).exists())

@@ -9,10 +9,17 @@ from typing import TypeVar
 
 from sampling.errors import OptionError
 from sampling.plan.request import PlanRequest
-from tui.options import field, shared
+from tui.options import shared
 from tui.options.choices import DifferenceSort, GroupSort, RangeSort, TimelineBy
-from tui.options.field import (
+from tui.options.files import InputFile, PartOfFile, Product
+from tui.options.shared import (
     MOST_COLUMNS,
+    OUTPUT_PANEL,
+    BudgetOptions,
+    MethodOptions,
+    PlanningOptions,
+    ProfileOptions,
+    SlowdownOptions,
     argument,
     height_option,
     option,
@@ -20,8 +27,6 @@ from tui.options.field import (
     request_field,
     width_option,
 )
-from tui.options.files import InputFile, PartOfFile, Product
-from tui.options.shared import BudgetOptions, MethodOptions, PlanningOptions, ProfileOptions, SlowdownOptions
 from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
 
@@ -111,7 +116,7 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     svg: str | None = option(
         "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
         "A .md report then shows these files.",
-        panel=field.OUTPUT_PANEL,
+        panel=OUTPUT_PANEL,
         metavar="FOLDER",
         product=Product.FOLDER,
     )

@@ -5,9 +5,19 @@ from __future__ import annotations
 from sampling.plan.request import Part
 from tui.options import shared
 from tui.options.choices import AlignBy, CompareSort, ErrorMean, PlanList, PlanPurpose
-from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import InputFile, Product
-from tui.options.shared import BudgetOptions, OutputOptions, PlanningOptions, ProfileOptions, SlowdownOptions
+from tui.options.shared import (
+    BudgetOptions,
+    OutputOptions,
+    PlanningOptions,
+    ProfileOptions,
+    SlowdownOptions,
+    argument,
+    height_option,
+    option,
+    output_option,
+    width_option,
+)
 
 
 class SampleOptions(BudgetOptions, ProfileOptions):

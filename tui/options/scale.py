@@ -8,10 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from sampling.errors import OptionError
 from sampling.text import NumberKind
 from scalemodel.measurements import MpkiUnit, Scaling, TraceFormat
-from tui.options import field
-from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
-from tui.options.shared import OutputOptions, Texts, WindowOptions
+from tui.options.shared import (
+    OUTPUT_PANEL,
+    OutputOptions,
+    Texts,
+    WindowOptions,
+    argument,
+    height_option,
+    option,
+    output_option,
+    width_option,
+)
 
 _GIVEN = "What was measured"
 _RULES = "How to predict"
@@ -31,8 +39,8 @@ class ScaleOptions(OutputOptions):
         "Of the intervals: 0.8, 0.9 or 0.95.", default=0.9, panel=_RULES, metavar="LEVEL"
     )
     assume_f_mem: bool = option("Assume f_mem 0.5 where it is needed and not known.", panel=_RULES)
-    width: int | None = width_option("Columns.", panel=field.OUTPUT_PANEL)
-    height: int | None = height_option("Rows of the chart.", panel=field.OUTPUT_PANEL)
+    width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
+    height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
 
 
 class ScalePredictOptions(ScaleOptions, panel=_GIVEN):
@@ -54,7 +62,7 @@ class ScalePredictOptions(ScaleOptions, panel=_GIVEN):
     plan: InputFile | None = option(
         "With --run: the plan whose drawn launches the runs are of.", metavar="PLAN"
     )
-    kernels: bool = option("With --run: a row a kernel, with what limits it.", panel=field.OUTPUT_PANEL)
+    kernels: bool = option("With --run: a row a kernel, with what limits it.", panel=OUTPUT_PANEL)
     benchmark: str | None = option("Only this one of a CSV, drawn.", "-b", metavar="NAME")
     ipc: Texts = option("IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
     mpki: Texts = option("MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE")
@@ -150,7 +158,7 @@ class ScaleMrcOptions(OutputOptions):
         "--from",
         panel=_TRACE,
     )
-    width: int | None = width_option("Columns.", panel=field.OUTPUT_PANEL)
+    width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
 
 
 # -- what is typed after the options ----------------------------------------------------------------------

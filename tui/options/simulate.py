@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from sampling.text import NumberKind
-from tui.options.field import argument, height_option, option, output_option, width_option
 from tui.options.files import FeatureFile, InputFile, Product
-from tui.options.shared import DETAILS, OutputOptions, Texts
+from tui.options.shared import (
+    DETAILS,
+    OutputOptions,
+    Texts,
+    argument,
+    height_option,
+    option,
+    output_option,
+    width_option,
+)
 
 RESULTS_PANEL = "Results"
 InputFiles = tuple[InputFile, ...]

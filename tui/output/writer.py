@@ -30,6 +30,7 @@ STDOUT = "-"
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
 Row = Mapping[str, Any]
+Rows = Sequence[Struct | Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,12 @@ class CommandResult:
     """What a command came to, for every format."""
 
     command: str
-    #: For JSON; a record, or a list of them where rows are listed.
-    results: Struct | Row | Sequence[Struct | Row]
+    #: For JSON; a record, or a list of them where rows are listed; or what makes them, for data alone.
+    results: Struct | Row | Rows | Callable[[], Struct]
     #: What people are told, on a terminal and as Markdown.
     blocks: Callable[[Canvas], Iterable[Block]]
     #: For csv and jsonl; the results themselves if None.
-    rows: Sequence[Struct | Row] | None = None
+    rows: Rows | Callable[[], Rows] | None = None
     #: Codes or sentences a script should see.
     warnings: tuple[str, ...] = ()
     #: Which launches the results are of, for JSON; None where they are of all.
@@ -130,7 +131,7 @@ def _text(
             seed=options.request.seed,
             selection=UNSET if result.selection is None else result.selection,
             warnings=tuple(map(str, result.warnings)),
-            results=result.results,
+            results=result.results() if callable(result.results) else result.results,
         )
         return json_text(to_builtins(document)) + "\n"
     if options.format is OutputFormat.TABLE:
@@ -146,6 +147,7 @@ def _text(
         with ascii_within(options.ascii):
             return result.page() + "\n"
     results = result.results if result.rows is None else result.rows
+    results = results() if callable(results) else results
     rows = to_builtins(list(results) if isinstance(results, Sequence) else [results])
     if options.format is OutputFormat.JSONL:
         return "".join(f"{json_text(row, indent=None)}\n" for row in rows)

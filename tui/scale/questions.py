@@ -128,14 +128,7 @@ def open_questions(files: Sequence[str], tell: Tell | None = None) -> tuple[Open
 
     Raises ProfileError: a file cannot be read, or a value in it is wrong.
     """
-    from scalemodel.runs import (
-        default_targets,
-        find_logs,
-        group_programs,
-        is_run,
-        measure_runs,
-        read_run,
-    )
+    from scalemodel.runs import default_targets, find_logs, group_programs, is_run, measure_runs, read_run
 
     opened: list[OpenQuestion] = []
     logs: list[str] = []

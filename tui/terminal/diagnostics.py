@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import Self
 
 from sampling import errors
 from tui.terminal.printable import printable
@@ -87,6 +88,12 @@ class ProgressMeter:
         self.is_shown = not quiet and sys.stderr.isatty()
         self._last = time.monotonic() + _SHOWN_AFTER_SECONDS
         self._written = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __call__(self, count: int, total: int, activity: str) -> None:
         """Take a report of the engine."""

@@ -15,7 +15,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.difference import Cause, Difference, KernelDifference, MatchedKernel, Status
 from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations
 from sampling.reduction import GroupBy
-from sampling.reduction.selection import Selection, region_selection
+from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si, signed_duration
@@ -39,12 +39,7 @@ _CAUSES = {
 }
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 #: The columns of a kernel's two sides, by their names in JSON.
-_FLAT = {
-    "launches": "launches_{}",
-    "total_ns": "total_{}_ns",
-    "mean_ns": "mean_{}_ns",
-    "share": "share_{}",
-}
+_FLAT = {"launches": "launches_{}", "total_ns": "total_{}_ns", "mean_ns": "mean_{}_ns", "share": "share_{}"}
 
 
 def difference_result(
@@ -211,10 +206,8 @@ def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
 
 def total_words(difference: Difference) -> str:
     """Return how the total changed: its ratio, that one's interval if it has one, and by how much."""
-    ratio_, ends = (
-        UNKNOWN if difference.ratio is None else _ratio(difference.ratio),
-        difference.total_interval,
-    )
+    ratio_ = UNKNOWN if difference.ratio is None else _ratio(difference.ratio)
+    ends = difference.total_interval
     interval = f"{_interval(*ends)}, " if ends else ""
     return f"{ratio_} ({interval}{signed_duration(difference.total_after_ns - difference.total_before_ns)})"
 
@@ -224,12 +217,10 @@ def figure_columns(difference: Difference, limit: int | None) -> list[Column]:
 
     They are change, before, after, launches, the ratio of means and its interval.
     """
-    before, after, ratios, kernels = (
-        difference.before,
-        difference.after,
-        difference.ratios,
-        difference.kernels[:limit],
-    )
+    before = difference.before
+    after = difference.after
+    ratios = difference.ratios
+    kernels = difference.kernels[:limit]
 
     def totals(side: Durations) -> list[str]:
         figures = zip(side.total_ns[:limit].tolist(), side.launches.tolist(), strict=False)

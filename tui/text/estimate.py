@@ -1,4 +1,7 @@
-"""Totals from a simulator's results, in every form."""
+"""Totals from a simulator's results, in every form, and what their intervals rest on.
+
+That is what was assumed when the plan was made, and what the results show of it.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +11,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
-from sampling.estimation.interval import WITHOUT_RESULT, Estimate
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
 from sampling.estimation.ratio import Ratio
-from sampling.estimation.summary import (
-    EstimateSummary,
-    compare_groups,
-    own_reads,
-    summarise_estimate,
-)
+from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_rocm_name
-from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.grouping import is_pool_key
 from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.registry import warm_caches
+from sampling.strata.strata import starting_spreads
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, share, signed_duration
 from tui.charts.quantities import ratio as ratio_text
-from tui.options.command_line import command_line, free_name
+from tui.options.command_line import command_line
+from tui.options.files import free_name
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, shortened
-from tui.text.assumption import basis_lines, detail_lines, narrower, refuted
 from tui.text.labels import Place, group_places, key_parts, label_kernels, place_lines
 from tui.text.plan import export_command, launch_figures, sure_words, usual_target
 
@@ -45,6 +44,11 @@ if TYPE_CHECKING:
 _BEGAN = {"cold": "cold", "own": "with their own reads in L2"}
 #: Of totals that are not of the whole run.
 _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
+# How much of an interval is assumption, from which share on.
+_AMOUNTS = ((0.9, "Nearly all"), (0.6, "Most"), (0.4, "Half"), (0.1, "Part"), (0.0, "Hardly any"))
+_HALF = 0.4
+# From this share of the declared variance on, next to all strata were simulated twice.
+_NEXT_TO_ALL = 0.9
 
 
 # The answer.
@@ -57,12 +61,15 @@ def estimate_result(
 
     `following`: the command to type next; "" for none, None for that of an estimate.
     """
-    summary = summarise_with_options(estimate, larger, options)
+
+    def summary() -> EstimateSummary:
+        return summarise_with_options(estimate, larger, options)
+
     return CommandResult(
         "estimate",
         summary,
         blocks=lambda _: estimate_blocks(estimate, larger, options, following),
-        rows=estimate_rows(summary, options),
+        rows=lambda: estimate_rows(summary(), options),
         warnings=(*refuted(estimate), *estimate.notes),
     )
 
@@ -231,7 +238,7 @@ def cache_lines(estimate: PlanEstimate) -> Iterator[str]:
             before = math.sqrt(max(0.0, half_width**2 - parts.cold_check**2))
             words += f", which widens the interval from {share(before)} to {share(half_width)}"
         yield words
-    if (bracket := own_reads(estimate)) is not None:
+    if (bracket := estimate.own_reads) is not None:
         lower = f"{bracket.own:,.0f}, with L2 filled by what launches read themselves"
         interval = f"{bracket.low:,.0f} to {bracket.high:,.0f} with both intervals"
         yield f"the whole run's {main.metric} lie between {lower}, and {main.total:,.0f}: {interval}"
@@ -313,6 +320,85 @@ def ratio_words(hardware: HardwareComparison) -> str:
 
 def _longer_words(times: float) -> str:
     return f"{share(abs(times - 1))} {'longer' if times >= 1 else 'shorter'}"
+
+
+# What the interval rests on.
+
+
+def basis_lines(estimate: PlanEstimate) -> Iterator[str]:
+    """Yield what the interval consists of, and what the results say of how cycles vary."""
+    parts, spread = estimate.parts, estimate.main.seen
+    if parts is not None:
+        shares = [
+            f"{kind.replace('_', ' ')} {'unknown' if width is None else share(width)}"
+            for kind, width in structs.asdict(parts).items()
+            if width != 0
+        ]
+        yield f"  parts of that: {', '.join(shares)}"
+    if spread is not None:
+        yield _assumption(estimate, spread)
+    yield from refuted(estimate)
+
+
+def _assumption(estimate: PlanEstimate, spread: SeenSpread) -> str:
+    """Return how much of the interval is assumption and why, and how much cycles varied beside it."""
+    interval = "this interval" if estimate.parts is None else "the part of sampling"
+    if not spread.degrees_of_freedom:
+        sentence = f"All of {interval} is assumption: no stratum was simulated twice."
+        target = narrower(estimate)
+        is_more = target is not None and estimate.caches.is_of_whole_run
+        return f"{sentence} `--target {target:g}` simulates more and checks it." if is_more else sentence
+    amount = next(amount for share_from, amount in _AMOUNTS if spread.declared_share >= share_from)
+    is_much, subject = spread.declared_share >= _HALF, "Those that were"
+    reason = "few strata were simulated twice" if is_much else "not every stratum was simulated twice"
+    if spread.share >= _NEXT_TO_ALL:
+        reason, subject = "strata were simulated often", "They"
+        if is_much:
+            reason, subject = "few launches of each stratum were simulated", "Those"
+    sentence = f"{amount} of {interval} is assumption: {reason}."
+    return sentence if spread.exceeds else f"{sentence} {subject} varied {_as_assumed(spread)}."
+
+
+def _as_assumed(spread: SeenSpread) -> str:
+    """Return how much cycles varied where that was seen, beside what was assumed."""
+    times = math.sqrt(spread.variance_ratio)
+    if times < 0.01:
+        return "hardly at all"
+    figure = f"{times:.2g}"
+    return "as much as assumed" if figure == "1" else f"{figure} times as much as assumed"
+
+
+def refuted(estimate: PlanEstimate) -> Iterator[str]:
+    """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
+    spread, declared = estimate.main.seen, starting_spreads(estimate.plan.options.target)[0]
+    if spread is not None and spread.exceeds:
+        times = math.sqrt(spread.variance_ratio)
+        yield (
+            f"{estimate.main.metric} vary {times:.2g} times as much as declared, more than chance explains: "
+            f"plan again with --noise-floor {min(times * declared, 0.99):.2g}"
+        )
+
+
+def detail_lines(estimate: PlanEstimate) -> Iterator[str]:
+    """Yield the same in figures, and what the interval covers."""
+    main, spread = estimate.main, estimate.main.seen
+    if spread is not None and spread.degrees_of_freedom:
+        ratio = math.sqrt(spread.variance_ratio)
+        times = f"{ratio:.2g}" if ratio >= 0.01 else "less than 0.01"
+        yield (
+            f"Of the variance {share(spread.share)} was seen at least twice, in "
+            f"{spread.degrees_of_freedom:.1f} degrees of freedom; there, {main.metric} vary {times} times "
+            "as much as declared. "
+            f"{share(spread.declared_share)} of the interval rests on what was declared."
+        )
+    if (freedom := main.degrees_of_freedom) is not None and not math.isinf(freedom):
+        yield f"the interval has {freedom:.1f} degrees of freedom"
+    yield from estimate.notes
+
+
+def narrower(estimate: PlanEstimate) -> float | None:
+    """Return the first of a few targets that the total does not meet; None where it meets them all."""
+    return next((step for step in (0.03, 0.02, 0.01, 0.005) if not estimate.main.is_within(step)), None)
 
 
 # By kernel group.

@@ -61,10 +61,10 @@ def study_places(study: Survey) -> dict[Place, str]:
 
 def devices_named(study: Survey) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
+    if not (places := study_places(study)):
+        return []
     models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(study)}
-    return place_lines(
-        {place: name for place, name in study_places(study).items() if place in models}, models
-    )
+    return place_lines({place: name for place, name in places.items() if place in models}, models)
 
 
 def group_columns(rank: str, key: str) -> list[Column]:
@@ -85,9 +85,9 @@ class GroupList(NamedTuple):
 def list_groups(
     study: Survey, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
 ) -> GroupList:
-    """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
+    """Return the groups whose key contains `text`, in any case, sorted; equal ones by rank.
 
-    `most`: list no more than this. `reverse`: the smallest first, or the last name.
+    `limit`: list no more than this. `reverse`: the smallest first, or the last name.
     """
     groups, statistics = study.counts.groups, study.groups
     # Groups that are pooled have no strata and launches of their own and stand last.

@@ -13,7 +13,8 @@ from sampling.methods.registry import method_names
 from sampling.parallel import Progress
 from sampling.plan.comparison import MEAN_OF, ComparedMethod, MethodComparison, list_means
 from sampling.readers.registry import refuse_unused_columns
-from sampling.reduction.selection import Selection, counts_selection
+from sampling.reduction.duration_counts import counts_selection
+from sampling.reduction.region import Selection
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter

@@ -33,19 +33,13 @@ from sampling.plan.sensitivity import (
 from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
-from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.grouping import is_pool_key
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES, SIMILAR_SPREAD
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
 from tui.options.choices import PlanList
-from tui.options.command_line import (
-    PLAN_NAME,
-    command_line,
-    flags_of_parameters,
-    free_name,
-    options_of,
-    with_flags,
-)
+from tui.options.command_line import command_line, flags_of_parameters, options_of, with_flags
+from tui.options.files import PLAN_NAME, free_name
 from tui.options.look import TreeOptions
 from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
@@ -314,7 +308,7 @@ def plan_result(
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
     return CommandResult(
         "sample",
-        summarise_plan(study, plan, judgement, costs, promise_words(plan.design)),
+        lambda: summarise_plan(study, plan, judgement, costs, promise_words(plan.design)),
         rows=launches,
         blocks=lambda _: (
             *plan_blocks(study, plan, costs, judgement, details=details, is_for_speedups=is_for_speedups),
@@ -347,10 +341,8 @@ def plan_blocks(
         yield speedup_sentence(design.promise)
     if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:
         # A simulator sees another speedup than that of time on the GPU.
-        words, speedup = (
-            f"A simulator rather takes {_share_of_cost(plan, plan.cost)}",
-            ratio(1 / plan.cost_share),
-        )
+        words = f"A simulator rather takes {_share_of_cost(plan, plan.cost)}"
+        speedup = ratio(1 / plan.cost_share)
         offer = " (--cost instructions plans by them)" if design.method == DEFAULT_METHOD else ""
         yield f"{words}: speedup {speedup}{offer}."
     yield from hours_lines(design, costs)

@@ -12,8 +12,8 @@ from sampling.plan.findings import Finding
 from sampling.plan.overview import ProfileInfo, busy_shares, device_name, device_uses, kind_shares
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study, Survey
-from sampling.reduction.duration_counts import MOST
-from sampling.reduction.selection import Selection, counts_selection, region_selection
+from sampling.reduction.duration_counts import MOST, counts_selection
+from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sampling.profile.profile import Profile
+from sampling.reduction.duration_counts import counts_selection
 from sampling.reduction.ranks import RankTime, RankTimes, summarise_ranks
-from sampling.reduction.selection import counts_selection
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.options.command_line import command_line, options_of

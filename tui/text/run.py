@@ -12,7 +12,7 @@ from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
 from sampling.running.job import Job
 from sampling.running.request import RunProgress, RunRequest, RunResult
-from sampling.running.summary import assumed_group, run_state, summarise_run
+from sampling.running.summary import RunSummary, assumed_group, run_state, summarise_run
 from sampling.simulators.export import ExportSummary, Simulated
 from sampling.text import counted
 from tui.charts.quantities import hours, ratio, share
@@ -20,11 +20,12 @@ from tui.options.simulate import EstimateOptions, ExportOptions
 from tui.output.blocks import Block, CommandLine, Preformatted
 from tui.output.writer import CommandResult
 from tui.terminal.printable import shortened
-from tui.text.assumption import narrower, refuted
 from tui.text.estimate import (
     estimate_blocks,
     estimate_rows,
     missing_text,
+    narrower,
+    refuted,
     summarise_with_options,
     total_head,
     warm_export,
@@ -137,12 +138,14 @@ def run_result(ran: RunResult, request: RunRequest, options: EstimateOptions, co
         behind = 2 if total_head(estimate, estimate.main) and not estimate.main.is_incomplete else 1
         yield from (*lines[:behind], *given_up, *lines[behind:], *blocks_below)
 
-    summary = summarise_run(summarise_with_options(estimate, None, options), state)
+    def summary() -> RunSummary:
+        return summarise_run(summarise_with_options(estimate, None, options), state)
+
     return CommandResult(
         "run",
         summary,
         blocks=lambda _: blocks(),
-        rows=estimate_rows(summary, options),
+        rows=lambda: estimate_rows(summary(), options),
         warnings=(*refuted(estimate), *estimate.notes),
     )
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.profile.profile import Profile
+from sampling.reduction.duration_counts import counts_selection
 from sampling.reduction.range_list import RangeList, RangeSummary, summarise_ranges
-from sampling.reduction.selection import counts_selection
 from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins, list_bins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put

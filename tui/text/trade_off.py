@@ -59,11 +59,9 @@ def trade_off_result(study: Study, curve: TradeOff, options: TradeOffOptions) ->
 
     What binds the plan itself stands in its row.
     """
-    total_ns, relaxations, slowdown = (
-        study.counts.total_duration_ns,
-        curve.costs.binding,
-        curve.costs.slowdown,
-    )
+    total_ns = study.counts.total_duration_ns
+    relaxations = curve.costs.binding
+    slowdown = curve.costs.slowdown
     words, binding = "", relaxed_options(total_ns, curve.costs)
     if relaxations is not None:
         words = binding_text(relaxations, study.design, total_ns, slowdown)

@@ -21,7 +21,7 @@ from sampling.estimation.hardware import (
     with_clock,
 )
 from sampling.estimation.summary import compare_groups, summarise_estimate
-from sampling.estimation.total import ErrorParts, PlanEstimate, estimate_plan
+from sampling.estimation.total import IntervalParts, PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.results import SimulatedLaunches
 from tests.small_plans import options_of, plan_of_strata, stratum
@@ -114,7 +114,7 @@ def test_there_is_nothing_to_compare() -> None:
     assert not any(group.hardware for group in compare_groups(simulated(of_simulator)))
     assert compare_with_hardware(simulated(of_simulator)) is None
     # What never ran is in the total as another kernel behaves, and its recorded time is not.
-    assumed = replace(simulated(plan), parts=ErrorParts(0.01, 0.0, 0.0, 0.0, 0.1))
+    assumed = replace(simulated(plan), parts=IntervalParts(0.01, 0.0, 0.0, 0.0, 0.1))
     assert compare_with_hardware(assumed) is None
 
 

@@ -26,7 +26,7 @@ from sampling.estimation.total import (
 )
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.plan_groups import POOL_NAME
+from sampling.reduction.grouping import POOL_NAME
 from sampling.simulators.results import SimulatedLaunches
 
 Written = Callable[..., PlanFile]

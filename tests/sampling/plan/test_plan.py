@@ -18,8 +18,7 @@ from sampling.plan.plan_file import read_overrides, read_plan
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.plan_groups import is_pool_key
+from sampling.reduction.grouping import Grouping, is_pool_key
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
 from tests.small_plans import UNPOOLED, plan_of_profile

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.grouping import Grouping, KernelGroup, choose_kernel
-from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled
+from sampling.reduction.grouping import Grouping, KernelGroup, choose_kernel, is_pool_key, pool_key
+from sampling.reduction.plan_groups import PlanGroups, pooled
 from tests.drawing import in_ascii
 from tui.text.labels import KernelLabels, place_names
 
@@ -129,6 +129,10 @@ ANY_GROUPS = st.lists(
 
 @settings(max_examples=40)
 @given(ANY_GROUPS, st.sampled_from([None, 28, 32, 48, 64]), st.booleans())
+# The number that tells two labels apart stands before grid and device.
+@example(
+    groups=[group(NAMES[0], 8, 64, 1), *(group(name, 16) for name in NAMES[3:6:2])], room=28, ascii_only=True
+)
 def test_a_shown_label_finds_its_group_or_says_that_it_fits_others(
     groups: list[KernelGroup], room: int | None, ascii_only: bool
 ) -> None:
