@@ -245,44 +245,32 @@ def slower_text(speedups: PlanSpeedups, allowed: float) -> str:
 
 def configuration_listing(speedups: PlanSpeedups) -> Listing:
     """Return a row a configuration, or a pair of them, with a bar of its speedup."""
-    base = speedups.base
-    pairs = [speedup for speedup in speedups.speedups if speedup.base != base.name]
-    totals = {name: configuration.estimate.main.total for name, configuration in speedups.by_name.items()}
-    rows: list[Speedup | None] = [None, *speedups.speedups]
-    labels = [
-        base.name if speedup is None else f"{speedup.name} over {speedup.base}" if pairs else speedup.name
-        for speedup in rows
-    ]
-    axis = ratio_axis(
-        [value for speedup in speedups.speedups for value in (speedup.ratio, speedup.low, speedup.high)]
-    )
+    base, contrasts = speedups.base, speedups.speedups
+    are_pairs = any(speedup.base != base.name for speedup in contrasts)
+    labels = [_pair_name(speedup) if are_pairs else speedup.name for speedup in contrasts]
+    totals = [speedups.by_name[speedup.name].estimate.main.total for speedup in contrasts]
+    rows = [(1.0, 1.0, 1.0), *((speedup.ratio, speedup.low, speedup.high) for speedup in contrasts)]
+    axis = ratio_axis([value for row in rows for value in row])
 
     def bar(row: int, room: int) -> str:
-        speedup = rows[row]
-        return whisker_row(
-            *((1.0,) * 3 if speedup is None else (speedup.ratio, speedup.low, speedup.high)), axis, room
-        )
+        return whisker_row(*rows[row], axis, room)
 
     figures = [
-        names("configuration", labels),
-        Column(
-            "cycles", [_cycles(totals[base.name if speedup is None else speedup.name]) for speedup in rows]
-        ),
-        Column("speedup", ["1" if speedup is None else _ratio(speedup.ratio) for speedup in rows]),
-        Column("interval", ["" if speedup is None else _interval(speedup) for speedup in rows]),
-        Column(
-            "verdict",
-            ["base" if speedup is None else _verdict(speedups, speedup) for speedup in rows],
-            to_right=False,
-        ),
+        names("configuration", [base.name, *labels]),
+        Column("cycles", [_cycles(total) for total in (base.estimate.main.total, *totals)]),
+        Column("speedup", ["1", *(_ratio(speedup.ratio) for speedup in contrasts)]),
+        Column("interval", ["", *map(_interval, contrasts)]),
+        Column("verdict", ["base", *(_verdict(speedups, speedup) for speedup in contrasts)], to_right=False),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(rows))]
     return Listing(figures, axis_words(axis), bar, ("cycles",), full_labels=pages)
 
 
-def _verdict(speedups: PlanSpeedups, speedup: Speedup | None) -> str:
-    if speedup is None:
-        return "base"
+def _pair_name(speedup: Speedup) -> str:
+    return f"{speedup.name} over {speedup.base}"
+
+
+def _verdict(speedups: PlanSpeedups, speedup: Speedup) -> str:
     if speedups.likeness(speedup) is Likeness.SAME_FILES:
         return "same files"
     verdict = speedups.verdict(speedup)
