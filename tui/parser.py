@@ -125,7 +125,8 @@ def _callback(command: Command) -> Callable[..., None]:
     for option in fields(command.options):
         if option.metadata.get("request"):
             parameters += [
-                _asked(name, getattr(option.default, name)) for name in command.options.request_names
+                _asked(name, getattr(option.default, name), command.options.request_help.get(name))
+                for name in command.options.request_names
             ]
         else:
             parameters.append(_parameter(option, hints[option.name]))
@@ -198,10 +199,11 @@ def _parameter(option: Field[Any], hint: Any) -> Parameter:
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _asked(name: str, unset: Any) -> Parameter:
+def _asked(name: str, unset: Any, text: str | None) -> Parameter:
     """Return the parameter of an option of a plan's request; a number is read as the request reads it.
 
     `unset`: its value where it is not typed. A flag is typed or not, whatever it then stands for.
+    `text`: its help; the option's own if None.
     """
     about, kind = request.option(name), request.value_type(name)
     is_number = bool({int, float} & {kind, *get_args(kind)}) and not request.is_repeated(name)
@@ -210,7 +212,7 @@ def _asked(name: str, unset: Any) -> Parameter:
         kind, default = list[str], list(unset)
     declared = typer.Option(
         *request.flags(name),
-        help=about.help,
+        help=text or about.help,
         metavar=about.metavar or (("N" if kind is int else "X") if is_number else None),
         parser=partial(_number, name) if is_number else None,
         case_sensitive=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from sampling.errors import OptionError
 from sampling.plan.request import PlanRequest
@@ -91,6 +91,7 @@ class TimelineOptions(MethodOptions, ProfileOptions):
 class TreeOptions(PlanningOptions, ProfileOptions, asks=["method", "overrides"]):
     kernel: str | None = shared.KERNEL
     request: PlanRequest = request_field(PlanRequest(method="root"))
+    request_help: ClassVar[dict[str, str]] = {"method": "Whose rule grows the tree."}
     max_depth: int | None = option("Draw no deeper than this.", least=0)
     decisions: int | None = option("Only the first N decisions; the next is proposed.", least=0)
     node: str | None = option("Show this node: root, or L or R a step.", metavar="PATH")

@@ -90,6 +90,8 @@ class CommandOptions:
 
     #: The options of a `PlanRequest` that the command offers, in its order.
     request_names: ClassVar[tuple[str, ...]] = ()
+    #: Their help, of those that mean something more special to the command.
+    request_help: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls, panel: str = "Options", asks: Collection[str | Part] = ()) -> None:
         offered = {name for above in cls.__bases__ for name in getattr(above, "request_names", ())}
