@@ -25,7 +25,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.interval import Interval, Moments, interval
-from sampling.estimation.top_up import sizes_for
+from sampling.estimation.sizes import sizes_for
 from sampling.plan.design import make_design
 from sampling.readers.columns import column_map
 from sampling.readers.input_file import ReadOptions

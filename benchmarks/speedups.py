@@ -2,7 +2,7 @@
 
 Every launch of a program was simulated on every configuration, so the true speedups are known. A plan is
 made from another run's durations, launches are drawn many times, and the interval of each pair of
-configurations is compared with the truth; "before" is the interval of a ratio of two metrics, as it was.
+configurations is compared with the truth.
 "all" is how often the intervals of all configurations against the first hold at once.
 
     python benchmarks/speedups.py RUNS --draws 300
@@ -22,7 +22,7 @@ import numpy as np
 from intervals import Population, population
 
 from sampling.arrays import FloatArray
-from sampling.estimation.interval import CYCLES, OTHER_CYCLES, Sample, ratio_of_totals
+from sampling.estimation.interval import Sample
 from sampling.estimation.speedup import Verdict, adjust_together, speedup
 from sampling.reduction import GroupBy
 from sampling.strata.target import Target
@@ -91,7 +91,7 @@ def cell(study: Study, folder: Path, group_by: GroupBy, least: int, draws: int) 
     pairs = list(combinations(range(len(names)), 2))
     truth = np.array([cycles[:, a].sum() / cycles[:, b].sum() for a, b in pairs])
     against = range(len(names) - 1)
-    held, wide, error, wrong, before, before_wide, together = ([] for _ in range(7))
+    held, wide, error, wrong, together = ([] for _ in range(5))
     rng = np.random.default_rng(0)
     for _ in range(draws):
         sample = drawn(plan, cycles, rng, names)
@@ -108,12 +108,6 @@ def cell(study: Study, folder: Path, group_by: GroupBy, least: int, draws: int) 
         wrong.append(is_wrong)
         all_of = adjust_together(sample, found[: len(against)], CONFIDENCE, rng)
         together.append(all(one.low <= t <= one.high for one, t in zip(all_of, truth, strict=False)))
-        for a, b in pairs:
-            two = drawn_pair(sample, a, b)
-            old = ratio_of_totals(two, "speedup", CYCLES, OTHER_CYCLES, CONFIDENCE)
-            t = cycles[:, a].sum() / cycles[:, b].sum()
-            before.append((old.low or 0) <= t <= (old.high or np.inf))
-            before_wide.append(((old.high or 0) - (old.low or 0)) / 2 / (old.ratio or 1))
     figures = (
         f"{int(plan.samples.sum()):4d} of {len(plan.x):4d}",
         f"{100 * np.mean(wide):6.2f} %",
@@ -122,25 +116,8 @@ def cell(study: Study, folder: Path, group_by: GroupBy, least: int, draws: int) 
         f"{np.mean(held, axis=0).min():.3f}",
         f"{np.mean(together):.3f}",
         f"{int(np.sum(wrong)):5d}",
-        f"{100 * np.mean(before_wide):6.2f} %",
-        f"{np.mean(before):.3f}",
     )
     yield "  ".join(figures)
-
-
-def drawn_pair(sample: Sample, a: int, b: int) -> Sample:
-    """Return a sample with two of its metrics, called cycles and the other's."""
-    return Sample(
-        sample.launches,
-        sample.mean_x,
-        sample.group,
-        sample.declared,
-        sample.stratum,
-        sample.x,
-        sample.y[:, [a, b]],
-        (CYCLES, OTHER_CYCLES),
-        sample.planned,
-    )
 
 
 def column(path: Path, name: str) -> FloatArray:
@@ -158,7 +135,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=300)
     options = parser.parse_args()
     print(f"{options.draws} draws; 95 % intervals; half-width and error of log R")
-    print(f"{'':34}launches  half-width  error   held   least  all    wrong  before")
+    print(f"{'':34}launches  half-width  error   held   least  all    wrong")
     for name, study in STUDIES.items():
         for group_by in (GroupBy.LAUNCH, GroupBy.NAME):
             for least in (1, 2, 3):

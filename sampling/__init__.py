@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from sampling.api import MadePlan, make_plan, read_profile, write_plan
     from sampling.difference import Difference, ProfilePart, difference_between
     from sampling.errors import SamplingError
+    from sampling.estimation.configurations import (
+        PlanSpeedups,
+        compare_configurations,
+        read_configurations,
+    )
     from sampling.estimation.top_up import top_up
     from sampling.estimation.total import PlanEstimate, estimate_plan
     from sampling.methods.registry import method_names
@@ -27,14 +32,24 @@ if TYPE_CHECKING:
     from sampling.simulators.results import read_result_files
 
 __all__ = ["Difference", "ExportChoices", "MadePlan", "PlanEstimate", "PlanFile", "PlanJudgement"]
-__all__ += ["PlanRequest", "Profile", "ProfilePart", "Region", "SamplingError", "difference_between"]
+__all__ += [
+    "PlanRequest",
+    "PlanSpeedups",
+    "Profile",
+    "ProfilePart",
+    "Region",
+    "SamplingError",
+    "difference_between",
+]
 __all__ += ["estimate_plan", "export_plan", "judge_plan", "make_plan", "method_names", "rank_times"]
+__all__ += ["compare_configurations", "difference_between", "read_configurations"]
 __all__ += ["read_plan", "read_profile", "read_result_files", "top_up", "write_plan"]
 
 _NAMES = {
     "api": ("MadePlan", "make_plan", "read_profile", "write_plan"),
     "difference": ("Difference", "ProfilePart", "difference_between"),
     "errors": ("SamplingError",),
+    "estimation.configurations": ("PlanSpeedups", "compare_configurations", "read_configurations"),
     "estimation.top_up": ("top_up",),
     "estimation.total": ("PlanEstimate", "estimate_plan"),
     "methods.registry": ("method_names",),

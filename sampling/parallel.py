@@ -291,7 +291,7 @@ class Lock:
 class Stream(IntEnum):
     """What random numbers are drawn for: each use of a seed changes the numbers of no other."""
 
-    DESIGN, DRAW, JUDGE, CALIBRATE, CONFIRM, EXPORT, COLD_CHECK = range(7)
+    DESIGN, DRAW, JUDGE, CALIBRATE, CONFIRM, EXPORT, COLD_CHECK, SPEEDUPS = range(8)
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

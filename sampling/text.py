@@ -98,7 +98,7 @@ def joined(words: Iterable[object], conjunction: str = "and") -> str:
 
 
 def shortened(name: str, limit: int = 96) -> str:
-    """Return a name with its middle cut out where it has more than ``most`` characters.
+    """Return a name with its middle cut out where it has more than ``limit`` characters.
 
     >>> shortened("abcdefghijklmno", limit=12)
     'abcdef...mno'

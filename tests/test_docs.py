@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sampling.plan import request
+from tui import __version__
 from tui.program import run
 from tui.registry import ALIASES, COMMANDS, FIRST_WORDS, command_named
 
@@ -22,6 +23,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 METHODS_PAGE = PROJECT / "docs" / "methods.md"
 README = PROJECT / "README.md"
 CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
+CHANGELOG = PROJECT / "CHANGELOG.md"
 GUIDE = [README, *sorted((PROJECT / "docs" / "guide").glob("*.md"))]
 PACKAGES = ("sampling", "scalemodel", "tui")
 FOLDERS = (*PACKAGES, "tests", "benchmarks", "sample_data", "docs")
@@ -34,17 +36,17 @@ PAGES = sorted(
 )
 
 _SECTION = re.compile(r"^## (\d+) (.+)$", re.MULTILINE)
-_CITATION = re.compile(r"docs/methods\.md, ((?:section )?\d.{0,50})")
+_CITATION = re.compile(r"docs/methods\.md, (\w.{0,50})")
 # A line break within a docstring or a comment.
 _LINE_BREAK = re.compile(r"\s*\n\s*(?:# ?)?")
 _PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*")
-# Pages that this project's text once cited and never had.
 # Of the tools that profiles come from and plans go to, and of what every program has.
 _FLAGS_OF_OTHERS = {
     *("--csv", "--trace", "--type", "--cuda-graph-trace", "--print-gpu-trace", "--disable-pip-version-check"),
     *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
     *("--help", "--version", "--install-completion", "--constraints", "--venv"),
 }
+# Pages that this project's text once cited and never had.
 _NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")
 
 
@@ -111,12 +113,17 @@ def test_files_and_classes_that_contributing_names_exist() -> None:
 def test_contributing_lists_folders_in_the_order_of_the_import_contracts(package: str) -> None:
     _, _, table = CONTRIBUTING.read_text().partition(f"`{package}/`, ")
     rows = table.partition("\n\n")[0].splitlines()[2:]
-    listed = [Path(word).stem for row in rows for word in re.findall(r"`([\w./]+)`", row.split("|")[1])]
+    names = [Path(word).stem for row in rows for word in re.findall(r"`([\w./]+)`", row.split("|")[1])]
     contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (layers,) = (each["layers"] for each in contracts if each.get("containers") == [package])
+    (layers,) = (contract["layers"] for contract in contracts if contract.get("containers") == [package])
     height = {name: floor for floor, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
-    assert sorted(listed) == sorted(height)
-    assert listed == sorted(listed, key=height.__getitem__, reverse=True)
+    assert sorted(names) == sorted(height)
+    assert names == sorted(names, key=height.__getitem__, reverse=True)
+
+
+def test_the_changelog_has_this_version_and_what_followed() -> None:
+    versions = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d\d-\d\d)?$", CHANGELOG.read_text(), re.MULTILINE)
+    assert versions[:2] == ["Unreleased", __version__]
 
 
 def test_no_page_is_cited_that_is_not_here() -> None:
@@ -191,7 +198,7 @@ def test_commands_of_the_pages_have_options_that_there_are(line: str) -> None:
 
 def test_flags_that_pages_name_are_some_commands() -> None:
     known = set[str]().union(*map(flags_of, COMMANDS))
-    for page in (*GUIDE, PROJECT / "CHANGELOG.md"):
+    for page in (*GUIDE, CHANGELOG):
         named_flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text()))
         assert named_flags - known - _FLAGS_OF_OTHERS == set()
 
@@ -212,12 +219,12 @@ def test_what_the_guide_says_makes_a_plan_faster_is_what_its_command_prints(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (PROJECT / "docs" / "guide" / "plans.md").read_text()
-    shown = re.search(r"`kernelpoint (summary [^`]+)` says\n\n```\n(.*?)```", page, re.DOTALL)
-    assert shown is not None
+    example = re.search(r"`kernelpoint (summary [^`]+)` says\n\n```\n(.*?)```", page, re.DOTALL)
+    assert example is not None
     monkeypatch.chdir(PROJECT)
     monkeypatch.setenv("COLUMNS", "100")
-    assert run(shlex.split(shown[1])) == 0
-    assert shown[2] in capfd.readouterr().out
+    assert run(shlex.split(example[1])) == 0
+    assert example[2] in capfd.readouterr().out
 
 
 def test_examples_in_docstrings_are_run_with_the_tests(pytestconfig: pytest.Config) -> None:
@@ -233,7 +240,7 @@ def test_views_and_keys_of_the_guide_are_those_of_the_app() -> None:
     assert [(key, name) for key, name, _ in rows] == [(view.key, view.name) for view in VIEWS]
     for view, (_, _, words) in zip(VIEWS, rows, strict=True):
         actions = [action for scope in view.screen.SCOPES for action in scope]
-        keys = {key for action in actions for key in action._replace(label="").display.split()}
-        shown = set(re.findall(r"`(\S|enter|esc|space|tab)`", words))
-        assert shown
-        assert shown - keys == set(), view.name
+        view_keys = {key for action in actions for key in action._replace(label="").display.split()}
+        keys = set(re.findall(r"`(\S|enter|esc|space|tab)`", words))
+        assert keys
+        assert keys - view_keys == set(), view.name

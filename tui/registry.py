@@ -65,6 +65,7 @@ _COMMANDS = (
     Command("run", _SIMULATE, "simulate", "simulate", "Simulate a plan until its total is known."),
     Command("align", _SIMULATE, "simulate", "simulate", "Whether a trace has a plan's launches."),
     Command("estimate", _SIMULATE, "simulate", "simulate", "The whole run's cycles, from results."),
+    Command("speedup", _SIMULATE, "simulate", "speedup", "Which configuration is faster, and how surely."),
     Command("project", _SIMULATE, "simulate", "simulate", "Where a kernel's simulation can stop."),
     Command("difference", _COMPARE, "look", "look", "Two profiles, or parts, by kernel (also: diff)."),
     Command("demo", _OTHER, "look", "opening", "The same on bundled sample data."),

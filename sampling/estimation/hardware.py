@@ -7,8 +7,7 @@ For a plan that was made from a GPU's recording, with the clock f of the part wh
 
 A kernel group g has the same with its own Y_g and X_g, and adds D_g = Y_g / f - X_g to the difference. One
 group explains most of it where |D_g| is more than half of sum |D| and its interval is on one side of 1: at
-most one does, and D_g has the sign of the whole difference. The interval covers which launches were
-simulated; the simulator's own error, and a clock that the GPU did not keep, are what the ratio shows.
+most one does, and D_g has the sign of the whole difference.
 (docs/methods.md, 11 Back from the simulator)
 """
 
@@ -16,10 +15,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-
-import numpy as np
 
 from sampling.errors import OptionError
 from sampling.estimation.interval import Estimate
@@ -80,42 +77,27 @@ def with_clock(plan: PlanFile, results: SimulatedLaunches, clock_hz: float | Non
         raise OptionError(message, remedy="leave it out")
     if CYCLES not in results.metrics:
         raise OptionError(Wording("`clock` is of the results' cycles, and they have none"))
-    notes = results.notes
-    if results.clock_hz not in (None, clock_hz):
-        notes += (
-            f"taken at {clock_hz / 1e6:g} MHz, as was said; the results are of {results.clock_hz / 1e6:g}",
-        )
-    return replace(results, clock_hz=clock_hz, notes=notes)
+    return replace(results, clock_hz=clock_hz)
 
 
-def find_clock_hz(estimate: PlanEstimate) -> float | None:
-    """Return the clock by which cycles are set beside recorded times.
+def compare_total(estimate: PlanEstimate, total: Estimate, recorded_ns: float) -> HardwareComparison | None:
+    """Return a total of cycles, of all or of a kernel group, beside the recorded time of the same launches.
 
-    None: it is not known, or the plan was made from what a simulator took, or there are no cycles.
+    None: the clock is not known, the plan's profile is a simulator's, the total is incomplete or of another
+    metric, or the launches took no time.
     """
-    is_comparable = estimate.main.metric == CYCLES and not estimate.plan.profile.in_cycles
-    return estimate.results.clock_hz if is_comparable else None
-
-
-def compare_total(total: Estimate, recorded_ns: float, clock_hz: float | None) -> HardwareComparison | None:
-    """Return a total of cycles beside the recorded time of the same launches.
-
-    None: the clock is not known, the total is incomplete, or the launches took no time.
-    """
-    if clock_hz is None or total.is_incomplete or not recorded_ns > 0:
+    clock_hz = estimate.results.clock_hz
+    is_of_gpu = total.metric == CYCLES and not estimate.plan.profile.in_cycles
+    if clock_hz is None or not is_of_gpu or total.is_incomplete or not recorded_ns > 0:
         return None
-    simulated_ns, low_ns, high_ns = (
-        None if cycles is None else float(cycles * 1e9 / clock_hz)
-        for cycles in (total.total, total.low, total.high)
-    )
-    assert simulated_ns is not None
+    cycles = recorded_ns * 1e-9 * clock_hz
     return HardwareComparison(
         clock_hz=clock_hz,
-        simulated_ns=simulated_ns,
+        simulated_ns=total.total * 1e9 / clock_hz,
         recorded_ns=float(recorded_ns),
-        ratio=simulated_ns / recorded_ns,
-        low=None if low_ns is None else low_ns / recorded_ns,
-        high=None if high_ns is None else high_ns / recorded_ns,
+        ratio=total.total / cycles,
+        low=None if total.low is None else total.low / cycles,
+        high=None if total.high is None else total.high / cycles,
     )
 
 
@@ -126,17 +108,18 @@ def compare_with_hardware(estimate: PlanEstimate) -> HardwareComparison | None:
     """
     if estimate.parts is not None and estimate.parts.assumed:
         return None
-    return compare_total(estimate.main, estimate.plan.total_duration_ns, find_clock_hz(estimate))
+    return compare_total(estimate, estimate.main, estimate.plan.total_duration_ns)
 
 
-def find_main_cause(comparisons: Sequence[HardwareComparison | None]) -> tuple[int, float] | None:
-    """Return which of several kernel groups explains most of the difference, and its share of sum |D|.
+def find_main_cause(comparisons: Mapping[str, HardwareComparison]) -> tuple[str, float] | None:
+    """Return the kernel group that explains most of the difference, and its share of sum |D|.
 
     None: no group does, or it is the only one.
     """
-    differences = np.array([0.0 if each is None else abs(each.difference_ns) for each in comparisons])
-    if len(comparisons) < 2 or not differences.sum() > 0:
+    sizes_ns = {key: abs(comparison.difference_ns) for key, comparison in comparisons.items()}
+    total_ns = sum(sizes_ns.values())
+    if len(sizes_ns) < 2 or not total_ns > 0:
         return None
-    largest = int(np.argmax(differences))
-    share, comparison = float(differences[largest] / differences.sum()), comparisons[largest]
-    return (largest, share) if share > 0.5 and comparison is not None and comparison.is_clear else None
+    key = max(sizes_ns, key=sizes_ns.__getitem__)
+    share = sizes_ns[key] / total_ns
+    return (key, share) if share > 0.5 and comparisons[key].is_clear else None

@@ -1,4 +1,4 @@
-"""From a sample of launches to a total, or to a ratio of totals, with its interval.
+"""From a sample of launches to a total, with its interval.
 
 A plan declares how simulated cycles per profiled nanosecond vary: by kappa within a stratum (noise floor),
 and from kernel to kernel (kernel spread), which a pooled stratum has too. Where a spread can be seen, in
@@ -40,8 +40,6 @@ from sampling.strata.satterthwaite import (
 from sampling.strata.strata import finite_population_factor
 from sampling.text import counted
 
-#: The cycles of another configuration, beside those of the first.
-OTHER_CYCLES = "cycles of the other configuration"
 #: What is said of launches that are missing
 WITHOUT_RESULT = "of the plan without a result"
 # From so many times the residual variance without durations on, a metric does not follow them.
@@ -418,66 +416,16 @@ def _estimate(
     )
 
 
-class Ratio(NamedTuple):
-    """A ratio of two totals: IPC, a miss rate, or one configuration over another on the same launches."""
-
-    name: str
-    #: None where there is none, and why; with a ratio, what the user should know of it.
-    ratio: float | None = None
-    reason: str | None = None
-    #: The interval, None where there is none; both are the ratio where both totals are exact.
-    low: float | None = None
-    high: float | None = None
-    #: Whether some strata have no launch with both: of a part there is no ratio.
-    is_incomplete: bool = False
-
-
-def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str, confidence: float) -> Ratio:
-    """Return the ratio R = A/B of two totals of `estimate`, such as those of misses and accesses.
-
-    Its uncertainty is that of u = a - R b, relative to R b and declared to vary as cycles per nanosecond do:
-    what the two share cancels. That takes the same launches of both; those of others are two samples, whose
-    relative half-widths add up in squares. Never a mean of the kernels' own ratios, which is biased. Errors
-    are those of `Sample.known`. (docs/methods.md, 11 Back from the simulator)
-    """
-    above, below = (estimate(sample, metric, confidence) for metric in (numerator, denominator))
-    if above.is_incomplete or below.is_incomplete:
-        return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
-    if not below.total > 0:
-        return Ratio(name, reason="a ratio has a denominator whose total is 0")
-    ratio = above.total / below.total
-    has_a, has_b = (~np.isnan(sample.values(metric)) for metric in (numerator, denominator))
-    if not np.array_equal(has_a, has_b):
-        if above.half_width is None or below.half_width is None or not above.total > 0:
-            return Ratio(name, ratio)
-        half_width = ratio * float(np.hypot(above.half_width / above.total, below.half_width / below.total))
-        launches = counted(int((has_a & has_b).sum()), "launch has", "launches have")
-        reason = f"only {launches} both, so its interval is that of two samples"
-        return Ratio(name, ratio, reason, max(0.0, ratio - half_width), ratio + half_width)
-    numerator_sample, denominator_sample = (
-        select_durations(sample, metric)[0] for metric in (numerator, denominator)
-    )
-    strata = moments(denominator_sample, denominator_sample.y[:, 0])
-    size = abs(ratio) * strata.totals / strata.launches
-    residual = residual_interval(
-        moments(denominator_sample, residuals(numerator_sample) - ratio * residuals(denominator_sample)), size
-    )
-    if np.isnan(residual.effective_df):
-        return Ratio(name, ratio)
-    half_width = float(residual.half_width(confidence)) / below.total
-    return Ratio(name, ratio, None, ratio - half_width, ratio + half_width)
-
-
 def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     """Return `Sample.known` of a metric, durations all alike where it clearly does not follow them.
 
     Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
     factor of durations. That is decided of a metric's residuals in all strata at once, for few launches tell
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
-    stand for: they are taken to follow them, whatever a few launches say, in one configuration as in another.
+    stand for: they are taken to follow them, whatever a few launches say.
     """
     measured, has_result = sample.known(metric)
-    if metric in (CYCLES, OTHER_CYCLES):
+    if metric == CYCLES:
         return measured, has_result
     flat = replace(measured, mean_x=np.ones(len(measured.mean_x)), x=np.ones(len(measured.x)))
     with_durations, without = map(_seen_over_declared, (measured, flat))

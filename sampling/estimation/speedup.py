@@ -23,20 +23,12 @@ from enum import StrEnum
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.estimation.interval import (
-    Interval,
-    Moments,
-    Sample,
-    moments,
-    residual_interval,
-    select_durations,
-)
-from sampling.estimation.top_up import sizes_for
+from sampling.estimation.interval import Interval, Moments, Sample, moments, residual_interval
+from sampling.estimation.sizes import MOST_ADDED, sizes_for
 from sampling.strata.satterthwaite import PRIOR_DF, student_t
+from sampling.strata.strata import SIMILAR_SPREAD
 from sampling.text import counted
 
-#: What pairs of launches are taken to vary by where nothing shows it, with the weight of four launches.
-UNSEEN_SPREAD = 0.02
 # Draws of the largest of several contrasts; the quantile of 95 % is then known to a per cent.
 _DRAWS = 100_000
 
@@ -52,7 +44,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Speedup:
-    """The speedup of a configuration over a base, R = A/B; or any ratio of two metrics of the launches."""
+    """The speedup of a configuration over a base, R = A/B."""
 
     base: str
     name: str
@@ -143,7 +135,7 @@ class PairedLaunches:
             return self.sample.declared
         number = 1 / float(np.dot(share, share))
         spread = float(np.dot(share, departure**2)) * number / max(number - 1, 1.0)
-        moderated = (PRIOR_DF * UNSEEN_SPREAD**2 + number * spread) / (PRIOR_DF + number)
+        moderated = (PRIOR_DF * SIMILAR_SPREAD**2 + number * spread) / (PRIOR_DF + number)
         return np.minimum(self.sample.declared, moderated)
 
     def residual_moments(self, total_a: float, total_b: float) -> tuple[Moments, FloatArray]:
@@ -155,21 +147,17 @@ class PairedLaunches:
         return moments(paired, (above - below) / weight), size
 
 
-def pair_launches(
-    sample: Sample, above: str, below: str, *, are_cycles: bool = True
-) -> tuple[PairedLaunches, int]:
-    """Return the launches that have both metrics, and how many strata have none; errors of `Sample.known`.
+def pair_launches(sample: Sample, above: str, below: str) -> tuple[PairedLaunches, int]:
+    """Return the launches that have the cycles of both, and how many strata have none.
 
-    ``are_cycles``: whether both are cycles, which follow durations whatever few launches say; of others that
-    is decided as of their totals.
+    Cycles follow durations, whatever few launches say. Errors are those of `Sample.known`.
     """
     paired, has_any = sample.known(above, below)
     rows = np.flatnonzero(~np.isnan(sample.values(above)) & ~np.isnan(sample.values(below)))
     totals, growth = [], []
     for metric in (above, below):
         single = replace(paired, y=paired.y[:, [paired.metrics.index(metric)]], metrics=(metric,))
-        timed = single if are_cycles else select_durations(single, metric)[0]
-        metric_moments = moments(timed, single.y[:, 0])
+        metric_moments = moments(single, single.y[:, 0])
         totals.append(metric_moments.totals)
         x = metric_moments.x
         growth.append(np.divide(metric_moments.mean_x, x, out=np.ones(len(x)), where=x > 0))
@@ -178,7 +166,12 @@ def pair_launches(
 
 
 def speedup(
-    sample: Sample, base: str, name: str, confidence: float = 0.95, *, at_least: float = 0.0
+    sample: Sample,
+    base: str,
+    name: str,
+    confidence: float = 0.95,
+    *,
+    at_least: float = 0.0,
 ) -> Speedup:
     """Return the speedup of a configuration over the base, two metrics of the sample: R = A/B.
 
@@ -203,6 +196,8 @@ def speedup(
         return replace(nothing, reason="a ratio has a total of 0")
     result = residual_interval(*pair.residual_moments(*(float(total.sum()) for total in pair.totals)))
     error, nu = float(np.sqrt(result.stratum_var.sum())), float(result.effective_df)
+    # Strata that take no time tell nothing of what is left of them.
+    error = np.nan if np.isnan(nu) else error
     return replace(
         nothing,
         ratio=pair.ratio,
@@ -266,7 +261,14 @@ def largest_t_quantile(
     return float(np.quantile(largest, confidence))
 
 
-def next_sizes(sample: Sample, base: str, name: str, target: float, confidence: float = 0.95) -> IntArray:
+def next_sizes(
+    sample: Sample,
+    base: str,
+    name: str,
+    target: float,
+    confidence: float = 0.95,
+    most_added: float = MOST_ADDED,
+) -> IntArray:
     """Return (s,) how many launches of each stratum bring log R within the target, in rounds.
 
     At least what the plan asks for; a stratum without both results keeps its plan. See `sizes_for`.
@@ -279,5 +281,5 @@ def next_sizes(sample: Sample, base: str, name: str, target: float, confidence: 
     growth = np.divide(pair_moments.mean_x, pair_moments.x, out=np.ones(len(size)), where=pair_moments.x > 0)
     shares = replace(pair_moments, y=size / growth)
     sizes = sample.planned.copy()
-    sizes[has_any] = np.maximum(sizes[has_any], sizes_for(shares, result, target, confidence))
+    sizes[has_any] = np.maximum(sizes[has_any], sizes_for(shares, result, target, confidence, most_added))
     return np.asarray(np.minimum(sizes, sample.launches))

@@ -8,12 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sampling.estimation.hardware import (
-    HardwareComparison,
-    compare_total,
-    compare_with_hardware,
-    find_clock_hz,
-)
+from sampling.estimation.hardware import HardwareComparison, compare_total, compare_with_hardware
 from sampling.estimation.interval import Estimate, SeenSpread
 from sampling.estimation.total import IntervalParts, OwnReads, PlanEstimate, compared_keys
 from sampling.plan.plan_file import PlannedLaunch
@@ -77,8 +72,6 @@ class GroupTotal(Record, frozen=True):
     per_ns: Amount | None
     #: Its simulated over its recorded time; None where there is no clock, or no total.
     hardware_ratio: Amount | None
-    hardware_low: Amount | None
-    hardware_high: Amount | None
 
 
 class ColdCheckSummary(Record, frozen=True):
@@ -145,10 +138,7 @@ class ComparedGroup(NamedTuple):
 
 
 def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
-    """Return the kernel groups, the largest totals first; none where launches were picked.
-
-    Where they are set beside a GPU's times, the largest differences first.
-    """
+    """Return the kernel groups, largest differences from a GPU first, or totals; none of picked launches."""
     totals = dict(estimate.groups)
     if not totals:
         return []
@@ -157,14 +147,14 @@ def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
         profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
     all_ns = sum(profiled_ns.values())
     in_all = math.nan if estimate.main.is_incomplete else sum(total.total for total in totals.values())
-    groups, clock_hz = [], find_clock_hz(estimate)
+    groups = []
     for key, ns in profiled_ns.items():
         total, simulated, per_ns, hardware = totals.get(key), None, None, None
         if total is not None:
             known_ns = ns * (1 - total.share_missing)
             simulated = total.total / in_all if in_all > 0 else None
             per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
-            hardware = compare_total(total, ns, clock_hz)
+            hardware = compare_total(estimate, total, ns)
         profiled = ns / all_ns if all_ns else 0.0
         groups.append(ComparedGroup(key, total, ns, profiled, simulated, per_ns, hardware))
     return sorted(
@@ -190,7 +180,7 @@ def summarise_estimate(
     main, parts, spread = estimate.main, estimate.parts, estimate.main.seen
     declared = estimate.plan.options.target if estimate.plan.is_random else None
     compared = {group.key: group for group in compare_groups(estimate)} if groups else {}
-    if find_clock_hz(estimate) is None:
+    if not any(group.hardware for group in compared.values()):
         # In the plan's order, where no difference has one.
         compared = {key: compared[key] for key, _ in estimate.groups if groups}
     return EstimateSummary(
@@ -207,15 +197,14 @@ def summarise_estimate(
                 reason=None if ratio.reason is None else str(ratio.reason),
                 incomplete=ratio.is_incomplete,
             )
-            for ratio in (*estimate.ratios, estimate.speedup)
-            if ratio is not None
+            for ratio in estimate.ratios
         ],
         groups=[
             GroupTotal.from_attributes(
                 group.total,
                 group,
                 **_total_fields(group.total),
-                **_hardware_fields(group.hardware),
+                hardware_ratio=None if group.hardware is None else group.hardware.ratio,
             )
             for group in compared.values()
             if group.total is not None
@@ -252,11 +241,6 @@ def _total_fields(total: Estimate) -> dict[str, Any]:
         "method": _interval_method(total),
         "incomplete": total.is_incomplete or total.share_missing > 0,
     }
-
-
-def _hardware_fields(hardware: HardwareComparison | None) -> dict[str, float | None]:
-    names = "ratio", "low", "high"
-    return {f"hardware_{name}": None if hardware is None else getattr(hardware, name) for name in names}
 
 
 def _caches_summary(estimate: PlanEstimate) -> CachesSummary:

@@ -1,12 +1,7 @@
-"""How many launches to simulate next so that a total becomes known well enough, and the plan that has them.
-
-A stratum's launches are drawn in one seeded order, so more of them contain those that are there: nothing that
-was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
-"""
+"""The larger plan with the launches that `sizes` asks for. (docs/methods.md, 11 Back from the simulator)"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,17 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import structs
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.interval import (
-    Estimate,
-    Interval,
-    Moments,
-    Sample,
-    interval,
-    moments,
-    select_durations,
-)
+from sampling.estimation.configurations import PlanSpeedups
+from sampling.estimation.interval import Estimate
+from sampling.estimation.sizes import next_sizes, sampling_left
 from sampling.estimation.total import build_sample
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
@@ -35,90 +24,11 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
+from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.satterthwaite import student_t
 
-#: The most that one round adds to the sampled time, as a share of it.
-MOST_ADDED = 0.25
-# Sizes aim at this share of the half-width asked for: fewer rounds, and fewer chances to stop too early.
-_AIM = 0.9
-# Fewer degrees of freedom are not believed to last: t is taken at no fewer.
-_LEAST_DF = 4.0
-# A stratum's own spread says so little of where launches are needed that what all say counts as so many.
-_LENT = 20.0
-_BISECTIONS = 30
-
-
-def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
-    """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
-
-    A stratum without a result keeps its plan. Errors are those of `Sample.known`.
-    """
-    measured, has_result = sample.known(metric)
-    strata, of_total = (
-        moments(values, values.y[:, 0]) for values in (measured, select_durations(sample, metric)[0])
-    )
-    sizes = sample.planned.copy()
-    sizes[has_result] = np.maximum(
-        sizes[has_result], sizes_for(strata, interval(of_total), epsilon, confidence)
-    )
-    return np.asarray(np.minimum(sizes, sample.launches))
-
-
-def sizes_for(strata: Moments, uncertainty: Interval, epsilon: float, confidence: float) -> IntArray:
-    """Return (..., s) how many launches of each stratum the next round has; none fewer than there are.
-
-    Sizes follow Neyman, n ~ N sd / sqrt(mean duration), at the least scale whose variance gives epsilon times
-    the total as half-width, with t at max(nu, 4). They add at most a quarter to the sampled time, and at
-    least one launch if any is left out. sd is the relative spread, (d q + 20 f kappa^2) / (d + 20) with the
-    words of `interval`, times the mean duration, not times the metric seen: a stratum whose metric came out
-    low by chance would else get fewer launches, stay low, and bias the total. Where all last 0 ns their
-    metric counts, as the time that it takes elsewhere.
-    """
-    launches, total = strata.launches, strata.totals.sum(axis=-1)
-    nu = np.fmax(uncertainty.effective_df, _LEAST_DF)
-    target_var = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
-    x_total = float((launches * strata.mean_x).sum())
-    of_shown = (strata.totals * (strata.mean_x > 0)).sum(axis=-1)
-    per_x = (of_shown / x_total if x_total else np.ones(np.shape(total)))[..., np.newaxis]
-    # What shows no duration takes as long as its metric says.
-    by_metric = np.divide(strata.y, per_x, out=np.zeros(np.shape(strata.y)), where=per_x > 0)
-    cost = np.where(strata.mean_x > 0, strata.mean_x, by_metric)
-    lent = _LENT * (np.asarray(uncertainty.factor)[..., np.newaxis] * strata.declared)
-    relative = (uncertainty.df * uncertainty.cv_squared + lent) / (uncertainty.df + _LENT)
-    spread = (per_x * launches * cost) ** 2 * relative
-    samples = np.broadcast_to(strata.samples, spread.shape)
-    limit = np.where(strata.finite_population_factor > 0, launches, samples)
-    most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
-    need = np.divide(np.sqrt(spread), np.sqrt(cost), out=np.zeros(spread.shape), where=cost > 0)
-    largest = need.max(axis=-1, keepdims=True)
-    # Where no spread is known at all, every stratum is as good as its duration says.
-    need = np.where(largest > 0, need / np.where(largest > 0, largest, 1), launches * np.sqrt(cost))
-
-    def sizes(log_scale: FloatArray) -> FloatArray:
-        return np.asarray(np.clip(np.ceil(np.exp(log_scale)[..., np.newaxis] * need), samples, limit))
-
-    def is_over(n: FloatArray) -> BoolArray:
-        return np.asarray((n * cost).sum(axis=-1) > most_time)
-
-    low = -np.log(np.maximum(need.max(axis=-1), 1e-300)) - 1
-    scale = np.where(need > 0, need, np.inf).min(axis=-1)
-    high = np.log(launches.max() / np.minimum(scale, 1e300)) + 1
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        n = sizes(middle)
-        variance = (spread * (launches - n) / (launches * n)).sum(axis=-1)
-        enough = (variance <= target_var) & (largest[..., 0] > 0) | is_over(n) | (n >= limit).all(axis=-1)
-        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-    n = sizes(high)
-    # The last step may have gone beyond the round; the one before it has not.
-    n = np.where(is_over(n)[..., np.newaxis], sizes(high - 1e-6), n)
-    # Where none was added, one more where it takes most variance for its time.
-    gain = np.divide(spread / (samples * (samples + 1)), cost, out=np.zeros(n.shape), where=cost > 0)
-    gain = np.where(samples < limit, gain + 1e-300, -1.0)
-    best = np.arange(n.shape[-1]) == gain.argmax(axis=-1)[..., np.newaxis]
-    stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < limit)
-    return np.where(stuck & best, n + 1, n).astype(np.int64)
+# A half-width beyond this is none that is waited for.
+_WIDEST = 0.99
 
 
 class ToppedUp(NamedTuple):
@@ -168,9 +78,38 @@ def top_up(
     return enlarged(plan, sizes, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
 
 
-def sampling_left(epsilon: float, other_error: float) -> float:
-    """Return what which launches are drawn may add to a half-width of epsilon; 0 where nothing is left."""
-    return math.sqrt(max(0.0, epsilon**2 - other_error**2))
+def top_up_speedups(
+    speedups: PlanSpeedups, target: float | None = None, *, progress: Progress | None = None
+) -> ToppedUp | None:
+    """Return one plan for all configurations with what one more round should simulate on each of them.
+
+    So that every speedup comes within the target; without one, so that it is told whether there is any. None
+    where all are. Errors are those of `top_up`.
+    """
+    _refuse_picked(speedups.plan)
+    goals = [(speedup, speedups.goal(speedup, target)) for speedup in speedups.speedups]
+    wanted = [(speedup, goal) for speedup, goal in goals if goal is not None]
+    if not wanted:
+        return None
+    sizes = [size for speedup, goal in wanted if (size := speedups.sizes(speedup, goal)) is not None]
+    if not sizes:
+        raise AnalysisError(
+            "no launches narrow these speedups enough: beside launches there are errors of "
+            f"{max(speedup.beside_sampling for speedup, _ in wanted):.3f}",
+            remedy="check more launches of a cold check, or project and predict less",
+        )
+    ids = [
+        set(results.ids[np.isfinite(results.metrics[CYCLES])].tolist())
+        for results in (configuration.estimate.results for configuration in speedups.configurations)
+    ]
+    return enlarged(
+        speedups.plan,
+        np.max(sizes, axis=0),
+        None,
+        set.intersection(*ids),
+        progress,
+        speedup_epsilon=min(*(goal for _, goal in wanted), _WIDEST),
+    )
 
 
 def enlarged(
@@ -179,12 +118,15 @@ def enlarged(
     epsilon: float | None,
     simulated: Collection[int],
     progress: Progress | None,
+    *,
+    speedup_epsilon: float | None = None,
 ) -> ToppedUp:
     """Return the plan with at least so many launches drawn of each stratum (s,); errors as of `top_up`.
 
     Parameters
     ----------
-    epsilon : what the total is to come within; None where nothing was asked of it.
+    epsilon, speedup_epsilon : what the total, and speedups, are to come within; None where nothing was asked
+        of them.
     simulated : the launches that are not to be run again.
     """
     _refuse_picked(plan)
@@ -199,8 +141,10 @@ def enlarged(
         message = "the plan's launches were drawn in another order than this version draws them"
         raise AnalysisError(message, remedy="make the plan again")
     simulated_ids, topped_up = before.intersection(simulated), plan.topped_up
-    if epsilon is not None:
-        topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
+    targets = {"target": epsilon, "speedup": speedup_epsilon}
+    if targets := {name: value for name, value in targets.items() if value is not None}:
+        rounds = 0 if topped_up is None else topped_up.rounds
+        topped_up = structs.replace(topped_up or Rounds(1), rounds=rounds + 1, **targets)
     strata = tuple(planned_strata(larger, launches))
     return ToppedUp(
         structs.replace(

@@ -16,16 +16,14 @@ import numpy as np
 from msgspec import structs
 
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.caches import Caches, describe_caches, unlike_caches, warmed
+from sampling.estimation.caches import Caches, describe_caches, warmed
 from sampling.estimation.interval import (
-    OTHER_CYCLES,
     Estimate,
-    Ratio,
     Sample,
     estimate,
     estimate_groups,
-    ratio_of_totals,
 )
+from sampling.estimation.ratio import Ratio, ratio_of_totals
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest
@@ -91,9 +89,6 @@ class PlanEstimate:
     missing: tuple[tuple[int, ...], ...]
     #: IPC, where cycles and instructions are known, and those asked for.
     ratios: tuple[Ratio, ...]
-    #: The cycles of the other configuration, and those of these results over them; None where none was given.
-    other: Estimate | None
-    speedup: Ratio | None
     #: Gaps and what was left out, in words.
     notes: tuple[str, ...]
     #: Of the interval of cycles; None where no launch was projected or checked and no scale model used.
@@ -143,7 +138,6 @@ def estimate_plan(
     plan: PlanFile,
     results: SimulatedLaunches,
     *,
-    against: SimulatedLaunches | None = None,
     ratios: Sequence[tuple[str, str]] = (),
     confidence: float | None = None,
     projection_error: float | None = None,
@@ -153,7 +147,6 @@ def estimate_plan(
 
     Parameters
     ----------
-    against : results of another configuration, of the same plan.
     ratios : numerator and denominator of each ratio asked for.
     confidence : of the intervals; None: the plan's.
     projection_error : the relative error of projected cycles, where too few launches tell it.
@@ -201,20 +194,13 @@ def estimate_plan(
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
         other_errors = projection, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
-    other, speedup = None, None
-    if against is not None:
-        to_end, _ = with_projections(against, projection_error)
-        other, speedup = _speedup(plan, results, caches, to_end, confidence)
-    notes = [*results.notes, *(against.notes if against is not None else ())]
-    notes += [_OF_TOTAL_ALONE] if caches.check else []
+    notes = [*results.notes, *([_OF_TOTAL_ALONE] if caches.check else [])]
     return PlanEstimate(
         plan=plan,
         results=results,
         totals=tuple(totals.values()),
         missing=tuple(missing.values()),
         ratios=tuple(found_ratios),
-        other=other,
-        speedup=speedup,
         notes=(*notes, _COVERS),
         parts=parts,
         caches=caches,
@@ -364,37 +350,6 @@ def _picked_ratio(name: str, above: Estimate, below: Estimate) -> Ratio:
     if not below.total > 0:
         return Ratio(name, reason="a ratio has a denominator whose total is 0")
     return Ratio(name, above.total / below.total, NOT_RANDOM)
-
-
-def _speedup(
-    plan: PlanFile, results: SimulatedLaunches, caches: Caches, against: SimulatedLaunches, confidence: float
-) -> tuple[Estimate, Ratio]:
-    """Return the cycles of the other results, and those of these over them."""
-    other_caches = describe_caches(plan, against)
-    against = warmed(against, other_caches.check)
-    if CYCLES not in results.metrics or CYCLES not in against.metrics:
-        raise OptionError("a speedup needs the cycles of both results")
-    ids = np.union1d(results.ids, against.ids)
-    cycles = {name: np.full(len(ids), np.nan) for name in (CYCLES, OTHER_CYCLES)}
-    for run, name in ((results, CYCLES), (against, OTHER_CYCLES)):
-        cycles[name][np.searchsorted(ids, run.ids)] = run.metrics[CYCLES]
-    run_pair = SimulatedLaunches(ids, cycles)
-    if np.isnan(sum(cycles.values())).all():
-        raise AnalysisError("the two results have no launch of the plan in common")
-    if plan.is_random:
-        sample = build_sample(plan, run_pair)
-        other_total = estimate(sample, OTHER_CYCLES, confidence, topped_up_to=plan.topped_up_to)
-        ratio = ratio_of_totals(sample, "speedup", CYCLES, OTHER_CYCLES, confidence)
-    else:
-        first_total, other_total = (
-            _picked_total(plan, run_pair, name, int(np.isnan(run).sum()), confidence)
-            for name, run in cycles.items()
-        )
-        ratio = _picked_ratio("speedup", first_total, other_total)
-    if ratio.is_incomplete:
-        return other_total, ratio
-    messages = filter(None, (ratio.reason, unlike_caches(caches, other_caches)))
-    return other_total, ratio._replace(reason="; ".join(messages) or None)
 
 
 def _with_own_reads(

@@ -194,7 +194,7 @@ def _report(
     joined_by: str,
     notes: Sequence[str],
 ) -> JoinReport:
-    """Return the report of a file; ``ids`` are the launches of its rows, ``matched_rows`` their places."""
+    """Return the report of a file; ``ids`` (k,) are launches of its rows, ``matched_rows`` their places."""
     matched = int(np.count_nonzero(matched_rows >= 0))
     head = f"{rows.path} ({rows.format}): {matched:,} of {counted(len(rows), 'row')} joined"
     if not joined_by:
@@ -315,8 +315,8 @@ def _by_occurrence(
 ) -> IntArray:
     """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it.
 
-    What is compared of each signature is a row of ``shapes``, the name's code first; ``own`` has its columns
-    of the rows.
+    What is compared of each signature is a row of ``shapes``, the name's code first; ``own_columns`` has its
+    columns of the rows.
     """
     rows_named = np.flatnonzero((own_columns[0] >= 0) & (sequence >= 0))
     label, _ = dense_codes(

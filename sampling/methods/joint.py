@@ -249,7 +249,7 @@ class _Curves:
     def find_price(self, budget: float, group_budget: FloatArray) -> tuple[IntArray, float]:
         """Return the points at the least price at which all together are within the budget; and that price.
 
-        Each group's own total may have the variance ``own`` (groups,).
+        Each group's own total may have the variance ``group_budget`` (groups,).
         """
         time_ns = np.where(self.variance <= group_budget[:, np.newaxis], self.time_ns, np.inf)
         # Prices have the unit 1/ns, as the inverse of what the total may be off has.

@@ -409,8 +409,8 @@ def _strata_within(
 ) -> Strata:
     """Return the clusters by which launches are counted as strata to draw from at random.
 
-    Sizes are the least that bound the error of the total by epsilon; a cluster gets at least ``least``, or
-    all it has. (docs/methods.md, 8 Sieve, Photon, embedding, random)
+    Sizes are the least that bound the error of the total by epsilon; a cluster gets at least
+    ``least_samples``, or all it has. (docs/methods.md, 8 Sieve, Photon, embedding, random)
     """
     clusters = len(counts.groups)
     everywhere = np.full(clusters, WHOLE_WORKLOAD)

@@ -123,11 +123,16 @@ class Override(Struct, frozen=True):
     decision: Verdict
 
 
-class ToppedUp(Struct, frozen=True, forbid_unknown_fields=True):
-    """How often the plan was topped up, and the half-width that the total was to reach, as a fraction."""
+_HalfWidth = Annotated[float, Meta(gt=0, lt=1)]
+
+
+class ToppedUp(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How often the plan was topped up, and the half-widths that were to be reached, as fractions."""
 
     rounds: _Count
-    target: Annotated[float, Meta(gt=0, lt=1)]
+    #: Of the total, and of speedups between configurations; None where none was waited for.
+    target: _HalfWidth | None = None
+    speedup: _HalfWidth | None = None
 
 
 class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -95,6 +95,8 @@ class PlanSummary(Record, frozen=True):
     pooled: PooledGroups
     #: The half-width that `estimate` is expected to print, as a fraction.
     expected_interval: Amount | None
+    #: That of a speedup between configurations that are much alike.
+    expected_speedup_interval: Amount | None
     calibrated: CalibratedDraws | None
     #: What the drawn launches estimate the total duration to be, and how far that is off.
     estimate_ns: Amount
@@ -216,6 +218,7 @@ def summarise_plan(
         promise=promise,
         pooled=pooled_groups(study),
         expected_interval=None if promised is None else promised.expected_half_width,
+        expected_speedup_interval=None if promised is None else promised.expected_speedup_half_width,
         calibrated=calibrated,
         judged=None if judgement is None else judgement.record,
         epsilon=design.target.epsilon if design.random else None,

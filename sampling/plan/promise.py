@@ -17,6 +17,7 @@ from sampling.parallel import Stream, generator
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.draw import Judged, judged
 from sampling.strata.strata import (
+    SIMILAR_SPREAD,
     WHOLE_WORKLOAD,
     CycleSpread,
     Strata,
@@ -77,6 +78,11 @@ class Promise:
         within, between = starting_spreads(self.target)
         cycles = replace(self.cycles, within=within, between=between)
         return expected_half_width(self.strata, cycles, self.target.confidence)
+
+    @cached_property
+    def expected_speedup_half_width(self) -> float:
+        """The half-width, of its logarithm, expected of a speedup between much the same configurations."""
+        return expected_half_width(self.strata, self.cycles, self.target.confidence, SIMILAR_SPREAD)
 
     @property
     def error(self) -> float:

@@ -348,7 +348,7 @@ def study_within(study: Study, budget: Budget, progress: Progress | None = None)
     """Return the study with the smallest epsilon whose expected sampled time fits the budget.
 
     Epsilons have three digits, from 0.0001 to 0.999, and are bisected: the plan at the one returned fits, and
-    that at the one below it does not. All but epsilon is asked as of the plan of the study ``read``.
+    that at the one below it does not. All but epsilon is asked as of the plan of ``study``.
 
     Raises BudgetError where even the plan at 0.999 does not fit, OptionError where the method picks its
     launches or decisions of the user's go with it.

@@ -145,9 +145,9 @@ class PrintedRun:
 def printed_lines(
     pieces: Iterable[bytes], more_keys: Sequence[bytes] = ()
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`.
+    """Yield row, key and text of the lines that say something of a launch, or begin with one of `more_keys`.
 
-    Others have their colon at the end, or are followed by one or by an equals sign.
+    These have their colon at the end, or are followed by one or by an equals sign.
     """
     keys = {key: rb"" if key.endswith(b":") else rb"[ \t]*[:=]" for key in more_keys} | _FOLLOWS
     first = re.escape(b"".join(sorted({key[:1] for key in keys})))

@@ -164,8 +164,8 @@ def inflated(packed: IO[bytes], path: str | Path, kind: Compression, *, tolerant
     """Return what gzip or xz data inflate to; closing it closes them too.
 
     Reading it raises ProfileError where they inflate without end; EOFError, gzip.BadGzipFile or
-    lzma.LZMAError where they are cut short or damaged. With ``whole`` gzip data end there, and ``raw.damage``
-    of what is returned says then what is wrong with them.
+    lzma.LZMAError where they are cut short or damaged. With ``tolerant`` gzip data end there, and
+    ``raw.damage`` of what is returned says then what is wrong with them.
     """
     if tolerant:
         return io.BufferedReader(_InflatedWhole(packed, path), _PACKED_BYTES)

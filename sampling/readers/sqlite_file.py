@@ -193,13 +193,13 @@ class _Pages:
 def read_table(
     location: Path, root: int, columns: int, selected: Sequence[int]
 ) -> Iterator[Sequence[IntArray]]:
-    """Yield the rows of a table in parts: one (n,) int64 array for each wanted column, ``NULL`` for NULL.
+    """Yield the rows of a table in parts: one (n,) int64 array for each selected column, ``NULL`` for NULL.
 
     Parameters
     ----------
     root : the page at which the table begins, as `sqlite_master` says it.
     columns : how many a row has in the file, where generated columns that are not stored are none;
-        ``wanted`` are the places of some of them, none of them a primary key.
+        ``selected`` are the places of some of them, none of them a primary key.
 
     Raises NotPlainError, perhaps after some parts; OSError.
     """

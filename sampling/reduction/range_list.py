@@ -63,7 +63,7 @@ class RangeList:
         """Return the paths to list, each before those inside it; those named before those found.
 
         Those of one level go by where they begin, or by their time, largest first; no deeper ones than
-        ``depth``; only the ``most`` of the most time. What a listed one lies in takes as long, so it is too.
+        ``depth``; only the ``limit`` of the most time. What a listed one lies in takes as long, so it is too.
         """
         rows = np.flatnonzero(self.launches > 0)
         if depth is not None:

@@ -190,8 +190,8 @@ class RunFolder:
         target = self.request.target
         if target is not None:
             # Every result is looked at, so the interval is no narrower than what is waited for.
-            rounds = 1 if plan.topped_up is None else plan.topped_up.rounds
-            plan = structs.replace(plan, topped_up=ToppedUp(rounds, target))
+            topped_up = structs.replace(plan.topped_up or ToppedUp(1), target=target)
+            plan = structs.replace(plan, topped_up=topped_up)
         self.plan = plan
         write_whole(self.path / IN_FOLDER, plan.text())
 

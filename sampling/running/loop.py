@@ -17,7 +17,8 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, PlanFileError
 from sampling.estimation.given_up import GivenUp, estimate_rest, kernels_given_up, without
-from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
+from sampling.estimation.sizes import next_sizes, sampling_left
+from sampling.estimation.top_up import enlarged
 from sampling.estimation.total import PlanEstimate, build_sample, estimate_plan
 from sampling.running.folder import RunFolder
 from sampling.running.job import Job

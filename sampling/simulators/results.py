@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.export import FILLED
-from sampling.simulators.manifest import Manifest, read_manifest
+from sampling.simulators.manifest import Manifest, manifests_in, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
     CachesKind,
@@ -35,6 +36,13 @@ from sampling.text import Wording, counted, listed
 NOT_WANTED = -1
 _REMEDY = Wording(
     "give the results of the plan's own launches; whether a trace has them, `kernelpoint align` tells"
+)
+#: Options that say where a simulator reads and writes, not what it simulates
+OF_FILES = frozenset(
+    {
+        *("-trace", "-visualizer_outputfile", "-gpgpu_ptx_inst_debug_file", "-ptx_line_stats_filename"),
+        *("-hw_perf_file_name", "-accelwattch_xml_file"),
+    }
 )
 _OF_WHAT_RAN = "give the manifest.csv that the export wrote of what was run"
 
@@ -53,6 +61,8 @@ class SimulatedLaunches:
     caches: tuple[str, ...] = ()
     #: the launches that were simulated twice, as they were with the caches that the others did not find
     again: SimulatedLaunches | None = None
+    #: the simulator's configuration, by its options' names, where it is printed
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
     clock_hz: float | None = None  #: of the part whose cycles are counted; None where it is not known
 
 
@@ -77,7 +87,7 @@ def read_result_files(
     manifests: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> SimulatedLaunches:
-    """Return what a simulator measured of a plan's launches; "-" is standard input.
+    """Return what a simulator measured of a plan's launches; "-" is standard input, a `run`'s folder its own.
 
     Launches that the plan does not draw are left out, which a note says, as are gaps. A launch that was cut
     off in one file and simulated whole in another has what the latter says.
@@ -95,10 +105,24 @@ def read_result_files(
     """
     if not paths:
         raise OptionError("no file of results is given")
+    paths, manifests = expand_runs(paths, manifests)
     with opened(paths, "file of results", manifests) as (files, lists):
         inputs = files if progress is None else [replace(file, progress=progress) for file in files]
         runs = [read_results(file, metrics, source) for file in inputs]
         return join_results(plan, runs, [read_manifest(file) for file in lists])
+
+
+def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Return files of results and manifests, a folder of `run` replaced by what its launches wrote."""
+    files, lists = [], list(manifests)
+    for path in paths:
+        if (Path(path) / "results").is_dir():
+            written = (Path(path) / "results").iterdir()
+            files += sorted(str(result) for result in written if result.suffix in (".log", ".csv"))
+            lists += map(str, manifests_in(Path(path)))
+        else:
+            files.append(path)
+    return files, lists
 
 
 def join_results(
@@ -140,14 +164,38 @@ def join_results(
             remedy=_REMEDY,
         )
     left_out = in_all - len(counting) - len(second)
-    notes = tuple(_notes(launches, counting, left_out))
+    options, clock_hz, differing = _join_configurations(runs)
+    notes = (*_notes(launches, counting, left_out), *differing)
     repeated = _launches_at(runs, second) if second else None
+    counted_launches = _launches_at(runs, counting)
+    return replace(counted_launches, notes=notes, again=repeated, options=options, clock_hz=clock_hz)
+
+
+def _join_configurations(
+    runs: Sequence[MeasuredRun],
+) -> tuple[dict[str, str], float | None, tuple[str, ...]]:
+    """Return the options of several logs, of each the first value, their clock, and in words what differs."""
+    options: dict[str, str] = {}
+    for run in runs:
+        options = {**run.options, **options}
+    differing = {name for run in runs if run.options for name in changed_options(options, run.options)}
+    notes = []
+    if differing:
+        notes.append(f"its logs are of several configurations: they differ in {listed(sorted(differing))}")
     clocks = sorted({run.clock_hz for run in runs if run.clock_hz is not None})
     if len(clocks) > 1:
         several = listed([f"{clock / 1e6:g}" for clock in clocks])
-        notes += (f"the results are of several clocks ({several} MHz), so that their cycles are no time",)
-    clock_hz = clocks[0] if len(clocks) == 1 else None
-    return replace(_launches_at(runs, counting), notes=notes, again=repeated, clock_hz=clock_hz)
+        notes.append(f"the results are of several clocks ({several} MHz), so that their cycles are no time")
+    return options, clocks[0] if len(clocks) == 1 else None, tuple(notes)
+
+
+def changed_options(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> dict[str, tuple[str | None, str | None]]:
+    """Return the options whose values differ, None where one is not there; not those that name files."""
+    names = sorted({*before, *after} - OF_FILES)
+    pairs = {name: (before.get(name), after.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _counting(
@@ -218,8 +266,8 @@ def _match_ids(
 ) -> IntArray:
     """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
 
-    Manifests are those of the export, one for each process and device, and `own` is that of the run, should
-    it fit several. Raises ProfileError where numbers do not tell which launches these are.
+    Manifests are those of the export, one for each process and device, and `manifest` is that of the run,
+    should it fit several. Raises ProfileError where numbers do not tell which launches these are.
     """
 
     def refused(wrong: str, remedy: str = _OF_WHAT_RAN) -> ProfileError:

@@ -94,7 +94,11 @@ def divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray
 
 
 def student_t(confidence: float, df: FloatArray | float) -> FloatArray:
-    """Return the two-sided quantile of Student's t for any positive degrees of freedom, inf among them."""
+    """Return the two-sided quantile of Student's t for any positive degrees of freedom, inf among them.
+
+    >>> student_t(0.95, np.array([2, 10, np.inf])).round(3).tolist()
+    [4.303, 2.228, 1.96]
+    """
     return np.asarray(_special().stdtrit(np.minimum(df, _MANY), 0.5 + confidence / 2))
 
 

@@ -21,6 +21,9 @@ def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, 
     """Return m of each cluster taken alone: ceil((z sigma / (epsilon mu))^2), 0 where sigma or mu is 0.
 
     Floors and caps are the caller's. [STEM+ROOT Eq. 3 without its floor; Allegro Theorem 2]
+
+    >>> single_sample_size(np.array([100.0]), np.array([20.0]), epsilon=0.05, z=1.96).tolist()
+    [62]
     """
     return _whole((z * _ratio(std_ns, mean_ns) / epsilon) ** 2)
 
@@ -35,6 +38,10 @@ def joint_sample_sizes(
 
     The last axis runs over the clusters that share a budget; there may be others before it. 0 where sigma or
     mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
+
+    >>> launches, mean_ns, std_ns = np.array([[100, 1000, 40], [10, 100, 1000], [5, 30, 800]])
+    >>> joint_sample_sizes(launches, mean_ns, std_ns, epsilon=0.05, z=1.96).tolist()
+    [17, 305, 103]
     """
     budget = (epsilon * (launches * mean_ns).sum(axis=-1, keepdims=True) / z) ** 2
     deviation_ns, root_cost = launches * std_ns, np.sqrt(mean_ns)
@@ -71,6 +78,11 @@ def water_filled_sample_sizes(
 
     at the smallest theta with sum b_i (1/m_i - 1/N_i) <= c. A cluster that reaches N_i is simulated whole and
     leaves the sum; what is left of c is due to rounding alone. All segments are bisected at once.
+
+    >>> launches, mean_ns, std_ns = np.array([[100, 1000, 40], [10, 100, 1000], [5, 30, 800]])
+    >>> offsets = np.array([0, 3])
+    >>> water_filled_sample_sizes(launches, mean_ns, std_ns, offsets, epsilon=0.05, z=1.96).tolist()
+    [6, 99, 34]
     """
     total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
     budget = (epsilon * total_ns / z) ** 2

@@ -134,6 +134,10 @@ def group_bounds(strata: Strata, confidence: float, variance: FloatArray | None 
     return np.divide(deviation_ns, total_ns, out=np.zeros(len(first)), where=total_ns > 0)
 
 
+#: What the ratios of a launch's cycles on two configurations vary by where these are much alike.
+SIMILAR_SPREAD = 0.02
+
+
 @dataclass(frozen=True, eq=False)
 class CycleSpread:
     """How cycles per profiled nanosecond are declared to vary, for the groups of a plan."""
@@ -198,8 +202,12 @@ def starting_spreads(target: Target) -> tuple[float, float]:
     return max(target.noise_floor, least_within), max(target.kernel_spread, between)
 
 
-def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
+def expected_half_width(
+    strata: Strata, cycles: CycleSpread, confidence: float, paired_spread: float | None = None
+) -> float:
     """Return the half-width, over the total, of the interval from simulated values that vary as declared.
+
+    ``paired_spread``: that of log R of two totals instead, where the launches' own ratios vary by so much.
 
     It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1; 0
     where nothing takes any time. (docs/methods.md, 11 Back from the simulator)
@@ -208,6 +216,8 @@ def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) 
     is_pool = cycles.spans_kernels[strata.group]
     group = np.unique(np.where(is_pool, len(cycles.scale), strata.group), return_inverse=True)[1]
     declared = cycles.within_squared(strata.start, strata.stop) + np.where(is_pool, cycles.between**2, 0.0)
+    if paired_spread is not None:
+        declared = np.full(len(declared), paired_spread**2)
     var = (strata.launches * strata.mean_ns) ** 2 * declared
     var *= finite_population_factor(strata.samples, strata.launches)
     is_single, df = replicate_df(var, strata.launches, strata.samples, strata.mean_ns > 0, group)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Ratio
+from sampling.estimation.ratio import Ratio
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
@@ -398,11 +398,10 @@ def test_the_plan_and_not_the_options_of_view_3_say_the_confidence() -> None:
 
 def test_other_options_are_those_of_the_command_line() -> None:
     others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv"
-    asked = options_asked(typed("a.log", against="b.log", others=others), SESSION)
+    asked = options_asked(typed("a.log", others=others), SESSION)
     assert asked == EstimateOptions(
         plan="plan.json",
         results=("a.log",),
-        against=("b.log",),
         metrics=("a", "c d"),
         ratios=("a/b",),
         confidence=0.9,
@@ -416,7 +415,7 @@ def test_other_options_are_those_of_the_command_line() -> None:
         (typed(), "no file of results is named"),
         (typed("a.log", plan=" "), "the name of the plan file is missing"),
         (typed("'a.log"), "close the quotes"),
-        (typed("a.log", against="b.log -"), "standard input"),
+        (typed("a.log -"), "standard input"),
         (typed("a.log", others="--top-up x"), "--top-up is no option here"),
         (typed("a.log", others="--metric"), "--metric needs a value"),
         (typed("a.log", target="5"), "between 0 and 1, not 5"),

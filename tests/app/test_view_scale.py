@@ -169,7 +169,10 @@ async def the_cursor_stays_among_the_numbers(app: App, pilot: Running) -> None:
 
 
 async def escape_leaves_a_number_as_it_was_and_every_key_is_text(app: App, pilot: Running) -> None:
-    await pilot.press("enter", *"1q5?nE")
+    await pilot.press("home", "h", "enter")
+    # The field covers the whole number behind it, whose end would read as another one.
+    await shows(app, pilot, "   8  100               simulated", "the field of an IPC")
+    await pilot.press("escape", "enter", *"1q5?nE")
     assert app.screen.query_one(Input).value == "1q5?nE"
     await pilot.press("escape")
     await focused(app, pilot)

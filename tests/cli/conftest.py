@@ -254,6 +254,10 @@ def command_lines(
         "difference": ("difference", f"{resnet}@:2800", f"{resnet}@2800:"),
         "align": ("align", plan_file, names),
         "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv", instructions=True)),
+        "speedup": (
+            *("speedup", plan_file, f"base={cycles_of(plan_file, folder / 'base.csv')}"),
+            f"other={cycles_of(plan_file, folder / 'other.csv', spread=2)}",
+        ),
         # By the method that is quickest at one epsilon after another.
         "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),
         "methods": ("methods",),

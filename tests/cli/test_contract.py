@@ -28,11 +28,11 @@ CommandLines = dict[str, Sequence[object]]
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
 # Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
 ROWS_OF_THEIR_OWN = {
-    *("sample", "histogram", "timeline", "align", "difference", "estimate", "run", "schema"),
+    *("sample", "histogram", "timeline", "align", "difference", "estimate", "run", "schema", "speedup"),
     *("scale open", "scale predict", "scale validate", "scale mrc"),
 }
 # Their table form is sentences.
-SAID_IN_WORDS = {"estimate", "run", "sample", "judge", "methods", "report", "export", "convert"}
+SAID_IN_WORDS = {"estimate", "speedup", "run", "sample", "judge", "methods", "report", "export", "convert"}
 DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 
@@ -66,7 +66,7 @@ _FINDING = "code severity message remedy"
 _HOURS = "machine_hours longest_launch_hours"
 _METRIC = "metric total low high confidence degrees_of_freedom method incomplete missing share_missing"
 _ESTIMATE = {
-    "": "promise_met caches groups",
+    "": "promise_met caches groups hardware",
     "metrics[]": _METRIC,
     "seen": "variance_ratio degrees_of_freedom share declared_share exceeds",
     "ratios[]": "name ratio low high",
@@ -104,6 +104,12 @@ CONTRACT: dict[str, dict[str, str]] = {
     "export": {"": "files launches"},
     "run": _ESTIMATE,
     "estimate": _ESTIMATE,
+    "speedup": {
+        "": "means confidence simultaneous next",
+        "configurations[]": "name options_changed",
+        "programs[]": "name",
+        "programs[].cells[]": "configuration cycles speedup low high verdict",
+    },
     "ranks": {"[]": "rank launches waiting_ns"},
     "align": {"": "matched missing_in_trace missing_in_profile first_difference"},
     "timeline": {

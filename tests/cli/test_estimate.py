@@ -20,7 +20,6 @@ from sampling.readers.registry import read_profile
 from sampling.running.summary import RunSummary
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.commands.schema import output_schema
-from tui.text.estimate import sides
 
 
 @pytest.fixture
@@ -161,21 +160,21 @@ def test_the_simulated_gpu_beside_the_recorded_one(
     assert results(kernelpoint, *words)["hardware"] is None
     assert "simulated GPU" not in kernelpoint(*words).out
     # Three cycles a nanosecond.
-    hardware, other = (
+    hardware, in_hz = (
         results(kernelpoint, *words, "--clock", clock)["hardware"] for clock in ("2.5GHz", "2500000000")
     )
-    assert hardware == other
+    assert hardware == in_hz
     assert list(hardware) == ["clock_hz", "simulated_ns", "recorded_ns", "ratio", "low", "high"]
     (cycles,) = results(kernelpoint, *words)["metrics"]
     assert hardware["recorded_ns"] == json.loads(plan_file.read_text())["profile"]["total_duration_ns"]
     assert hardware["simulated_ns"] == pytest.approx(cycles["total"] / 2.5)
     assert hardware["high"] / hardware["ratio"] == pytest.approx(cycles["high"] / cycles["total"])
-    said = " ".join(kernelpoint(*words, "--clock", "2.5GHz").out.split())
-    took = re.search(r"the simulated GPU takes [\d.]+ (us|ms|s) where the recorded one took [\d.]+: ", said)
+    text = " ".join(kernelpoint(*words, "--clock", "2.5GHz").out.split())
+    took = re.search(r"the simulated GPU takes [\d.]+ (us|ms|s) where the recorded one took [\d.]+: ", text)
     assert took is not None
     longer = f"{100 * (hardware['ratio'] - 1):.1f} % longer ({100 * (hardware['low'] - 1):.1f} to "
-    assert said[took.end() :].startswith(longer)
-    assert "%); at 2,500 MHz" in said
+    assert text[took.end() :].startswith(longer)
+    assert "%); at 2,500 MHz" in text
     # Each kernel, the largest difference first.
     run = kernelpoint(*words, "--clock", "2.5GHz", "--groups")
     assert "simulated  profiled  against GPU " in run.out
@@ -184,7 +183,6 @@ def test_the_simulated_gpu_beside_the_recorded_one(
     assert differences == sorted(differences, reverse=True)
     for row in groups:
         assert row["hardware_ratio"] == pytest.approx(row["per_ns"] / 2.5)
-        assert row["hardware_low"] < row["hardware_ratio"] < row["hardware_high"]
 
 
 def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
@@ -209,14 +207,13 @@ def test_a_log_prints_its_clock_and_one_kernel_makes_most_of_the_difference(
     hardware = results(kernelpoint, "estimate", "plan.json", "run.log")["hardware"]
     assert hardware["clock_hz"] == 2e9
     assert hardware["low"] <= total / 2 / hardware["recorded_ns"] <= hardware["high"]
-    said = " ".join(kernelpoint("estimate", "plan.json", "run.log").out.split())
-    assert "longer (" in said
-    assert "; at 2,000 MHz most of that is copy" in said
-    assert " % of all kernels' differences" in said
-    # What is said stands for what is printed, which a note tells.
+    text = " ".join(kernelpoint("estimate", "plan.json", "run.log").out.split())
+    assert "longer (" in text
+    assert "; at 2,000 MHz most of that is copy" in text
+    assert " % of all kernels' differences" in text
+    # What is said stands for what is printed.
     run = kernelpoint("estimate", "plan.json", "run.log", "--clock", "1GHz", *JSON)
     assert run.results["hardware"]["ratio"] == pytest.approx(2 * hardware["ratio"])
-    assert "taken at 1000 MHz, as was said; the results are of 2000" in run.json["warnings"]
     # The log itself as a profile: no GPU.
     assert kernelpoint("sample", "run.log", "--judge", 0, "-o", "own.json").code == 0
     assert results(kernelpoint, "estimate", "own.json", "run.log")["hardware"] is None
@@ -267,43 +264,6 @@ def test_a_metric_asked_for_needs_no_other_column(
     (other := table.with_name("reads.csv")).write_text("\n".join(["id,reads", *rows, ""]))
     (reads,) = results(kernelpoint, "estimate", plan_file, other, "--metric", "reads")["metrics"]
     assert reads["metric"] == "reads"
-
-
-def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
-    head, *rows = table.read_text().splitlines()
-    cells = [row.split(",") for row in rows]
-    doubled = [f"{each},{2 * int(cycles) + number % 5}" for number, (each, cycles) in enumerate(cells)]
-    (other := table.with_name("b.csv")).write_text("\n".join([head, *doubled, ""]))
-    (speedup,) = results(kernelpoint, "estimate", plan_file, other, "--against", table)["ratios"]
-    assert speedup["name"] == "speedup"
-    assert speedup["ratio"] == pytest.approx(2, rel=1e-3)
-    assert speedup["low"] < speedup["ratio"] < speedup["high"]
-    one, base = (
-        results(kernelpoint, "estimate", plan_file, each)["metrics"][0]["total"] for each in (other, table)
-    )
-    assert speedup["ratio"] == pytest.approx(one / base, rel=1e-12)
-    said = f"cycles is {speedup['ratio']:.4g}x as fast as b ({speedup['low']:.4g} to {speedup['high']:.4g}): "
-    totals = f"{one:,.0f} over {base:,.0f} cycles"
-    assert said + totals in " ".join(
-        kernelpoint("estimate", plan_file, other, "--against", table).out.split()
-    )
-
-
-@pytest.mark.parametrize(
-    ("results", "against", "names"),
-    [
-        (("runs/gto.log.gz",), ("runs/base.log",), ("gto", "base")),
-        # Where files are called alike, their folders tell.
-        (("torch-32/run.log.gz",), ("torch-64/run.log.gz",), ("torch-32", "torch-64")),
-        (("a/one/run.log",), ("b/one/run.log",), ("a/one/run.log", "b/one/run.log")),
-        (("run.log",), ("other/run.log",), ("run.log", "other/run.log")),
-        (("a1.log", "a2.log", "a3.log"), ("b1.log", "b2.log"), ("a1 and 2 more", "b1 and 1 more")),
-    ],
-)
-def test_two_configurations_are_called_by_what_tells_them_apart(
-    results: tuple[str, ...], against: tuple[str, ...], names: tuple[str, str]
-) -> None:
-    assert sides(results, against) == names
 
 
 @pytest.mark.parametrize(

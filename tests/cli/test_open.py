@@ -143,3 +143,4 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     ((_, _, (words,)),) = planning.study_of(None, session, lambda *_: None)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
+    assert words in kernelpoint("more.json").err, "also without a terminal"

@@ -203,10 +203,10 @@ NO_FILES = {
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to", "caches"),
     *("ctas_per_sm", "instructions", "ctas", "budget", "cost", "simulator", "timeout", "metrics", "ratios"),
     *("top_up", "window", "simulated", "rule", "benchmark", "ipc", "mpki", "target", "factor", "capacity"),
-    *("scheduler", "rank_regex", "assume_like", "command"),
+    *("scheduler", "rank_regex", "assume_like", "command", "clock"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
-CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
+CHOSEN = {name: {"source"} for name in ("project", "estimate", "speedup", "report")}
 
 
 def text_options(command: str) -> Iterator[Any]:
@@ -275,7 +275,6 @@ LATER = {
     "config",
     "instructions_from",
     "manifests",
-    "against",
     "traces",
     "results",
     "mpki_from",

@@ -646,3 +646,25 @@ def test_of_a_recording_that_lacks_launches_only_those_that_it_has_are_known(
     alone.write_text("name,duration_ns\nk,5\nk,-5\n")
     said = " ".join(kernelpoint("sample", alone).out.split())
     assert "their sum: nothing stands for what is missing." in said
+
+
+def test_a_plan_for_speedups_has_two_launches_a_stratum_and_says_what_to_expect(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    words = ("sample", resnet, "--judge", 0)
+    assert kernelpoint(*words, "--for", "speedups", "-o", path).code == 0
+    document = json.loads(path.read_text())
+    assert document["options"]["min_samples"] == 2
+    assert all(stratum["samples"] >= min(2, stratum["size"]) for stratum in document["strata"])
+    said = " ".join(kernelpoint(*words, "--for", "speedups").out.split())
+    expected = results(kernelpoint, *words, "--for", "speedups")["expected_speedup_interval"]
+    assert 0 < expected < results(kernelpoint, *words, "--for", "speedups")["expected_interval"]
+    sentence = "With 2 launches a stratum at least, a speedup between configurations that are much alike"
+    within = quantities.share(math.expm1(expected))
+    assert f"{sentence} (ratios of launches vary by 2 %) is expected within {within}" in said
+    assert sentence not in " ".join(kernelpoint(*words).out.split())
+    kept = results(kernelpoint, *words, "--for", "speedups", "--min-samples", 3)
+    assert kept["samples"] > results(kernelpoint, *words, "--for", "speedups")["samples"]
+    error = kernelpoint(*words, "--for", "speedups", "--method", "root").failed(2)
+    assert "root draws no least number of launches of a stratum; plan by joint" in error

@@ -71,7 +71,7 @@ def load_study(
 
 
 def plan_again(studied: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
-    """Design another plan than `read`.
+    """Design another plan than that of `studied`.
 
     The launches are counted again only if others, or other groups, are asked for.
     """

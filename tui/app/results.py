@@ -58,7 +58,6 @@ class ResultsForm(Prompt):
         PromptField("results", "Results:  ", takes_several=True),
         PromptField("manifests", "Manifest: ", takes_several=True),
         PromptField("plan", "Plan:     "),
-        PromptField("against", "Against:  ", takes_several=True),
         PromptField("others", "Options:  ", is_path=False),
         PromptField("target", "Target:   ", is_path=False),
     )
@@ -66,7 +65,6 @@ class ResultsForm(Prompt):
         "results": "What the simulator wrote, blanks between; tab completes, esc leaves",
         "manifests": "The export's manifest.csv, if the plan has several processes; may be empty",
         "plan": "The file of the plan that was simulated; tab completes, esc leaves",
-        "against": "Results of another configuration: how much faster it is; may be empty",
         "others": "As estimate takes them: --metric NAME --ratio A/B --confidence X",
         "target": "How narrow the total is to be, as 0.05; what to run next is drawn for it",
     }
@@ -81,14 +79,14 @@ class ResultsForm(Prompt):
 def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     """Return the options of the command that says the same; OptionError where an answer cannot be used."""
     plan, typed = (answers[name].strip() for name in ("plan", "target"))
-    results, manifests, against = (files_named(answers[name]) for name in ("results", "manifests", "against"))
+    results, manifests = (files_named(answers[name]) for name in ("results", "manifests"))
     estimate_options = typed_options(EstimateOptions, answers["others"], OTHERS)
     if not plan:
         raise OptionError("the name of the plan file is missing", remedy=f"name it, such as {PLAN_NAME}")
     if not results:
         raise OptionError("no file of results is named", remedy="name what the simulator wrote; esc leaves")
     plan = str(home_expanded(plan))
-    if "-" in (plan, *results, *manifests, *against):
+    if "-" in (plan, *results, *manifests):
         raise OptionError("standard input (-) cannot be read here", remedy="name a file")
     try:
         target = float(typed) if typed else None
@@ -101,7 +99,7 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     options = EstimateOptions(
         quiet=printed.quiet, ascii=printed.ascii, color=printed.color, plan=plan, target=target
     )
-    return replace(options, results=results, manifests=manifests, against=against, **estimate_options)
+    return replace(options, results=results, manifests=manifests, **estimate_options)
 
 
 # What is known, and how it is said.
@@ -250,9 +248,8 @@ class ResultsScreen(ViewScreen):
     AUTO_FOCUS = "ListingTable"
     ABOUT: ClassVar[str] = (
         "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
-        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns sets the one "
-        "against the other, or, where the simulator's clock is known, against GPU and longer a kernel's "
-        "simulated time against the recorded; within is how far its interval reaches to either side, missing "
+        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns or against "
+        "GPU sets the one against the other; within is how far its interval reaches to either side, missing "
         "how many of its drawn launches have no result. seen are spreads in the results, beside the noise "
         "that the plan declared. Where the total is not within the target, the launches to simulate next are "
         "drawn; the larger plan contains what was simulated."

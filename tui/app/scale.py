@@ -170,7 +170,12 @@ class ScaleTable(Rows):
         if self._field is None or not self._columns:
             return
         left = sum(column.width + GAP for column in self._columns[: self.column])
-        width = max(self._columns[self.column].width, _LEAST_FIELD)
+        width = -GAP
+        # Columns behind it are covered whole or not at all: the end of a number reads as another one.
+        for column in self._columns[self.column :]:
+            if width + GAP < _LEAST_FIELD:
+                width += GAP + column.width
+        width = max(width, _LEAST_FIELD)
         self._field.styles.offset = (
             max(min(left, self.size.width - width), 0),
             self.cursor - self._first + 1,

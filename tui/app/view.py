@@ -147,7 +147,7 @@ class ViewScreen(CopyingScreen):
 
     @abstractmethod
     def follow(self, previous: Session | None, session: Session) -> None:
-        """Show what differs from what is shown; `shown` is None before the first time."""
+        """Show what differs from the session shown before; `previous` is None before the first time."""
 
     def on_mount(self) -> None:
         """Follow the session from now on."""

@@ -76,7 +76,7 @@ class Entry(NamedTuple):
 def entries(current: str | None, scopes: Sequence[Actions], *, has_profile: bool) -> Iterator[Entry]:
     """Yield what can be done, that of the present view first.
 
-    `here` is the name of the present view, None while a workload is read or over a page; `scopes` are the
+    `current` is the name of the present view, None while a workload is read or over a page; `scopes` are the
     actions that can be run where the user is.
     """
 

@@ -413,7 +413,7 @@ class Table(Rows, Generic[Key]):
     def show(
         self, keys: Sequence[Key], write: Callable[[int], Written], key: Key | None = None, words: str = ""
     ) -> None:
-        """Show other rows, the cursor on the key `at`, or else at the top; without any, the words.
+        """Show other rows, the cursor on `key`, or else at the top; without any, the words.
 
         `write`: is asked once for every width, and lays the columns out.
         """

@@ -52,7 +52,7 @@ def fitting(candidates: Iterable[tuple[Sequence[int], Sequence[str]]], left: int
 
 
 def round_step(low: int, high: int, intervals: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, 25, 50, ... with at most `most` multiples in low..high, or one."""
+    """The smallest of 1, 2, 5, 10, 20, 25, 50, ... with at most `intervals` multiples there, or one."""
     steps = (int(digit * 10**power) for power in count() for digit in (1, 2, 2.5, 5) if power or digit != 2.5)
     return next(step for step in steps if len(multiples(low, high, step)) <= max(intervals, 1))
 

@@ -101,7 +101,7 @@ def histogram_data(
 
 
 def useful_bins(values_ns: IntArray, max_bins: int, *, log: bool = False) -> int:
-    """How many of `most` bins a chart can fill: fewer if their range has fewer ticks of the clock."""
+    """How many of `max_bins` bins a chart can fill: fewer if their range has fewer ticks of the clock."""
     if values_ns.size == 0 or max_bins < 1:
         return 1
     if log and values_ns.max() > 0:

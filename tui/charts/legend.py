@@ -51,7 +51,7 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, noun: str = 
     """The entries side by side, in as few rows as they need and at most `most_rows`.
 
     Words are shortened where that makes room for all entries; entries that still have no room are counted
-    in the last place, as "+N more" of `what`.
+    in the last place, as "+N more" of `noun`.
     """
     if not entries or most_rows < 1:
         return cells.blank(width, 0)

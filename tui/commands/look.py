@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sampling.errors import EmptySelectionError, OptionError
 from sampling.methods.registry import split_trees_of
@@ -21,6 +22,9 @@ from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import groups as group_words
 from tui.text.profile import finding_blocks, info_pairs, study_selection, with_selection
+
+if TYPE_CHECKING:
+    from tui.engine.plan_files import OpenedPlan
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
 # profile must not wait for it.
@@ -45,13 +49,25 @@ def run_summary(options: look.SummaryOptions) -> None:
     show_summary(options.profiles, options)
 
 
-def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
-    """Print the summary of these files; also what `open` and `demo` do without a terminal."""
+def show_summary(
+    profiles: tuple[str, ...],
+    options: SlowdownOptions,
+    command: str = "summary",
+    plan: OpenedPlan | None = None,
+) -> None:
+    """Print the summary of these files; also what `open` and `demo` do without a terminal.
+
+    `plan`: the file that the options are from, if they are of one.
+    """
     from sampling.plan.plan_summary import summarise_profile
     from tui.engine.planning import plan_costs, study_within_budget
     from tui.text.plan import following_commands, promise_words, summary_blocks
 
     study = study_within_budget(profiles, options)
+    if plan is not None:
+        from tui.engine.plan_files import plan_notes
+
+        notes(plan_notes(plan, study), quiet=options.quiet)
     costs = plan_costs(options, study, None, binding=True)
     commands = following_commands(profiles, options)
     summary = summarise_profile(study, costs, promise_words(study.design), commands)

@@ -74,7 +74,7 @@ def _show(paths: tuple[str, ...], options: OpenOptions | DemoOptions, plan: Open
         from tui.engine.plan_files import check_files
 
         check_files(plan)
-    show_summary(paths, options)
+    show_summary(paths, options, plan=plan)
     note(terminal.instead_of_app("summary", "the profile as a file"), quiet=options.quiet)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sampling.errors import OptionError
 from sampling.plan.judge import judge_design, judge_plan
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.request import is_used
 from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_sensitivity
 from tui.charts.quantities import share_above
 from tui.engine import planning, studies
 from tui.engine.planning import plan_costs, study_within_budget
-from tui.options.choices import AlignBy, OutputFormat, PlanList
+from tui.options.choices import AlignBy, OutputFormat, PlanList, PlanPurpose
 from tui.options.command_line import command_line, with_flags
 from tui.options.files import PLAN_NAME, free_name, input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
@@ -20,11 +22,15 @@ from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, note
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
 from tui.text.profile import plan_selection, study_selection, with_selection
 
+# Launches of a stratum: from two on they show how much a speedup varies.
+FEWEST_OF_SPEEDUPS = 2
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
 
 def run_sample(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
+    if options.purpose is PlanPurpose.SPEEDUPS:
+        options = for_speedups(options)
     study = study_within_budget(options.profiles, options)
     notes(map(with_flags, study.design.notes), quiet=options.quiet)
     plan = drawn_plan(study.counts, study.design, options.request.seed)
@@ -53,9 +59,29 @@ def run_sample(options: SampleOptions) -> None:
             target = usual_target(is_amd=study.profile.is_amd)
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
-        result = plan_result(study, plan, judged, rows, costs, details=options.details, following=following)
+        result = plan_result(
+            study,
+            plan,
+            judged,
+            rows,
+            costs,
+            details=options.details,
+            following=following,
+            is_for_speedups=options.purpose is PlanPurpose.SPEEDUPS,
+        )
     result = with_selection(result, study_selection(study))
     emit(result, options, to_stderr=options.output == STDOUT, redirect=False)
+
+
+def for_speedups(options: SampleOptions) -> SampleOptions:
+    """Return the options with two launches a stratum at least, whose ratios tell how much they vary.
+
+    Raises OptionError: the method has no least number of launches.
+    """
+    if not is_used(options.request, "min_samples"):
+        message = f"--for speedups: {options.request.method} draws no least number of launches of a stratum"
+        raise OptionError(message, remedy="plan by joint")
+    return options.with_request(min_samples=max(options.request.min_samples, FEWEST_OF_SPEEDUPS))
 
 
 def run_trade_off(options: TradeOffOptions) -> None:

@@ -10,6 +10,7 @@ from msgspec.json import schema_components
 
 from sampling.difference import DifferenceSummary
 from sampling.errors import OptionError
+from sampling.estimation.speedup_summary import SpeedupSummary
 from sampling.estimation.summary import EstimateSummary
 from sampling.methods.description import MethodDescription
 from sampling.plan.comparison import ComparedMethod
@@ -59,6 +60,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "run": (RunSummary, RunState),
     "align": (AlignmentSummary,),
     "estimate": (EstimateSummary,),
+    "speedup": (SpeedupSummary,),
     "project": (list[ProjectedKernel],),
     "difference": (DifferenceSummary,),
     "convert": (ConvertedProfile,),

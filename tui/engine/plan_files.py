@@ -22,20 +22,22 @@ from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.simulators.manifest import manifests_in
-from sampling.simulators.results import SimulatedLaunches, read_result_files
+from sampling.simulators.results import read_result_files
 from sampling.text import counted
 from tui.options.command_line import command_line
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions, ReportOptions
 from tui.options.plan import JudgeOptions
-from tui.options.simulate import AlignOptions, EstimateOptions
+from tui.options.simulate import AlignOptions, EstimateOptions, SpeedupOptions
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
 
 def plan_before(
-    command: str, options: JudgeOptions | EstimateOptions | AlignOptions | ReportOptions, after: str
+    command: str,
+    options: JudgeOptions | EstimateOptions | SpeedupOptions | AlignOptions | ReportOptions,
+    after: str,
 ) -> PlanFile:
     """Read the plan that a command takes beside other files, which are the option ``after``.
 
@@ -79,24 +81,32 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
     ratios = tuple(map(_ratio, options.ratios))
     clock_hz = None if options.clock is None else parse_clock(options.clock)
     plan = plan or plan_before("estimate", options, "results")
-    exported = Path(options.plan).is_dir() and not options.manifests
-    manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
+    manifests = manifests_beside(options)
     metrics = tuple(dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)]))
 
-    def read(paths: tuple[str, ...]) -> SimulatedLaunches:
-        return read_result_files(
-            plan, paths, source=options.source, metrics=metrics, manifests=manifests, progress=progress
-        )
-
+    results = read_result_files(
+        plan,
+        options.results,
+        source=options.source,
+        metrics=metrics,
+        manifests=manifests,
+        progress=progress,
+    )
     return estimate_plan(
         plan,
-        with_clock(plan, read(options.results), clock_hz),
-        against=read(options.against) if options.against else None,
+        with_clock(plan, results, clock_hz),
         ratios=ratios,
         confidence=options.confidence,
         projection_error=options.projection_error,
         scale_error=options.scale_error or 0.0,
     )
+
+
+def manifests_beside(options: EstimateOptions | SpeedupOptions) -> tuple[str, ...]:
+    """Return the manifests that are given, or those in the folder of an export that is given as the plan."""
+    if options.manifests or not Path(options.plan).is_dir():
+        return options.manifests
+    return tuple(map(str, manifests_in(Path(options.plan))))
 
 
 def _ratio(text: str) -> tuple[str, str]:
@@ -143,7 +153,7 @@ class OpenedPlan:
 def open_plan(path: str, profiles: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
     """Read a plan file and find its profile.
 
-    `profiles`: as the user named it; none: it is looked for.
+    `profiles`: the profile, as the user named it; none: it is looked for.
 
     Raises PlanFileError: it is no plan, or its profile is not there.
     """
@@ -236,4 +246,4 @@ def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     file_count, plan_count = counted(len(launches), "launch"), counted(plan.samples, "launch")
     reason = "topped up after a simulation" if file.simulated else "made by another version, or edited"
     difference = f"{opened.path} draws {file_count}, its options alone {plan_count}, as shown here"
-    return (f"{difference}: it was {reason}; results (o) go by it",)
+    return (f"{difference}: it was {reason}; results go by it",)

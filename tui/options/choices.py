@@ -26,6 +26,9 @@ DifferenceSort = StrEnum("DifferenceSort", "CHANGE BEFORE AFTER LAUNCHES MEAN KE
 #: What the ranges of one level are sorted by: where they begin, or their time, largest first.
 RangeSort = StrEnum("RangeSort", "START TIME")
 
+#: What a plan is made for: the total of one configuration, or speedups between several.
+PlanPurpose = StrEnum("PlanPurpose", "TOTAL SPEEDUPS")
+
 #: What `sample` lists instead of the plan's figures.
 PlanList = StrEnum("PlanList", "STRATA LAUNCHES")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sampling.plan.request import Part
 from tui.options import shared
-from tui.options.choices import AlignBy, CompareSort, ErrorMean, PlanList
+from tui.options.choices import AlignBy, CompareSort, ErrorMean, PlanList, PlanPurpose
 from tui.options.files import InputFile, Product
 from tui.options.shared import (
     BudgetOptions,
@@ -22,6 +22,12 @@ from tui.options.shared import (
 
 class SampleOptions(BudgetOptions, ProfileOptions):
     output: str | None = output_option("Where the plan goes; `-` is stdout.", "PLAN", Product.PLAN)
+    purpose: PlanPurpose = option(
+        "What is to be simulated with it: for speedups, two launches a stratum at least.",
+        "--for",
+        default=PlanPurpose.TOTAL,
+        panel=shared.PLAN_PANEL,
+    )
     judge: int = option("Draw the plan so often to see its error; 0: not.", default=200, metavar="R", least=0)
     list: PlanList | None = option("List these instead of the plan's figures.")
     details: bool = shared.DETAILS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sampling.text import NumberKind
-from tui.options.files import InputFile, Product
+from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import (
     DETAILS,
     OutputOptions,
@@ -124,23 +124,11 @@ class ProjectOptions(OutputOptions):
     height: int | None = height_option("Rows of the chart.")
 
 
-class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
-    """How a simulator's results are read, and what is asked of the total."""
+class ResultFileOptions(OutputOptions, panel=RESULTS_PANEL):
+    """How a simulator's results are read, and what is known of them."""
 
     source: str | None = option("<results>; by content if not given.", "--from", metavar="SIMULATOR")
-    metrics: Texts = option(
-        "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
-    )
-    ratios: Texts = option(
-        "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
-    )
     manifests: InputFiles = option("The manifest.csv of the export that was run (repeat).", "--manifest")
-    against: InputFiles = option("Results of another configuration: how many times faster it is (repeat).")
-    clock: str | None = option(
-        "The simulated GPU's clock, such as 1132MHz, where its log prints none: how long it takes beside the"
-        " recorded one.",
-        metavar="HZ",
-    )
     accept_cold: bool = option("A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
@@ -148,6 +136,20 @@ class ResultsOptions(OutputOptions, panel=RESULTS_PANEL):
     )
     scale_error: float | None = option(
         "The half-width of a scale model's interval, where cycles are its predictions.", fraction=True
+    )
+
+
+class ResultsOptions(ResultFileOptions, panel=RESULTS_PANEL):
+    """What is asked of the total."""
+
+    metrics: Texts = option(
+        "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
+    )
+    ratios: Texts = option(
+        "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
+    )
+    clock: str | None = option(
+        "The simulated GPU's clock, as 1132MHz, where no log prints it: time beside the GPU's.", metavar="HZ"
     )
     target: float | None = option(
         "Exit 4 while the total's interval is wider than this fraction to either side.", fraction=True
@@ -162,4 +164,34 @@ class EstimateOptions(ResultsOptions):
     details: bool = DETAILS
     top_up: str | None = option(
         "Write the larger plan here while --target is not met.", metavar="PLAN", product=Product.PLAN
+    )
+
+
+class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
+    plan: InputFile = argument("A plan file.", "PLAN")
+    results: tuple[FeatureFile, ...] = argument(
+        "A configuration and what it wrote of the plan's launches: logs, a CSV, the folder of a run. The "
+        "first is the base; several files of one: repeat its name.",
+        "NAME=RESULTS",
+    )
+    all_pairs: bool = option("Compare each with each, not all with the first.")
+    same_within: float = option(
+        "Two are the same where their speedup is surely within this fraction of 1.",
+        default=0.005,
+        fraction=True,
+    )
+    confidence: float | None = option("Of all intervals together; the plan's if not given.", fraction=True)
+    groups: bool = option("List the kernels that gain and lose most.")
+    target: float | None = option(
+        "Exit 4 while a speedup's interval is wider than this fraction to either side.", fraction=True
+    )
+    top_up: str | None = option(
+        "Write the larger plan here, one for all configurations, that narrows them to --target, or tells "
+        "those that are open.",
+        metavar="PLAN",
+        product=Product.PLAN,
+    )
+    fail_slower: float | None = option(
+        "Exit 4 where a configuration is surely slower than the base by more than this fraction.",
+        fraction=True,
     )

@@ -9,13 +9,13 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs, to_builtins
 
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
-from sampling.estimation.interval import WITHOUT_RESULT, Estimate, Ratio, SeenSpread
+from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
+from sampling.estimation.ratio import Ratio
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
@@ -40,8 +40,6 @@ from tui.text.plan import export_command, launch_figures, sure_words, usual_targ
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
-# In a sentence.
-_CAUSE_COLUMNS = 60
 # How launches began of which a total is not the whole run's.
 _BEGAN = {"cold": "cold", "own": "with their own reads in L2"}
 #: Of totals that are not of the whole run.
@@ -182,7 +180,7 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
     """Yield each total and ratio with its interval; of the first, how many launches it is from.
 
     A total of launches that began otherwise than in the whole run stands first, headed by that.
-    `options`: name the results of two configurations, and a target; where it is met, launches that were not
+    `options`: name a target; where it is met, launches that were not
     needed are not called missing.
     """
     main, caches = estimate.main, estimate.caches
@@ -214,11 +212,6 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
         yield "; ".join([text + (origin if total is main else ""), *notes])
     for ratio in estimate.ratios:
         yield f"{ratio.name} {_ratio_text(ratio)}"
-    if estimate.speedup is not None:
-        name, other_name = (
-            sides(options.results, options.against) if options else ("these results", "the others")
-        )
-        yield _speedup_line(estimate, name, other_name)
 
 
 def _ratio_text(ratio: Ratio, unit: str = "") -> str:
@@ -227,30 +220,6 @@ def _ratio_text(ratio: Ratio, unit: str = "") -> str:
     if figure and ratio.low is not None and ratio.low != ratio.high:
         figure += f", {ratio.low:.4g} to {ratio.high:.4g}"
     return "; ".join(filter(None, (figure, ratio.reason))) or "none"
-
-
-def _speedup_line(estimate: PlanEstimate, name: str, other_name: str) -> str:
-    """Return how fast the other configuration is, and of which totals that is the quotient."""
-    ratio, total = estimate.speedup, estimate.other
-    assert ratio is not None
-    if ratio.ratio is None or total is None:
-        return f"{other_name} against {name}: {_ratio_text(ratio)}"
-    text = f"{other_name} is {ratio.ratio:.4g}x as fast as {name}"
-    if ratio.low is not None and ratio.low != ratio.high:
-        text += f" ({ratio.low:.4g} to {ratio.high:.4g})"
-    text += f": {estimate.main.total:,.0f} over {total.total:,.0f} {CYCLES}"
-    return "; ".join(filter(None, (text, ratio.reason)))
-
-
-def sides(results: Sequence[str], against: Sequence[str]) -> tuple[str, str]:
-    """Return names of two configurations' results: their files', or their folders' where those are alike."""
-    paths = [Path(files[0]) if files else Path() for files in (results, against)]
-    suffixes = [f" and {len(files) - 1} more" if len(files) > 1 else "" for files in (results, against)]
-    stems = [path.name.partition(".")[0] or path.name for path in paths]
-    for names in (stems, [path.parent.name for path in paths], [str(path) for path in paths]):
-        if all(names) and names[0] != names[1]:
-            break
-    return names[0] + suffixes[0], names[1] + suffixes[1]
 
 
 def total_head(estimate: PlanEstimate, total: Estimate) -> str:
@@ -324,15 +293,14 @@ def hardware_lines(estimate: PlanEstimate) -> Iterator[str]:
     conditions += [f"of {share(1 - missing)} of the time"] if missing else []
     conditions += [] if caches.is_of_whole_run else [f"of launches that began {_BEGAN[caches.kind]}"]
     yield f"{takes}: {ratio_words(hardware)}; {', '.join(conditions)}"
-    groups = compare_groups(estimate)
-    cause = find_main_cause([group.hardware for group in groups])
-    if cause is not None and not is_pool_key(groups[cause[0]].key):
-        keys = [group.key for group in groups]
-        label = label_kernels(map(key_parts, keys), _places(keys))(cause[0], _CAUSE_COLUMNS).strip()
-        group = groups[cause[0]].hardware
-        assert group is not None
+    groups = {group.key: group.hardware for group in compare_groups(estimate) if group.hardware is not None}
+    cause = find_main_cause(groups)
+    if cause is not None and not is_pool_key(cause[0]):
+        keys = [*groups]
+        labels = label_kernels(map(key_parts, keys), _places(keys))
+        label = labels(keys.index(cause[0]), 60).strip()
         part = f"{share(cause[1])} of all kernels' differences"
-        yield f"  most of that is {label}, {ratio_words(group)}: {part}"
+        yield f"  most of that is {label}, {ratio_words(groups[cause[0]])}: {part}"
 
 
 def ratio_words(hardware: HardwareComparison) -> str:
@@ -448,13 +416,12 @@ def group_listing(estimate: PlanEstimate) -> Listing:
         Column(metric, [UNKNOWN if group.per_ns is None else f"{group.per_ns:.4g}" for group in groups]),
         Column("within", [within_text(group.total) for group in groups]),
     ]
-    comparisons = [group.hardware for group in groups]
-    if any(comparisons):
+    rows = [group.hardware for group in groups]
+    if any(rows):
         # In place of cycles per ns, which are as many times the clock.
-        differences = [None if each is None else round(each.difference_ns) for each in comparisons]
-        longer = [UNKNOWN if ns is None else signed_duration(ns) for ns in differences]
-        against = [ratio_text(None if each is None else each.ratio) for each in comparisons]
-        figures[2:3] = [Column("against GPU", against), Column("longer", longer)]
+        ratios = [UNKNOWN if row is None else ratio_text(row.ratio) for row in rows]
+        longer = [UNKNOWN if row is None else signed_duration(round(row.difference_ns)) for row in rows]
+        figures[2:3] = [Column("against GPU", ratios), Column("longer", longer)]
     if any(group.total is None or group.total.launches_missing for group in groups):
         # How many of the drawn launches have no result.
         missing = ["all" if group.total is None else count(group.total.launches_missing) for group in groups]

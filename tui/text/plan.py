@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -33,7 +34,7 @@ from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.grouping import is_pool_key
-from sampling.strata.strata import OF_SEVERAL_SIGNATURES
+from sampling.strata.strata import OF_SEVERAL_SIGNATURES, SIMILAR_SPREAD
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
 from tui.options.choices import PlanList
@@ -125,6 +126,14 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
     if target.kernel_spread:
         assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
     return f"{cycles} are then known within {bound}, if {assumed.rstrip(',')}; `estimate` checks that."
+
+
+def speedup_sentence(promise: Promise) -> str:
+    """Return how well speedups are known of configurations that are much alike."""
+    expected = share(math.expm1(promise.expected_speedup_half_width))
+    alike = f"configurations that are much alike (ratios of launches vary by {100 * SIMILAR_SPREAD:g} %)"
+    least = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
+    return f"With {least}, a speedup between {alike} is expected within {expected}; `speedup` tells."
 
 
 def promise_words(design: Design) -> str:
@@ -290,6 +299,7 @@ def plan_result(
     *,
     details: bool,
     following: str,
+    is_for_speedups: bool = False,
 ) -> CommandResult:
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
     return CommandResult(
@@ -297,7 +307,7 @@ def plan_result(
         lambda: summarise_plan(study, plan, judgement, costs, promise_words(plan.design)),
         rows=launches,
         blocks=lambda _: (
-            *plan_blocks(study, plan, costs, judgement, details=details),
+            *plan_blocks(study, plan, costs, judgement, details=details, is_for_speedups=is_for_speedups),
             CommandLine(following),
         ),
         warnings=_warnings(study, plan),
@@ -317,11 +327,14 @@ def plan_blocks(
     judgement: Judgement | None = None,
     *,
     details: bool,
+    is_for_speedups: bool = False,
 ) -> Iterator[Block]:
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
     yield simulate_sentence(design, study.counts.launches, plan)
     yield known_sentence(design, study.counts.launches, study.profile.facts)
+    if is_for_speedups and design.promise is not None:
+        yield speedup_sentence(design.promise)
     if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:
         # A simulator sees another speedup than that of time on the GPU.
         words = f"A simulator rather takes {_share_of_cost(plan, plan.cost)}"

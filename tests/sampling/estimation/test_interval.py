@@ -20,16 +20,15 @@ from sampling.estimation.interval import (
     Estimate,
     Interval,
     Moments,
-    Ratio,
     Sample,
     estimate,
     estimate_groups,
     interval,
     moments,
-    ratio_of_totals,
     residuals,
 )
-from sampling.estimation.top_up import next_sizes
+from sampling.estimation.ratio import Ratio, ratio_of_totals
+from sampling.estimation.sizes import next_sizes
 
 Make = Callable[..., Sample]
 Stratum = tuple[int, int, list[tuple[int, int]]]
@@ -275,7 +274,10 @@ def test_what_two_configurations_share_cancels(sample: Make) -> None:
     two = with_two(sample((100, 1, [(1, 10), (1, 1000)])), [5, 500])
     found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
     assert found.ratio == 2
-    assert half_width(found) == pytest.approx(stdtrit(2.5, 0.975) * 2 * np.sqrt(0.8 * 0.05**2 * 0.98 / 2))
+    h = stdtrit(2.5, 0.975) * np.sqrt(0.8 * 0.05**2 * 0.98 / 2)
+    assert half_width(found) == pytest.approx(2 * np.expm1(h))
+    inverse = ratio_of_totals(two, "r", "other", "cycles", 0.95)
+    assert (found.low, found.high) == pytest.approx((1 / (inverse.high or 0), 1 / (inverse.low or 0)))
 
 
 def test_residuals_are_about_the_factor_that_a_stratum_has_or_shares(sample: Make) -> None:
@@ -352,7 +354,7 @@ def test_a_ratio_is_the_quotient_of_the_totals(sample: Make, follows: tuple[bool
         assert half_width(found) > 0
     # Without the same launches of both, nothing cancels.
     reach = np.hypot(half_width_of(one) / one.total, half_width_of(other) / other.total)
-    assert half_width(found) == pytest.approx(found.ratio * reach)
+    assert half_width(found) == pytest.approx(found.ratio * np.expm1(reach))
     assert found.reason == "only 17 launches have both, so its interval is that of two samples"
 
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.estimation import top_up
 from sampling.estimation.interval import Moments, Sample, interval, moments
-from sampling.estimation.top_up import next_sizes, sizes_for
+from sampling.estimation.sizes import next_sizes, sizes_for
 
 Make = Callable[..., Sample]
 
@@ -104,14 +103,11 @@ def test_the_sizes_of_many_draws_are_those_of_each(sample: Make) -> None:
     assert sizes.tolist() == [sizes_of(each, 0.05).tolist() for each in draws]
 
 
-def test_two_launches_that_agree_do_not_keep_a_stratum_small(
-    sample: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_launches_that_agree_do_not_keep_a_stratum_small(sample: Make) -> None:
     """A spread of 0 between two launches is mostly chance: it counts 1 against 20 of the common one."""
-    monkeypatch.setattr(top_up, "MOST_ADDED", 1e9)
     rows = [(5.0, 5.0 * (1 + 0.2 * sign)) for sign in (-1, 1)]
     made = moments_of(sample((90_000, 5, [(5, 5), (5, 5)]), *[(90_000, 5, rows)] * 30))
-    calm, *others = sizes_of(made, 0.003).tolist()
+    calm, *others = sizes_for(made, interval(made), 0.003, 0.95, most_added=1e9).tolist()
     own = 2 * 0.2**2
     common = 30 * own / 31
     assert set(others) == {others[0]}

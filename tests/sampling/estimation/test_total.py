@@ -12,7 +12,7 @@ from msgspec import structs
 
 import sampling
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Ratio, Sample, estimate
+from sampling.estimation.interval import Sample, estimate
 from sampling.estimation.top_up import top_up
 from sampling.estimation.total import (
     IS_PROJECTED,
@@ -164,30 +164,10 @@ def test_picked_launches_give_a_total_and_no_interval(sample_data: Path, written
     (ipc,) = found.ratios
     assert ipc.ratio == pytest.approx(of(found, "instructions") / weighted)
     assert (ipc.low, ipc.reason) == (None, NOT_RANDOM)
-    speedup = estimate_plan(plan, simulated(plan), against=simulated(plan)).speedup
-    assert speedup == Ratio("speedup", 1.0, NOT_RANDOM)
     assert found.main.seen is None
     assert found.groups == ()
     with pytest.raises(AnalysisError, match="picked launches cannot be topped up"):
         top_up(plan, simulated(plan), found.main, 0.05)
-
-
-def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
-    plan = written(epsilon=0.02)
-    one, other = simulated(plan, 0.2, seed=1), simulated(plan, 0.2, seed=1)
-    half = SimulatedLaunches(other.ids, {"cycles": other.metrics["cycles"] / 2})
-    found = estimate_plan(plan, one, against=half)
-    assert found.speedup is not None
-    assert found.speedup.ratio == pytest.approx(2)
-    # All launches agree: what is left is the little that was declared of those left out.
-    assert 2 < (found.speedup.high or 0) < 2.05
-    uneven = SimulatedLaunches(other.ids, {"cycles": simulated(plan, 0.1, seed=9).metrics["cycles"]})
-    value = estimate_plan(plan, one, against=uneven).speedup
-    assert value is not None
-    assert value.low is not None
-    assert value.low < value.ratio < (value.high or 0)
-    with pytest.raises(OptionError, match="needs the cycles of both"):
-        estimate_plan(plan, one, against=SimulatedLaunches(one.ids, {"dram": one.metrics["cycles"]}))
 
 
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:

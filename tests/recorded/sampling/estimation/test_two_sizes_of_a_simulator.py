@@ -11,8 +11,9 @@ import pytest
 
 import sampling
 from sampling.arrays import FloatArray
-from sampling.estimation.interval import Sample, estimate, ratio_of_totals
-from sampling.estimation.top_up import next_sizes
+from sampling.estimation.interval import Sample, estimate
+from sampling.estimation.ratio import ratio_of_totals
+from sampling.estimation.sizes import next_sizes
 from sampling.estimation.total import estimate_plan
 from sampling.plan.design import make_design
 from sampling.plan.plan_file import read_plan
