@@ -145,6 +145,13 @@ def test_shapes_stand_behind_the_name() -> None:
     assert shown.label(2, 8) == "f 9x1x1"
 
 
+def test_what_a_name_begins_with_is_shown_or_marked() -> None:
+    name = "aten::_foreach_mul_ [[2048, 256], [128, 256], [256]] float"
+    for room in range(9, 50):
+        (label,) = labels([name], room=room)
+        assert label[0] in "_…", label
+
+
 def test_a_grid_is_not_cut_before_the_name() -> None:
     one = KernelLabels([group("a_long_kernel_name_of_many_words", (1024, 16, 64))], {})
     assert one.label(0, 24).endswith(" 1024x16x64")

@@ -247,7 +247,7 @@ def fit_pieces(pieces: Sequence[Piece], room: int) -> str:
         """Return what stands between two that are shown: what parts them, or a mark."""
         if second > first + 1 or first == cut >= 0:
             return mark
-        return pieces[second].before if 0 < second < len(pieces) else ""
+        return pieces[second].before if second < len(pieces) else ""
 
     for index in sorted(range(len(pieces)), key=lambda index: pieces[index].rank):
         place = bisect(indices, index)
