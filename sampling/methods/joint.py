@@ -333,7 +333,7 @@ class _Planner:
     def __init__(
         self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
     ) -> None:
-        self._groups, self._target, self._fixed, self._progress = groups, target, fixed, progress
+        self.groups, self.fixed, self._target, self._progress = groups, fixed, target, progress
         counts, self._cycles = with_half_steps(groups.counts), declared_spread(groups, target)
         # A group, or a profile, in which nothing shows any time has no total to be within epsilon of.
         recorded_ns = groups.counts.group_duration_ns.astype(np.float64)
@@ -373,10 +373,6 @@ class _Planner:
         variance = float(np.dot(ranges.b, finite_population_factor(ranges.samples, ranges.launches)))
         self.met_epsilon = target.epsilon * float(np.sqrt(variance / budget))
 
-    def stricter(self, epsilon: float) -> _Planner:
-        """Return the planner of the same groups for a smaller epsilon."""
-        return _Planner(self._groups, replace(self._target, epsilon=epsilon), self._fixed, self._progress)
-
     def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
         """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
         return self._curves.allocate(
@@ -395,7 +391,7 @@ class _Planner:
                 break
             epsilon *= trial.shrink
             share[trial.over] *= _GROUP_STEP
-        strata = replace(trial.strata, groups=self._groups if self._groups.is_pool.any() else None)
+        strata = replace(trial.strata, groups=self.groups if self.groups.is_pool.any() else None)
         return strata, trial.cost_ns, bool(share.min() < 1)
 
     def _try(self, epsilon: float, share: FloatArray) -> _Trial:
@@ -403,7 +399,7 @@ class _Planner:
 
         What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
         """
-        counts, target, over = self._groups.counts, self._target, np.zeros(len(share), dtype=np.bool_)
+        counts, target, over = self.groups.counts, self._target, np.zeros(len(share), dtype=np.bool_)
         ranges = self._ranges(epsilon, share)
         cost_ns = float(np.dot(ranges.samples, ranges.cost_ns))
         clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
@@ -419,7 +415,7 @@ class _Planner:
         holds &= draws.share_within(limit_ns, with_noise=True) >= target.confidence - NOISE_SLACK
         if target.group_epsilon is not None:
             groups = np.unique(strata.group[draws.drawn])
-            for group in groups[~self._groups.is_pool[groups]].tolist():
+            for group in groups[~self.groups.is_pool[groups]].tolist():
                 own_ns = target.group_epsilon * counts.group_duration_ns[group]
                 over[group] = draws.share_within(own_ns, with_noise=True, group=group) < target.confidence
         return _Trial(strata, cost_ns, 1.0 if holds else _STEP, over)
@@ -438,8 +434,12 @@ def stratify(request: StrataRequest) -> Strata:
     planner = _find_planner(request, target, cuts)
     strata, cost_ns, leaps = planner.strata()
     if leaps or planner.met_epsilon < _SLACK * target.epsilon:
-        for epsilon in _STRICTER[min(target.epsilon, planner.met_epsilon) > _STRICTER].tolist():
-            planner = planner.stricter(epsilon)
+        stricter = _STRICTER[min(target.epsilon, planner.met_epsilon) > _STRICTER].tolist()
+        groups, fixed = planner.groups, planner.fixed
+        for epsilon in stricter:
+            # The curves of two planners at once would take twice the memory.
+            del planner
+            planner = _Planner(groups, replace(target, epsilon=epsilon), fixed, request.progress)
             if planner.sampled_ns >= _NO_GAIN * cost_ns:
                 break
             alternative, other_cost_ns, _ = planner.strata()

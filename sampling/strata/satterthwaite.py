@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import active_count
 from types import ModuleType
 from typing import NamedTuple
 
@@ -119,9 +120,9 @@ def _special() -> ModuleType:
     import scipy
 
     name = "scipy.special"
-    # A second thread would find the package that is none.
     with _LOADING, suppress(ImportError):
-        if name not in sys.modules:
+        # Another thread that imports the package meanwhile would find one that is none.
+        if name not in sys.modules and active_count() == 1:
             sys.modules[name] = package = ModuleType(name)
             package.__path__ = [str(Path(scipy.__file__).with_name("special"))]
             try:
