@@ -282,7 +282,7 @@ def test_what_follows_the_key_that_opens_a_field_goes_there(gpt: str) -> None:
     terminal.read_until(b"\x1b]52;")
     terminal.read_until(b"\x07")
     copied = base64.b64decode(terminal.output.rpartition(b"\x1b]52;c;")[2].partition(b"\x07")[0]).decode()
-    assert copied.endswith("gpt2-like.json.gz --filter gemm")
+    assert copied.endswith("gpt2-like.json.gz --filter gemm --plan")
     terminal.press(b"q")
     assert terminal.leave() == 0
 
