@@ -55,9 +55,9 @@ MOST_CUTS = 64
 # By so much epsilon shrinks inside where the bounds do not hold in the draws; a group's own goes further.
 _STEP, _GROUP_STEP = 0.97, 0.9
 # A plan that is within so much of epsilon is one that groups' own bounds decide; then stricter epsilons are
-# looked at, round ones, so that they are the same whatever is asked for, until one takes so much more time
+# looked at, round ones, so that they are the same whatever is asked for, until one takes no less time
 # before it is judged.
-_SLACK, _NO_GAIN = 0.97, 1.01
+_SLACK, _NO_GAIN = 0.97, 0.999
 _STRICTER = np.outer(
     10.0 ** -np.arange(1, 6),
     [9, 8, 7, 6, 5, 4.5, 4, 3.5, 3, 2.7, 2.5, 2.2, 2, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1],
@@ -433,7 +433,9 @@ def stratify(request: StrataRequest) -> Strata:
     cuts = _fixed_cuts(request.counts, target, request.overrides) if request.overrides else {}
     planner = _find_planner(request, target, cuts)
     strata, cost_ns, leaps = planner.strata()
-    if leaps or planner.met_epsilon < _SLACK * target.epsilon:
+    # What a plan takes before it is judged is the least that it, or a stricter one, can take.
+    is_improvable = planner.sampled_ns < _NO_GAIN * cost_ns
+    if is_improvable and (leaps or planner.met_epsilon < _SLACK * target.epsilon):
         stricter = _STRICTER[min(target.epsilon, planner.met_epsilon) > _STRICTER].tolist()
         groups, fixed = planner.groups, planner.fixed
         for epsilon in stricter:
