@@ -32,7 +32,7 @@ sys.path.insert(0, sys.argv[1])
 from sampling.api import make_plan, read_profile
 from sampling.plan.design import make_design
 from sampling.strata.target import Target
-counts = make_plan(read_profile(sys.argv[2])).study.counts
+counts = make_plan(read_profile(sys.argv[2])).draft.counts
 for epsilon in (0.03, 0.05, 0.03, 0.05, 0.04):
     started, elapsed = time.process_time(), time.perf_counter()
     design = make_design(counts, "joint", Target(epsilon), 0)

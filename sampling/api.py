@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
+from sampling.plan.draft import Draft, draft_plan
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import read_overrides
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import Study, study
 from sampling.profile.profile import Profile
 from sampling.readers import registry
 from sampling.readers.columns import column_map
@@ -18,17 +18,17 @@ from sampling.readers.input_file import ReadOptions
 
 @dataclass(frozen=True)
 class MadePlan:
-    """A plan for a profile, and the study of the profile that it came from."""
+    """A plan for a profile, and the draft of the profile that it came from."""
 
     #: The kernel groups, the findings and the design, with its bounds.
-    study: Study
+    draft: Draft
     #: The launches that were drawn, with their weights and the total that they estimate.
     plan: Plan
 
     @property
     def launches(self) -> int:
         """How many launches the plan stands for."""
-        return self.study.counts.launches
+        return self.draft.counts.launches
 
     @property
     def samples(self) -> int:
@@ -87,8 +87,8 @@ def make_plan(profile: Profile, request: PlanRequest | None = None) -> MadePlan:
     """
     request = request or PlanRequest()
     overrides = None if request.overrides is None else read_overrides(request.overrides).overrides
-    studied = study(profile, request, overrides)
-    return MadePlan(studied, drawn_plan(studied.counts, studied.design, request.seed))
+    draft = draft_plan(profile, request, overrides)
+    return MadePlan(draft, drawn_plan(draft.counts, draft.design, request.seed))
 
 
 def write_plan(plan: MadePlan, path: str | PathLike[str]) -> None:
@@ -96,7 +96,7 @@ def write_plan(plan: MadePlan, path: str | PathLike[str]) -> None:
 
     Raises ProfileError: a file of the profile was written again since it was read.
     """
-    launches = find_planned_launches(plan.study, plan.plan)
+    launches = find_planned_launches(plan.draft, plan.plan)
     # The text is complete before the file is opened: what fails leaves no half of a plan.
-    text = plan_document(plan.study, plan.plan, launches).text()
+    text = plan_document(plan.draft, plan.plan, launches).text()
     Path(path).write_text(text, encoding="utf-8")

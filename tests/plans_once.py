@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from sampling.plan import comparison, sensitivity, study
+from sampling.plan import comparison, draft, sensitivity
 from sampling.plan.design import Design, make_design
 from sampling.reduction.duration_counts import DurationCounts
 
@@ -21,7 +21,7 @@ _MADE: dict[tuple[object, ...], Design] = {}
 def plans_made_once() -> Iterator[None]:
     """Let equal plans be made once in this process for as long as this lasts."""
     with ExitStack() as patches:
-        for module in (study, sensitivity, comparison):
+        for module in (draft, sensitivity, comparison):
             patches.enter_context(patch.object(module, "make_design", _make_design))
         yield
 

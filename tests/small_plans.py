@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from sampling.plan.draft import draft_plan
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import (
     PlanFile,
@@ -16,7 +17,6 @@ from sampling.plan.plan_file import (
     read_plan,
 )
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import study
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
 from sampling.reduction.grouping import Grouping
@@ -131,7 +131,7 @@ def plan_of_profile(
     **others: Any,
 ) -> PlanFile:
     """Make a plan of a profile, write it, and read it back."""
-    made = study(profile, request_of(method, grouping, region, target, seed=seed, **others), overrides)
+    made = draft_plan(profile, request_of(method, grouping, region, target, seed=seed, **others), overrides)
     plan = drawn_plan(made.counts, made.design, seed)
     path.write_text(plan_document(made, plan, find_planned_launches(made, plan)).text(), encoding="utf-8")
     return read_plan(str(path))

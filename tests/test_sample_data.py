@@ -357,7 +357,7 @@ def test_four_recorded_ranks_take_hardly_more_launches_than_one(sample_data: Pat
     one, four = (
         sampling.make_plan(sampling.read_profile(path)) for path in (folder / "rank0.json.gz", folder)
     )
-    assert [each.process for each in four.study.profile.sequences] == [0, 1, 2, 3]
+    assert [each.process for each in four.draft.profile.sequences] == [0, 1, 2, 3]
     assert four.launches == 4 * one.launches
     assert four.samples <= 1.2 * one.samples
 

@@ -1,4 +1,4 @@
-"""What a study shows of a profile, as records: its files and devices, its findings, its kernel groups."""
+"""What a draft shows of a profile, as records: its files and devices, its findings, its kernel groups."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from sampling.arrays import BoolArray, IntArray
+from sampling.plan.draft import Draft, Survey
 from sampling.plan.findings import FindingRecord
-from sampling.plan.study import Study, Survey
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchOrder
 from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
@@ -111,9 +111,9 @@ class GroupHistogram(Record, frozen=True):
     clusters: list[GroupHistogramCluster]
 
 
-def profile_info(study: Study) -> ProfileInfo:
+def profile_info(draft: Draft) -> ProfileInfo:
     """Return what is in a profile, and the findings on it."""
-    profile, counts = study.profile, study.counts
+    profile, counts = draft.profile, draft.counts
     return ProfileInfo.from_attributes(
         counts,
         profile.facts,
@@ -121,30 +121,30 @@ def profile_info(study: Study) -> ProfileInfo:
         launches=counts.launches,
         files=[FileLaunches(file.path, file.launches) for file in profile.files],
         kernel_groups=len(counts.groups),
-        devices=device_uses(study),
-        processes=len({sequence.process for sequence in study.sequences}),
-        streams=_count_streams(study),
-        span_ns=study.span_ns,
-        findings=[finding.record for finding in study.findings],
+        devices=device_uses(draft),
+        processes=len({sequence.process for sequence in draft.sequences}),
+        streams=_count_streams(draft),
+        span_ns=draft.span_ns,
+        findings=[finding.record for finding in draft.findings],
     )
 
 
-def _count_streams(study: Study) -> int | None:
-    if "stream" not in study.profile.columns:
+def _count_streams(draft: Draft) -> int | None:
+    if "stream" not in draft.profile.columns:
         return None
     streams: set[tuple[int, int]] = set()
-    for part in study.counted:
+    for part in draft.counted:
         numbers = np.unique(part.load(("stream",))["stream"]).tolist()
         streams |= {(part.sequence, number) for number in numbers}
     return len(streams)
 
 
-def device_uses(study: Survey) -> list[DeviceUse]:
+def device_uses(survey: Survey) -> list[DeviceUse]:
     """Return every process and device that launches kernels."""
-    described = {(device.process, device.device): device for device in study.profile.facts.devices}
-    times = {time.sequence: time for time in study.device_times}
+    described = {(device.process, device.device): device for device in survey.profile.facts.devices}
+    times = {time.sequence: time for time in survey.device_times}
     uses = []
-    for sequence in study.sequences:
+    for sequence in survey.sequences:
         place, time = (sequence.process, sequence.device), times.get(sequence)
         device = described.get(place) or described.get((None, sequence.device))
         uses.append(
@@ -154,7 +154,7 @@ def device_uses(study: Survey) -> list[DeviceUse]:
                 device=sequence.device,
                 name=None if device is None else device.name,
                 sm_count=None if device is None else device.sm_count,
-                launches=study.launches_of_sequences[sequence],
+                launches=survey.launches_of_sequences[sequence],
                 kernel_ns=None if time is None else time.kernel_ns,
                 busy_ns=None if time is None else time.busy_ns,
                 overlap_share=None if time is None else time.overlap_share,
@@ -163,31 +163,31 @@ def device_uses(study: Survey) -> list[DeviceUse]:
     return uses
 
 
-def device_name(study: Study) -> str | None:
+def device_name(draft: Draft) -> str | None:
     """Return the names of the devices used, None where the profile does not name them."""
-    return ", ".join(dict.fromkeys(use.name for use in device_uses(study) if use.name)) or None
+    return ", ".join(dict.fromkeys(use.name for use in device_uses(draft) if use.name)) or None
 
 
-def kind_shares(study: Study) -> dict[str, float]:
+def kind_shares(draft: Draft) -> dict[str, float]:
     """Return the share of the time of each kind of work, the largest first."""
-    counts = study.counts
+    counts = draft.counts
     return shares_by_kind([group.name for group in counts.groups], counts.group_duration_ns.tolist())
 
 
-def busy_shares(study: Study) -> list[float]:
+def busy_shares(draft: Draft) -> list[float]:
     """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
-    return [time.busy_share for time in study.device_times if time.span_ns]
+    return [time.busy_share for time in draft.device_times if time.span_ns]
 
 
-def summarise_groups(study: Survey, groups: Sequence[int] | None = None) -> list[GroupSummary]:
+def summarise_groups(survey: Survey, groups: Sequence[int] | None = None) -> list[GroupSummary]:
     """Return kernel groups: those of these indices (rank - 1), in their order; all by rank by default."""
-    statistics = study.groups
-    indices = range(len(study.counts.groups)) if groups is None else groups
+    statistics = survey.groups
+    indices = range(len(survey.counts.groups)) if groups is None else groups
     positions = np.asarray(indices, dtype=np.int64)
     columns = [getattr(statistics, name)[positions].tolist() for name in _GROUP_FIGURES]
     # Nothing is said of strata where nothing was planned.
     planned: list[list[Any]] = [[UNSET] * len(positions)] * 3
-    if study.design is not None:
+    if survey.design is not None:
         is_pooled = statistics.pooled[positions]
         own = (
             _own_counts(values, positions, ~is_pooled) for values in (statistics.clusters, statistics.samples)
@@ -197,7 +197,7 @@ def summarise_groups(study: Survey, groups: Sequence[int] | None = None) -> list
     for index, *row in zip(indices, *columns, *planned, strict=True):
         figures = dict(zip((*_GROUP_FIGURES, "clusters", "samples", "pooled"), row, strict=True))
         figures["cov"] = figures["cov"] if figures["mean_ns"] else None
-        group = study.counts.groups[index]
+        group = survey.counts.groups[index]
         place = group.key, group.name, group.grid, group.block, group.process, group.device
         summaries.append(GroupSummary(index + 1, *place, **figures))
     return summaries
@@ -212,7 +212,7 @@ def _own_counts(values: IntArray | None, groups: IntArray, has_own: BoolArray) -
 
 
 def summarise_histogram(
-    study: Study,
+    draft: Draft,
     group: int,
     clusters: Sequence[tuple[int, int]],
     edges_ns: IntArray,
@@ -224,7 +224,7 @@ def summarise_histogram(
     launches in each bin.
     """
     return GroupHistogram(
-        key=study.counts.groups[group].key,
+        key=draft.counts.groups[group].key,
         rank=group + 1,
         edges_ns=edges_ns.tolist(),
         counts=cluster_counts.sum(axis=0).tolist(),

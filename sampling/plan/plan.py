@@ -12,6 +12,7 @@ from msgspec import UNSET, structs, to_builtins
 from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_ratio
+from sampling.plan.draft import Draft
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
     PlanFile,
@@ -22,7 +23,6 @@ from sampling.plan.plan_file import (
     override_records,
 )
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
@@ -110,14 +110,14 @@ def locate(profile: Profile, plan: Plan, progress: Progress | None = None) -> Dr
 
 
 def find_planned_launches(
-    study: Study, plan: Plan, progress: Progress | None = None
+    draft: Draft, plan: Plan, progress: Progress | None = None
 ) -> tuple[PlannedLaunch, ...]:
     """Return the plan's launches, found in a second pass over the profile, in the order of the draw.
 
     Raises ProfileError: one of its files was written again since the first pass.
     """
-    refuse_changed(study.profile.files)
-    return planned_launches(study.profile, plan, progress)
+    refuse_changed(draft.profile.files)
+    return planned_launches(draft.profile, plan, progress)
 
 
 def planned_launches(
@@ -167,13 +167,13 @@ def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterat
         )
 
 
-def recorded_request(study: Study, plan: Plan) -> PlanRequest:
+def recorded_request(draft: Draft, plan: Plan) -> PlanRequest:
     """Return what a plan was asked, with what was found out meanwhile, by which it is made again.
 
     The kernel groups and whether they span devices, an epsilon that fits a budget, and how a script read the
     profile. Split decisions stand in the plan file itself.
     """
-    request, profile, grouping = study.request, study.profile, study.counts.grouping
+    request, profile, grouping = draft.request, draft.profile, draft.counts.grouping
     return structs.replace(
         request,
         seed=plan.seed,
@@ -188,12 +188,12 @@ def recorded_request(study: Study, plan: Plan) -> PlanRequest:
     )
 
 
-def plan_document(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> PlanFile:
+def plan_document(draft: Draft, plan: Plan, launches: Sequence[PlannedLaunch]) -> PlanFile:
     """Return the plan as its file holds it; ``launches`` are all of it, from `find_planned_launches`.
 
     Raises ProfileError: a file of the profile was written again since it was read.
     """
-    profile, counts = study.profile, study.counts
+    profile, counts = draft.profile, draft.counts
     files = (PlannedFile(file.path, sha256_as_read(file), file.launches) for file in profile.files)
     return PlanFile(
         profile=PlannedProfile(
@@ -204,8 +204,8 @@ def plan_document(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -
             in_cycles=profile.is_in_cycles or UNSET,
             sequences=fingerprints(profile),
         ),
-        options=recorded_request(study, plan),
-        findings=tuple(to_builtins(finding.record) for finding in study.findings),
+        options=recorded_request(draft, plan),
+        findings=tuple(to_builtins(finding.record) for finding in draft.findings),
         strata=tuple(planned_strata(plan, launches)),
-        overrides=override_records(study.overrides),
+        overrides=override_records(draft.overrides),
     )

@@ -8,12 +8,12 @@ from typing import Any
 from msgspec import field
 
 from sampling.plan.design import Design
+from sampling.plan.draft import Draft
 from sampling.plan.findings import FindingRecord
 from sampling.plan.judge import DrawErrors, Judgement
 from sampling.plan.overview import GroupSummary, busy_shares, device_name, kind_shares, summarise_groups
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.sensitivity import PlanCosts, TradeOffPoint, machine_hours
-from sampling.plan.study import Study
 from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
 from sampling.strata.draw import DRAWS
 
@@ -174,10 +174,10 @@ def plan_figures(design: Design) -> PlanFigures:
     return PlanFigures.from_attributes(design, design.target, design.bounds, strata=design.strata_count)
 
 
-def pooled_groups(study: Study) -> PooledGroups:
+def pooled_groups(draft: Draft) -> PooledGroups:
     """Return how many kernel groups are pooled."""
-    is_pooled = study.groups.pooled
-    return PooledGroups(int(is_pooled.sum()), float(study.groups.share[is_pooled].sum()))
+    is_pooled = draft.groups.pooled
+    return PooledGroups(int(is_pooled.sum()), float(draft.groups.share[is_pooled].sum()))
 
 
 def relaxed_options(total_ns: float, costs: PlanCosts) -> list[OptionRelaxed] | None:
@@ -196,9 +196,9 @@ def relaxed_options(total_ns: float, costs: PlanCosts) -> list[OptionRelaxed] | 
 
 
 def summarise_plan(
-    study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts, promise: str
+    draft: Draft, plan: Plan, judgement: Judgement | None, costs: PlanCosts, promise: str
 ) -> PlanSummary:
-    """Return a plan of a study; ``promise`` is what it promises, in words."""
+    """Return a plan of a draft; ``promise`` is what it promises, in words."""
     design, cost, calibrated = plan.design, None, None
     if plan.cost is not None:
         cost = CostOfPlan(plan.cost.metric, plan.cost_share, plan.cost.is_objective)
@@ -210,13 +210,13 @@ def summarise_plan(
         plan,
         design.bounds,
         method=design.method,
-        launches=study.counts.launches,
+        launches=draft.counts.launches,
         strata=design.strata_count,
         expected_speedup=design.speedup,
         cost=cost,
         group_bound_with_noise=None if promised is None else promised.group_bound_with_noise,
         promise=promise,
-        pooled=pooled_groups(study),
+        pooled=pooled_groups(draft),
         expected_interval=None if promised is None else promised.expected_half_width,
         expected_speedup_interval=None if promised is None else promised.expected_speedup_half_width,
         calibrated=calibrated,
@@ -229,20 +229,20 @@ def summarise_plan(
     )
 
 
-def summarise_profile(study: Study, costs: PlanCosts, promise: str, commands: list[str]) -> ProfileSummary:
+def summarise_profile(draft: Draft, costs: PlanCosts, promise: str, commands: list[str]) -> ProfileSummary:
     """Return one screen on a profile; ``promise`` is what its plan promises, in words."""
-    counts = study.counts
+    counts = draft.counts
     return ProfileSummary.from_attributes(
         counts,
-        device=device_name(study),
+        device=device_name(draft),
         kernel_groups=len(counts.groups),
-        busy=busy_shares(study),
-        kinds=kind_shares(study),
-        findings=[finding.record for finding in study.findings],
-        groups=summarise_groups(study, range(min(LARGEST_GROUPS, len(counts.groups)))),
-        plan=plan_figures(study.design),
+        busy=busy_shares(draft),
+        kinds=kind_shares(draft),
+        findings=[finding.record for finding in draft.findings],
+        groups=summarise_groups(draft, range(min(LARGEST_GROUPS, len(counts.groups)))),
+        plan=plan_figures(draft.design),
         promise=promise,
-        pooled=pooled_groups(study),
+        pooled=pooled_groups(draft),
         machine_hours=None if costs.hours is None else costs.hours.drawn,
         longest_launch_hours=None if costs.hours is None else costs.hours.longest_launch,
         binding=relaxed_options(counts.total_duration_ns, costs),

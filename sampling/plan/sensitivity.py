@@ -22,9 +22,9 @@ from sampling.methods.joint import POOL_BELOW
 from sampling.methods.registry import method_named, method_names, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, speedup_ratio
+from sampling.plan.draft import Draft, redraft
 from sampling.plan.plan import Plan
 from sampling.plan.request import NONE, PlanRequest
-from sampling.plan.study import Study, study_again
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
 from sampling.reduction.grouping import Grouping
@@ -159,17 +159,17 @@ class Relaxation:
     bound: float | None = None
 
 
-def measure_sensitivity(studied: Study, progress: Progress | None = None) -> tuple[Relaxation, ...]:
+def measure_sensitivity(draft: Draft, progress: Progress | None = None) -> tuple[Relaxation, ...]:
     """Return the options that make a plan dear: those whose relaxation raises its speedup by more than 5 %.
 
     The largest speedup first. Each is a plan of its own, asked for as the plan was but for one step; none for
     a method that looks at single launches, and where a user's decision fits no node.
     """
-    before, request, counts = studied.speedup, studied.request, studied.counts
+    before, request, counts = draft.speedup, draft.request, draft.counts
     if before is None or not method_named(request.method).draws_at_random:
         return ()
     by_cost = counts.cost is not None and counts.cost.is_objective
-    options: dict[str, Any] = {"settings": request.set, "overrides": studied.overrides}
+    options: dict[str, Any] = {"settings": request.set, "overrides": draft.overrides}
     reductions, relaxations = {counts.grouping: counts}, []
     steps = list(_steps(request))
     for index, (option, was, becomes, looser) in enumerate(steps):
@@ -183,11 +183,9 @@ def measure_sensitivity(studied: Study, progress: Progress | None = None) -> tup
                 continue
             if (counts.grouping, grouping) == (Grouping(GroupBy.LAUNCH), Grouping(GroupBy.NAME)):
                 # The profile need not be read again.
-                reduction = counts_by_name(studied.profile, counts)
+                reduction = counts_by_name(draft.profile, counts)
             else:
-                reduction = count_durations(
-                    studied.profile, grouping, counts.region, selected=counts.selected
-                )
+                reduction = count_durations(draft.profile, grouping, counts.region, selected=counts.selected)
             reductions[grouping] = reduction
         target = looser.target
         if not by_cost and _most_speedup(reduction, target, looser.method) <= before * (1 + WORTH_TELLING):
@@ -344,28 +342,28 @@ def nth_epsilon(index: int) -> float:
     return float(f"{100 + digits}e{_LEAST_EXPONENT + decade - 2}")
 
 
-def study_within(study: Study, budget: Budget, progress: Progress | None = None) -> Study:
-    """Return the study with the smallest epsilon whose expected sampled time fits the budget.
+def draft_within(draft: Draft, budget: Budget, progress: Progress | None = None) -> Draft:
+    """Return the draft with the smallest epsilon whose expected sampled time fits the budget.
 
     Epsilons have three digits, from 0.0001 to 0.999, and are bisected: the plan at the one returned fits, and
-    that at the one below it does not. All but epsilon is asked as of the plan of ``study``.
+    that at the one below it does not. All but epsilon is asked as of the plan of ``draft``.
 
     Raises BudgetError where even the plan at 0.999 does not fit, OptionError where the method picks its
     launches or decisions of the user's go with it.
     """
-    check_has_trade_off(study.request.method)
-    if study.overrides:
+    check_has_trade_off(draft.request.method)
+    if draft.overrides:
         message = Wording("`budget` tries many epsilons, in whose trees your decisions fit no node")
         remedy = Wording("find the epsilon without them, then give it as `epsilon`")
         raise OptionError(message, remedy=remedy)
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
-    numbers, fitting = count(), study
+    numbers, fitting = count(), draft
 
     def fits(index: int) -> bool:
         nonlocal fitting
         epsilon = nth_epsilon(index)
         _report(progress, next(numbers), _MOST_TRIED, f"a plan at epsilon {epsilon:g}")
-        candidate = study_again(study, structs.replace(study.request, epsilon=epsilon), study.overrides)
+        candidate = redraft(draft, structs.replace(draft.request, epsilon=epsilon), draft.overrides)
         does_fit = candidate.design.cost_ns <= most_ns
         # The loosest is looked at first, and taken for what a plan takes at least.
         fitting = candidate if does_fit or index == loosest else fitting

@@ -18,7 +18,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui import cli
 from tui.app.app import KernelPointApp
@@ -71,10 +71,10 @@ def screen_text(app: Any) -> str:
     return "\n".join(strip.text.rstrip() for strip in strips_of(app))
 
 
-def study_in(app: App) -> Study:
-    """The study that the app shows."""
-    assert app.session.study is not None
-    return app.session.study
+def draft_in(app: App) -> Draft:
+    """The draft that the app shows."""
+    assert app.session.draft is not None
+    return app.session.draft
 
 
 @asynccontextmanager
@@ -182,7 +182,7 @@ def assert_golden(name: str, text: str) -> None:
     assert text == golden.read_text(encoding="utf-8")
 
 
-def row_texts(study: Study, group: int, columns: TableColumns) -> dict[str, str]:
+def row_texts(draft: Draft, group: int, columns: TableColumns) -> dict[str, str]:
     """What stands in each column of a kernel group's row in view 1, by the column's name."""
     row, texts = "".join(text for text, _ in columns.row(group)), {}
     for column in columns.columns:

@@ -12,7 +12,7 @@ import pytest
 from textual.widget import Widget
 
 from sampling.splitting.tree import Overrides
-from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, study_in, wait_for
+from tests.app.driving import App, Running, draft_in, drawn, opened, planned, printed, screen_text, wait_for
 from tui.app import plan_details, planning
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.plan import PlanScreen
@@ -39,7 +39,7 @@ async def settled(app: App, pilot: Running) -> None:
     await planned(pilot, app)
     await wait_for(pilot, lambda: screen_of(app).details is not None, "the plan is drawn")
     await wait_for(
-        pilot, lambda: details_of(app).study is app.session.study and is_done(app), "all is computed"
+        pilot, lambda: details_of(app).draft is app.session.draft and is_done(app), "all is computed"
     )
 
 
@@ -62,9 +62,9 @@ def details_of(app: App) -> PlanDetails:
 def details_without_app(profile: str, overrides: Overrides | None = None, **options: Any) -> PlanDetails:
     """The drawn and judged plan of these options."""
     asked = SampleOptions(profiles=(profile,), **options)
-    study = planning.load_study(asked, overrides or {}, lambda *_: None)
-    session = Session(asked, study=study, overrides=overrides or {})
-    (details,) = plan_details.judged(plan_details.drawn(session, study, None), lambda *_: None)
+    draft = planning.load_draft(asked, overrides or {}, lambda *_: None)
+    session = Session(asked, draft=draft, overrides=overrides or {})
+    (details,) = plan_details.judged(plan_details.drawn(session, draft, None), lambda *_: None)
     return details
 
 
@@ -147,6 +147,6 @@ def pane_rows(app: App, pane: PlanPane) -> list[str]:
 def shows_findings(app: App) -> bool:
     """Whether the pane of findings has them from the first on, in the words of `sample`."""
     rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
-    words = canvas_text(finding_blocks(study_in(app)), Canvas(width, color=False)).splitlines()
+    words = canvas_text(finding_blocks(draft_in(app)), Canvas(width, color=False)).splitlines()
     seen = min(len(rows), len(words))
     return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]

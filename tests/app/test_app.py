@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
+from sampling.plan.draft import Draft
 from sampling.plan.findings import Finding
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import Study
-from tests.app.driving import SIZES, App, Running, drawn, opened, resized, screen_text, study_in, wait_for
+from tests.app.driving import SIZES, App, Running, draft_in, drawn, opened, resized, screen_text, wait_for
 from tests.drawing import in_ascii
 from tui.app import groups, planning, wording
 from tui.app.app import KernelPointApp
 from tui.app.groups import GroupsScreen, GroupTable
-from tui.app.planning import load_study
+from tui.app.planning import load_draft
 from tui.app.running import open_session
 from tui.app.view import HelpScreen
 from tui.app.widgets import Chart
@@ -60,8 +60,8 @@ def ranks(app: App) -> list[int]:
 async def test_groups_stand_in_rank_order_with_findings_key_and_plan_in_sight(resnet: str) -> None:
     key_rows = {(60, 15): 1, (80, 24): 1, (120, 40): 3, (200, 60): 4}
     async with running(resnet) as (app, pilot):
-        key, wrapped = study_in(app).counts.groups[0].key, app.screen.query_one("#group-key")
-        samples = study_in(app).design.strata.samples.sum()
+        key, wrapped = draft_in(app).counts.groups[0].key, app.screen.query_one("#group-key")
+        samples = draft_in(app).design.strata.samples.sum()
         for size in SIZES:
             await resized(app, pilot, *size)
             await wait_for(pilot, lambda size=size: wrapped.size.height == key_rows[size], "the key's rows")  # type: ignore[misc]
@@ -112,8 +112,8 @@ async def test_the_filter_narrows_the_table_and_escape_opens_it(resnet: str) -> 
 
 
 def test_groups_are_listed_in_every_order(gpt: str) -> None:
-    study = load_study(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
-    of = study.groups
+    draft = load_draft(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
+    of = draft.groups
     assert of.clusters is not None
     assert of.samples is not None
     # A group that is pooled has no strata and no launches of its own, and comes last.
@@ -124,27 +124,27 @@ def test_groups_are_listed_in_every_order(gpt: str) -> None:
         (np.where(of.pooled, 0, of.clusters), GroupSort.STRATA),
         (np.where(of.pooled, 0, of.samples), GroupSort.DRAWN),
     ):
-        listed = [float(values[group]) for group in list_groups(study, sort).groups]
+        listed = [float(values[group]) for group in list_groups(draft, sort).groups]
         assert listed == sorted(listed, reverse=True)
-    names = [study.counts.groups[group].name for group in list_groups(study, GroupSort.NAME).groups]
+    names = [draft.counts.groups[group].name for group in list_groups(draft, GroupSort.NAME).groups]
     assert names == sorted(names)
     pooled = set(np.flatnonzero(of.pooled).tolist())
     assert pooled
     for sort, reverse in product((GroupSort.STRATA, GroupSort.DRAWN), (False, True)):
-        assert set(list_groups(study, sort, reverse=reverse).groups[-len(pooled) :]) == pooled
+        assert set(list_groups(draft, sort, reverse=reverse).groups[-len(pooled) :]) == pooled
 
 
 def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
-    key = study.counts.groups[0].key
-    assert in_ascii(True, groups.group_key, study, 0, 1000) == key
+    draft = load_draft(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
+    key = draft.counts.groups[0].key
+    assert in_ascii(True, groups.group_key, draft, 0, 1000) == key
     for cells in (20, 30, 60, 80):
-        short = in_ascii(True, groups.group_key, study, 0, cells)
+        short = in_ascii(True, groups.group_key, draft, 0, cells)
         assert len(short) == cells
         assert "..." in short
         assert short.endswith("<<<98x1x1, 32x32x1>>>") == (cells >= 60)
-    monkeypatch.setattr(Study, "sequences", study.sequences * 2)
-    assert in_ascii(True, groups.group_key, study, 0, 80).endswith(">>> process 4242 device 0")
+    monkeypatch.setattr(Draft, "sequences", draft.sequences * 2)
+    assert in_ascii(True, groups.group_key, draft, 0, 80).endswith(">>> process 4242 device 0")
 
 
 FINDING = Finding(
@@ -157,8 +157,8 @@ FINDING = Finding(
 
 
 async def test_f_shows_every_finding_in_full(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = planning.load_study
-    monkeypatch.setattr(planning, "load_study", lambda *given: replace(read(*given), findings=(FINDING,)))
+    read = planning.load_draft
+    monkeypatch.setattr(planning, "load_draft", lambda *given: replace(read(*given), findings=(FINDING,)))
     async with running(resnet) as (app, pilot):
         for size, closing in (((80, 24), "escape"), ((80, 24), "f"), ((60, 15), "q")):
             await resized(app, pilot, *size)
@@ -220,13 +220,13 @@ async def test_a_view_asked_for_while_reading_opens_once_all_is_read(
     resnet: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    load_study = planning.load_study
+    load_draft = planning.load_draft
 
-    def waiting(*given: Any) -> Study:
+    def waiting(*given: Any) -> Draft:
         go_on.wait(20)
-        return load_study(*given)
+        return load_draft(*given)
 
-    monkeypatch.setattr(planning, "load_study", waiting)
+    monkeypatch.setattr(planning, "load_draft", waiting)
     app = KernelPointApp(open_session((resnet,), OpenOptions()))
     async with app.run_test() as pilot:
         await wait_for(pilot, lambda: "Reading" in screen_text(app), "the profile is read")
@@ -239,7 +239,7 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
     for key in ("escape", "q"):
         cancelled = threading.Event()
 
-        def never_ends(*asked: Any, cancelled: Any = cancelled) -> Study:
+        def never_ends(*asked: Any, cancelled: Any = cancelled) -> Draft:
             progress = asked[2]
             try:
                 while True:
@@ -247,7 +247,7 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
             finally:
                 cancelled.set()
 
-        monkeypatch.setattr(planning, "load_study", never_ends)
+        monkeypatch.setattr(planning, "load_draft", never_ends)
         app = KernelPointApp(open_session((resnet,), OpenOptions()))
         async with app.run_test() as pilot:
             await wait_for(pilot, lambda app=app: "25 %" in screen_text(app), "progress")  # type: ignore[misc]

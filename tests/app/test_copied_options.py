@@ -77,11 +77,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
 async def test_the_copied_text_and_the_copied_command_say_the_same(small: str, tmp_path: Path) -> None:
     async with opened(small, options=FILTERED) as (app, _):
         text, command = view_of(app).pane_text().text, view_of(app).command()
-        assert app.session.study is not None
+        assert app.session.draft is not None
         rows = screen_text(app).splitlines()
         assert rows[1].startswith("V100-like: [F] "), "at 80 columns too"
         assert "61 of 168 launches" in rows[1]
-        header, names = header_forms(app.session.study), workload_lines(app.session, app.session.study)
+        header, names = header_forms(app.session.draft), workload_lines(app.session, app.session.draft)
         await app.action_view("Scale model")
         assert "Selection" not in view_of(app).pane_text().text
     assert text.startswith("Selection: ")

@@ -15,7 +15,7 @@ from sampling.errors import OptionError
 from sampling.plan.request import PlanRequest
 from sampling.readers.registry import read_profile
 from tests import small_recordings
-from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
+from tests.app.driving import App, Running, draft_in, opened, planned, printed, screen_text, view_of, wait_for
 from tui.app.filters import FiltersScreen, list_filters
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.ranks import RanksScreen
@@ -98,14 +98,14 @@ async def test_a_filter_is_applied_said_and_copied_with_the_command(two_devices:
 
 async def test_what_is_refused_is_said_at_its_row_and_the_old_plan_stays(two_devices: str) -> None:
     async with opened(two_devices) as (app, pilot):
-        study = study_in(app)
+        draft = draft_in(app)
         for filter_, text, problem in (
             ("include", "conv", "--include 'conv' leaves no launch"),
             ("exclude", "(gemm", "'(gemm' is not a regular expression (missing ), unterminated"),
         ):
             await typed(pilot, app, filter_, text)
             await says(pilot, app, f"> {filter_}".ljust(19) + f"{text} ?\n  {problem}")
-            assert study_in(app) is study
+            assert draft_in(app) is draft
         await says(pilot, app, "Kept: all of 80 launches")
         await pilot.press("escape")
         await wait_for(pilot, lambda: "?" not in screen_text(app), "the value is dropped")

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from sampling.plan.request import PlanRequest
 from sampling.splitting.tree import Verdict
-from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
+from tests.app.driving import App, Running, draft_in, opened, planned, printed, screen_text, wait_for
 from tests.app.plan_driving import form_of, running
 from tui.app import plan_details, wording
 from tui.app import planning as overrides_file
@@ -69,7 +69,7 @@ def words_of(app: App) -> str:
 
 
 async def decide(pilot: Running, app: App) -> None:
-    app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
+    app.decide({draft_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
     await planned(pilot, app)
 
 

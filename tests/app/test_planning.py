@@ -13,7 +13,7 @@ from sampling.plan.request import PlanRequest
 from sampling.plan.sensitivity import measure_sensitivity
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
-from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
+from tests.app.driving import App, Running, draft_in, opened, planned, printed, screen_text, view_of, wait_for
 from tui.app import planning, wording
 from tui.app.state import Session, remedy_keys
 from tui.app.view import FindingsScreen
@@ -23,7 +23,7 @@ from tui.output.blocks import without_tones
 
 
 def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
-    return {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
+    return {draft_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
 
 
 async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
@@ -32,7 +32,7 @@ async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
         app.plan(app.session.options.with_request(method="pks"))
         await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
         assert "pks" in str(app.session.problem)
-        assert (app.session.options, app.session.study) == (before.options, before.study)
+        assert (app.session.options, app.session.draft) == (before.options, before.draft)
         app.plan(app.session.options.with_request(epsilon=0.1))
         await planned(pilot, app)
         assert app.session.problem is None
@@ -40,13 +40,13 @@ async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
 
 async def test_undo_brings_the_method_back(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
-        samples = study_in(app).design.samples
+        samples = draft_in(app).design.samples
         app.decide(keep_largest(app), "root")
         await planned(pilot, app)
-        assert study_in(app).design.method == "root"
+        assert draft_in(app).design.method == "root"
         assert app.undo_decision()
         await planned(pilot, app)
-        assert (study_in(app).design.method, study_in(app).design.samples) == ("joint", samples)
+        assert (draft_in(app).design.method, draft_in(app).design.samples) == ("joint", samples)
         assert not app.undo_decision()
 
 
@@ -62,12 +62,12 @@ async def test_decisions_hold_for_the_groups_on_the_screen(gpt: str) -> None:
     """A method's published grouping may be another, and its keys with it."""
     options = OpenOptions(request=PlanRequest(group_by=GroupBy.PUBLISHED))
     async with opened(gpt, options=options) as (app, pilot):
-        groups = len(study_in(app).counts.groups)
+        groups = len(draft_in(app).counts.groups)
         app.decide(keep_largest(app), "root")
         await planned(pilot, app)
         assert app.session.problem is None
-        assert len(study_in(app).counts.groups) == groups
-        assert study_in(app).design.method == "root"
+        assert len(draft_in(app).counts.groups) == groups
+        assert draft_in(app).design.method == "root"
 
 
 async def test_decisions_of_a_file_can_be_taken_back(gpt: str, tmp_path: Any) -> None:
@@ -114,14 +114,14 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         ("stem", 0.05, r"Plan: \d+ of 168 launches by stem, [\d.]+x, "),
     ):
         options = SampleOptions(profiles=(small,), request=PlanRequest(method=method, epsilon=epsilon))
-        study = planning.load_study(options, {}, _silent)
-        session = Session(options, study=study, binding=measure_sensitivity(study))
-        lines = wording.plan_lines(session, study)
+        draft = planning.load_draft(options, {}, _silent)
+        session = Session(options, draft=draft, binding=measure_sensitivity(draft))
+        lines = wording.plan_lines(session, draft)
         assert any(re.match(said, without_tones(line)) for line in lines), [
             without_tones(line) for line in lines
         ]
-        kept = replace(session, overrides={study.counts.groups[0].key: {"": Verdict.KEEP}})
-        assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, study))
+        kept = replace(session, overrides={draft.counts.groups[0].key: {"": Verdict.KEEP}})
+        assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, draft))
         faster = without_tones(wording.with_faster(session, lines)[0])
         assert ("   Faster if: " in faster) == bool(session.binding)
 
@@ -137,8 +137,8 @@ async def _page(app: App, pilot: Running) -> None:
 
 async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
     async with opened(resnet, (120, 40)) as (app, pilot):
-        before, study = app.session.options, study_in(app)
-        finding = remedy_keys(study.findings)["a"]
+        before, draft = app.session.options, draft_in(app)
+        finding = remedy_keys(draft.findings)["a"]
         assert finding.code == "iterations"
         ids = finding.changes[0].value
         await _page(app, pilot)
@@ -151,14 +151,14 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         await pilot.press("a")
         await planned(pilot, app)
         assert app.session.options == before.with_request(launches=ids)
-        assert study_in(app).counts.launches == 56
+        assert draft_in(app).counts.launches == 56
         await wait_for(pilot, lambda: "u takes it back" in screen_text(app), "what was done")
         await _page(app, pilot)
         await wait_for(pilot, lambda: "u undo, esc back" in screen_text(app), "that it can be undone")
         await pilot.press("u")
         await planned(pilot, app)
         assert app.session.options == before
-        assert study_in(app).counts.launches == study.counts.launches
+        assert draft_in(app).counts.launches == draft.counts.launches
         await _page(app, pilot)
         await pilot.press("u")
         await wait_for(pilot, lambda: "no change of the plan's" in screen_text(app), "there is no other")

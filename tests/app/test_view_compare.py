@@ -343,10 +343,10 @@ async def test_the_copied_command_prints_what_is_copied(gpt: str, tmp_path: Path
 def known_of(profile: str, methods: tuple[str, ...]) -> tuple[Findings, Session]:
     """What is known once these methods are compared."""
     asked = SampleOptions(profiles=(profile,))
-    study = planning.load_study(asked, {}, lambda *_: None)
-    session = Session(asked, study=study)
+    draft = planning.load_draft(asked, {}, lambda *_: None)
+    session = Session(asked, draft=draft)
     wanted = comparison_options(session)
-    comparison = compare.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
+    comparison = compare.comparison_of(draft.profile, wanted.profiles, wanted, lambda *_: None)
     rows = [comparison.compare(method).record(profile, None) for method in methods]
     return Findings(wanted, methods, rows=tuple(rows), ending="done"), session
 

@@ -16,7 +16,7 @@ from sampling.errors import OptionError
 from sampling.plan.judge import judge_design
 from sampling.plan.request import PlanRequest
 from sampling.simulators.registry import exporter_names
-from tests.app.driving import opened, printed, resized, screen_text, study_in, wait_for
+from tests.app.driving import draft_in, opened, printed, resized, screen_text, wait_for
 from tests.app.plan_driving import (
     chart_text,
     check_round_trip,
@@ -127,14 +127,14 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: 
         await wait_for(pilot, lambda: app.session.request.set == ("root.k_max=4",), "the setting is taken")
         await retype(pilot, app, "epsilon", "0.0123")
         await settled(app, pilot)
-        assert study_in(app).design.target.epsilon == 0.0123
+        assert draft_in(app).design.target.epsilon == 0.0123
         assert isinstance(app.screen, PlanScreen), "no digit changed the view"
         await pilot.press("0", *".2", "enter")
         await settled(app, pilot)
         assert app.session.request.epsilon == 0.2, "a fraction is begun by its first digit"
         await retype(pilot, app, "group_epsilon", "none")
         await settled(app, pilot)
-        assert study_in(app).design.target.group_epsilon is None
+        assert draft_in(app).design.target.group_epsilon is None
         await pilot.press("enter")
         await wait_for(pilot, lambda: isinstance(app.focused, Input), "a field")
         await pilot.press("tab")
@@ -150,11 +150,11 @@ async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(sma
         app,
         pilot,
     ):
-        before = study_in(app)
+        before = draft_in(app)
         await pilot.press("right")
         await wait_for(pilot, lambda: app.session.problem is not None, "the engine says no")
         await wait_for(pilot, lambda: "pks needs metrics of every launch" in screen_text(app), "in words")
-        assert app.session.study is before
+        assert app.session.draft is before
         assert app.session.request.method == "random"
         assert "< pks > ?" in screen_text(app)
         await pilot.press("right")
@@ -185,7 +185,7 @@ async def test_nothing_waits_for_a_plan(small: str, monkeypatch: pytest.MonkeyPa
         await wait_for(pilot, lambda: "the plan is being made" in screen_text(app), "not the old one")
         release.set()
         await settled(app, pilot)
-        assert study_in(app).design.target.epsilon == 0.03
+        assert draft_in(app).design.target.epsilon == 0.03
         assert "planning" not in screen_text(app)
 
 
@@ -194,8 +194,8 @@ async def test_nothing_waits_for_a_plan(small: str, monkeypatch: pytest.MonkeyPa
 
 def test_the_figures_are_the_plans(small: str) -> None:
     details = details_without_app(small)
-    study, plan = details.study, details.plan
-    judgement, promise = judge_design(study.design, 200, 0), study.design.promise
+    draft, plan = details.draft, details.plan
+    judgement, promise = judge_design(draft.design, 200, 0), draft.design.promise
     assert promise is not None
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 168"

@@ -13,7 +13,7 @@ import pytest
 
 from sampling.errors import OptionError
 from sampling.plan.request import PlanRequest
-from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
+from tests.app.driving import App, Running, draft_in, printed, screen_text, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app import plan_panes as panes
 from tui.app.plan_panes import BudgetPrompt, options_asked
@@ -94,15 +94,15 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
             begun.wait(0.01)
             progress(3, 13, "a plan at epsilon 0.1")
 
-    monkeypatch.setattr(panes, "study_that_fits", endless)
+    monkeypatch.setattr(panes, "draft_that_fits", endless)
     async with running(table, options=ROOT) as (app, pilot):
-        before = study_in(app)
+        before = draft_in(app)
         await ask(pilot, app, BUDGET, "1e6")
         await wait_for(pilot, lambda: "3 of at most 13 tried; esc cancels" in words_of(app), "how far it is")
         await pilot.press("escape")
         await wait_for(pilot, lambda: "cancelled" in words_of(app), "it says so")
         await pilot.press("escape")
-        assert study_in(app) is before
+        assert draft_in(app) is before
         assert not app.screen.query_one(BudgetPrompt).display
 
 

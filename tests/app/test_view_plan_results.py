@@ -472,4 +472,4 @@ def test_a_profile_that_is_not_the_plans_is_refused_while_it_is_read() -> None:
     made()
     Path("other.csv").write_text(Path("run.csv").read_text().replace("k1", "other"))
     with pytest.raises(AnalysisError, match=r"other\.csv is not, byte for byte, what plan\.json was"):
-        next(planning.study_of(None, session_with("plan.json", ("other.csv",)), lambda *_: None))
+        next(planning.draft_of(None, session_with("plan.json", ("other.csv",)), lambda *_: None))

@@ -21,12 +21,12 @@ from sampling.strata.target import Target
 from tests.app.driving import (
     App,
     Running,
+    draft_in,
     drawn,
     opened,
     printed,
     resized,
     screen_text,
-    study_in,
     view_of,
     wait_for,
 )
@@ -98,7 +98,7 @@ def walk_like(app: App, method: str = "root") -> SplitStepper:
     """A walk of the engine's by the session's options, at its start."""
     options = app.session.options
     return SplitStepper(
-        study_in(app).counts, method, Target(options.request.epsilon), overrides=app.session.overrides
+        draft_in(app).counts, method, Target(options.request.epsilon), overrides=app.session.overrides
     )
 
 
@@ -134,7 +134,7 @@ async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
 
 async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
     async with walking(gpt) as (app, pilot):
-        last = len(study_in(app).counts.groups) - 1
+        last = len(draft_in(app).counts.groups) - 1
         whole = walk_like(app)
         whole.finish_group()
         await press(app, pilot, "left_curly_bracket")
@@ -166,7 +166,7 @@ async def test_splitting_what_would_be_kept_and_taking_it_back(gpt: str) -> None
             node for node in reversed(nodes) if node.verdict is Verdict.KEEP and node.stop - node.start > 1
         )
         await press(app, pilot, *["k"] * (len(nodes) - leaf.index), "plus")
-        key = study_in(app).counts.groups[0].key
+        key = draft_in(app).counts.groups[0].key
         assert app.session.overrides == {key: {leaf.path: Verdict.SPLIT}}
         assert len(stop_in(app).nodes) > len(nodes), "the group is still split to its end"
         assert stop_in(app).node is not None
@@ -185,23 +185,23 @@ async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
         await press(app, pilot, "plus", "minus", "minus", "u")
         (decided,) = app.session.overrides.values()
         assert decided == {"": Verdict.SPLIT, "L": Verdict.KEEP}
-        shown, walked = study_in(app).design.promise, walk_like(app).design.promise
+        shown, walked = draft_in(app).design.promise, walk_like(app).design.promise
         assert shown is not None
         assert walked is not None
         assert shown.bound == pytest.approx(walked.bound)
         assert view(app).method == "root"
 
 
-async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
+async def test_a_decision_in_trees_looked_at_makes_the_plan_one_by_their_method(
     gpt: str, tmp_path: Path
 ) -> None:
     async with walking(gpt, options=OpenOptions(request=PlanRequest(method="random"))) as (app, pilot):
-        key = study_in(app).counts.groups[0].key
+        key = draft_in(app).counts.groups[0].key
         await pilot.press("plus")
         await wait_for(pilot, lambda: "by root now; u goes back" in screen_text(app), "it is said")
         await settled(app, pilot)
         assert app.session.overrides == {key: {"": Verdict.SPLIT}}
-        assert app.session.request.method == study_in(app).design.method == "root"
+        assert app.session.request.method == draft_in(app).design.method == "root"
         assert "[m] root, the plan's" in screen_text(app)
         await pilot.press("plus")
         await wait_for(pilot, lambda: "split by you; u takes it back" in screen_text(app), "so is this")
@@ -211,8 +211,8 @@ async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
         await wait_for(pilot, lambda: "taken back, by random again" in screen_text(app), "it is said")
         await settled(app, pilot)
         assert app.session.overrides == {}
-        assert app.session.request.method == study_in(app).design.method == "random"
-        assert "[m] root, for study" in screen_text(app)
+        assert app.session.request.method == draft_in(app).design.method == "random"
+        assert "[m] root, to look at" in screen_text(app)
         assert not list(tmp_path.glob("*.json")), "no file is written that was not asked for"
 
 
@@ -266,7 +266,7 @@ async def test_decisions_make_the_same_plan_by_command(gpt: str, tmp_path: Path)
     async with walking(gpt, options=RICH) as (app, pilot):
         await press(app, pilot, "minus", "right_curly_bracket", "right", "plus")
         _, command = await copied(app, pilot)
-        design = study_in(app).design
+        design = draft_in(app).design
         overrides = app.session.overrides
     file = command.split("--overrides ")[1].split()[0]
     words = f"kernelpoint sample {gpt} --group-by name --epsilon 0.01 --method root --judge 0 --seed 0"
@@ -283,7 +283,7 @@ async def test_decisions_make_the_same_plan_by_command(gpt: str, tmp_path: Path)
 
 
 def design_in(app: App) -> Design:
-    design = study_in(app).design
+    design = draft_in(app).design
     assert isinstance(design, Design)
     return design
 
@@ -295,7 +295,7 @@ def strata_of_pool(app: App) -> int:
 
 
 def pooled(app: App) -> list[int]:
-    return np.flatnonzero(study_in(app).groups.pooled).tolist()
+    return np.flatnonzero(draft_in(app).groups.pooled).tolist()
 
 
 # View 1.
@@ -315,7 +315,7 @@ async def test_a_decision_on_a_pooled_kernel_group_takes_it_out_of_the_pool(gpt:
         assert stop_in(app).name == f"#{members[-1] + 1}", "its own tree, not one of the pool"
         await press(app, pilot, "minus")
         ((key, decided),) = app.session.overrides.items()
-        assert key == study_in(app).counts.groups[members[-1]].key
+        assert key == draft_in(app).counts.groups[members[-1]].key
         assert decided == {"": Verdict.KEEP}
         assert members[-1] not in pooled(app)
         design = design_in(app)

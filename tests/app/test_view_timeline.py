@@ -13,16 +13,16 @@ from sampling.plan.request import PlanRequest
 from tests.app.driving import (
     App,
     Running,
+    draft_in,
     drawn,
     opened,
     planned,
     printed,
     screen_text,
-    study_in,
     view_of,
     wait_for,
 )
-from tui.app.planning import load_study, plan_again
+from tui.app.planning import load_draft, plan_again
 from tui.app.timeline import LEAST_SHOWN, RangeTree, RegionChoice, Shown, TimelineScreen
 from tui.app.widgets import Chart
 from tui.engine.looking import timeline_of_group
@@ -73,7 +73,7 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
     async with opened(gpt, view="Timeline") as (app, pilot):
         screen = await settled(app, pilot)
         tree = screen.query_one(RangeTree)
-        whole, study = screen.pane_text().text, app.session.study
+        whole, draft = screen.pane_text().text, app.session.draft
         await pilot.press("tab", "j", "j", "enter")
         forest, path = tree.forest, tree.path
         assert forest is not None
@@ -81,12 +81,12 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         first, last = int(forest.listed.first[path]), int(forest.listed.last[path])
         assert "[6] 1.1 % of #1" in screen_text(app)
         assert all(first <= each <= last for each in shown_ids(screen))
-        assert app.session.study is study, "zooming plans nothing"
+        assert app.session.draft is draft, "zooming plans nothing"
         await pilot.press("space")
         await planned(pilot, app)
         screen = await settled(app, pilot)
         assert app.session.request.range == forest.listed.paths.written(path)
-        assert study_in(app).counts.launches == forest.listed.launches[path]
+        assert draft_in(app).counts.launches == forest.listed.launches[path]
         assert tree.forest is forest, "the other ranges can still be chosen"
         assert tree.path == path
         # An iteration: its launches, and no longer the range.
@@ -161,9 +161,9 @@ def test_what_is_shown_is_never_empty_nor_outside(launches: int, keys: list[str]
 
 
 def test_another_group_has_the_launches_that_its_plan_draws(resnet: str) -> None:
-    """What the plan draws is looked up once for all groups of a study, and anew for another one."""
+    """What the plan draws is looked up once for all groups of a draft, and anew for another one."""
     options = SampleOptions(profiles=(resnet,))
-    read = load_study(options, {}, _unheard)
+    read = load_draft(options, {}, _unheard)
     again = plan_again(read, options.with_request(seed=1), {}, _unheard)
     first = timeline_of_group(read, 0, 0)
     assert np.array_equal(timeline_of_group(read, 1, 0, before=first).drawn_ids, first.drawn_ids)

@@ -14,11 +14,11 @@ from tests.app.driving import (
     SIZES,
     App,
     Running,
+    draft_in,
     opened,
     planned,
     resized,
     screen_text,
-    study_in,
     view_of,
     wait_for,
 )
@@ -38,7 +38,7 @@ DEAR = OpenOptions(request=PlanRequest(pool=False, min_samples=2))
 
 
 def told_by_engine(app: App) -> tuple[Relaxation, ...]:
-    return measure_sensitivity(study_in(app))
+    return measure_sensitivity(draft_in(app))
 
 
 def line(app: App) -> str:
@@ -97,7 +97,7 @@ async def test_a_step_is_taken_in_view_3_and_taken_back(resnet: str) -> None:
         await wait_for(pilot, lambda: "min-samples is 1 now, not 2" in screen_text(app), "it is said")
         await settled(app, pilot)
         assert app.session.options == before.with_request(min_samples=1)
-        assert study_in(app).design.speedup == binding[place].speedup
+        assert draft_in(app).design.speedup == binding[place].speedup
         assert "min-samples      1" in screen_text(app), "the form has it"
         await found(app, pilot)
         assert app.session.binding == told_by_engine(app)

@@ -16,9 +16,9 @@ from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.request import PlanRequest
 from tests.cli.conftest import Kernelpoint
-from tui.app.planning import load_study
+from tui.app.planning import load_draft
+from tui.engine.drafts import load_overrides
 from tui.engine.plan_files import open_plan, options_of_plan
-from tui.engine.studies import load_overrides
 from tui.options.command_line import command_line, options_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
@@ -113,9 +113,9 @@ def test_it_is_opened_saved_and_copied_with_it(
     options = options_of(SampleOptions, shown)
 
     overrides = load_overrides(options.request.overrides, options.request.method, quiet=True)
-    study = load_study(options, overrides or {}, _unheard)
-    drawn = drawn_plan(study.counts, study.design, options.request.seed)
-    saved = plan_document(study, drawn, find_planned_launches(study, drawn))
+    draft = load_draft(options, overrides or {}, _unheard)
+    drawn = drawn_plan(draft.counts, draft.design, options.request.seed)
+    saved = plan_document(draft, drawn, find_planned_launches(draft, drawn))
     assert as_made(saved) == as_made(plan)
 
     copied = command_line("sample", replace(options, output="copied.json", judge=0))

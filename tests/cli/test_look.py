@@ -36,7 +36,7 @@ def test_without_plan_groups_are_the_same_and_nothing_is_planned(
     kernelpoint: Kernelpoint, resnet: Path, groups: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planned = {"clusters", "samples", "pooled"}
-    monkeypatch.setattr("sampling.plan.study.make_design", None)
+    monkeypatch.setattr("sampling.plan.draft.make_design", None)
     plain = results(kernelpoint, "groups", resnet)
     assert plain == [{key: row[key] for key in row if key not in planned} for row in groups]
     run = kernelpoint("groups", resnet, "--epsilon", "0.01", "-m", "root", "--no-pool")

@@ -17,8 +17,8 @@ from sampling.plan.request import PlanRequest
 from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
 from tui.app import planning
 from tui.app.running import open_session
+from tui.engine.drafts import draft_from_options
 from tui.engine.plan_files import find_profile, open_plan, options_of_plan, plan_notes
-from tui.engine.studies import study_as_asked
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions
 
@@ -53,10 +53,10 @@ def test_its_options_make_the_same_plan(kernelpoint: Kernelpoint, line: str) -> 
     plan = made(kernelpoint, line)
     opened = open_plan(str(plan))
     options = options_of_plan(opened, OpenOptions())
-    study = study_as_asked(opened.profiles, options)
-    drawn = find_planned_launches(study, drawn_plan(study.counts, study.design, options.request.seed))
+    draft = draft_from_options(opened.profiles, options)
+    drawn = find_planned_launches(draft, drawn_plan(draft.counts, draft.design, options.request.seed))
     assert sorted(each.id for each in drawn) == ids_of(plan)
-    assert plan_notes(opened, study) == ()
+    assert plan_notes(opened, draft) == ()
 
 
 def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> None:
@@ -140,7 +140,7 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     opened = open_plan("more.json")
     options = options_of_plan(opened, OpenOptions())
     session = replace(open_session(opened.profiles, options), plan=opened)
-    ((_, _, (words,)),) = planning.study_of(None, session, lambda *_: None)
+    ((_, _, (words,)),) = planning.draft_of(None, session, lambda *_: None)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
     assert words in kernelpoint("more.json").err, "also without a terminal"

@@ -24,8 +24,8 @@ from itertools import product
 from pathlib import Path
 
 from sampling.errors import SamplingError
+from sampling.plan.draft import draft_plan
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import study
 from sampling.readers.registry import read_profile
 from tests.fuzzing.changes import changed
 
@@ -57,7 +57,7 @@ def read_whole(path: Path) -> str | None:
     """Read all that `info` looks at; return what is wrong with how that ends, None where nothing is."""
     try:
         profile = read_profile([str(path)])
-        counts = study(profile, PlanRequest(each_rank=True)).counts
+        counts = draft_plan(profile, PlanRequest(each_rank=True)).counts
         profile.range_names(5)
     except SamplingError as error:
         return None if error.text.strip() and "\n" not in str(error) else f"says {str(error)!r}"

@@ -88,12 +88,12 @@ def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: P
     made = sampling.make_plan(gpt2, request)
     sampling.write_plan(made, tmp_path / "plan.json")
     plan = sampling.read_plan(str(tmp_path / "plan.json"))
-    assert (plan.grouping, plan.options.region) == (made.study.counts.grouping, request.region)
+    assert (plan.grouping, plan.options.region) == (made.draft.counts.grouping, request.region)
     assert plan.options.target == made.plan.design.target
     assert plan.options.launches == "100:4000"
     judged = sampling.judge_plan(plan, gpt2, repeats=3)
     assert judged.error == pytest.approx(made.plan.error)
-    assert judged.total_ns == made.study.counts.total_duration_ns
+    assert judged.total_ns == made.draft.counts.total_duration_ns
     assert plan.launches == made.launches
 
 

@@ -106,7 +106,7 @@ sys.exit(cli.run(sys.argv[1:]))
 @pytest.mark.parametrize(
     ("place", "keys"),
     [
-        pytest.param("planning.load_study", b"", id="worker"),
+        pytest.param("planning.load_draft", b"", id="worker"),
         pytest.param("groups.GroupsScreen.action_sort", b"s", id="key"),
     ],
 )
@@ -260,7 +260,7 @@ def imported_with(*modules: str) -> set[str]:
 def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
     imported = imported_with("tui.commands.opening", "tui.app.running")
     assert "textual.app" in imported
-    assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.view"}
+    assert not imported & {"numpy", "sampling.plan.draft", "tui.engine.drafts", "tui.app.view"}
 
 
 def test_words_and_walks_bring_no_textual() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sampling.plan.draft import Draft
 from sampling.plan.overview import summarise_groups
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import Study
 from tests.drawing import in_ascii
-from tui.engine.studies import study_as_asked
+from tui.engine.drafts import draft_from_options
 from tui.options.look import GroupsOptions
 from tui.output.writer import Canvas, canvas_text
 from tui.text.groups import group_blocks
@@ -20,7 +20,7 @@ HEADINGS = {"rank", "share", "cum", "total", "launches", "mean", "CoV", "strata"
 
 
 @pytest.fixture(scope="module")
-def long_names(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def long_names(tmp_path_factory: pytest.TempPathFactory) -> Draft:
     path = tmp_path_factory.mktemp("named") / "launches.csv"
     rows = [
         f'"{LONG.format(name, size)}",{1000 * size + repeat}\n'
@@ -29,13 +29,13 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Study:
         for repeat in range(9)
     ]
     path.write_text("name,duration_ns\n" + "".join(rows))
-    return study_as_asked((str(path),), GroupsOptions(quiet=True, request=PlanRequest(method="root")))
+    return draft_from_options((str(path),), GroupsOptions(quiet=True, request=PlanRequest(method="root")))
 
 
-def shown(study: Study, width: int) -> list[str]:
-    rows = summarise_groups(study)
+def shown(draft: Draft, width: int) -> list[str]:
+    rows = summarise_groups(draft)
     canvas = Canvas(width, color=False)
-    return canvas_text(group_blocks(study, rows, canvas), canvas).split("\n")
+    return canvas_text(group_blocks(draft, rows, canvas), canvas).split("\n")
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])
@@ -44,7 +44,7 @@ def shown(study: Study, width: int) -> list[str]:
     [(40, {"total", "strata", "cum", "CoV"}), (80, {"total", "strata", "cum"}), (120, set())],
 )
 def test_figures_make_room_for_names_that_differ(
-    long_names: Study, width: int, dropped: set[str], ascii_only: bool
+    long_names: Draft, width: int, dropped: set[str], ascii_only: bool
 ) -> None:
     table = in_ascii(ascii_only, shown, long_names, width)
     assert {word for word in HEADINGS if word not in table[0]} == dropped
@@ -55,7 +55,7 @@ def test_figures_make_room_for_names_that_differ(
     assert not ascii_only or "".join(table).isascii()
 
 
-def test_keys_are_whole_where_they_have_room(long_names: Study) -> None:
+def test_keys_are_whole_where_they_have_room(long_names: Draft) -> None:
     lines = shown(long_names, 400)
     assert all(heading in lines[0] for heading in HEADINGS)
     assert all("Eigen::TensorMap<Eigen::Tensor<Eigen::half" in line for line in lines[1:7])

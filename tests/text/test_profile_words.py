@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.plan.draft import Draft
 from sampling.plan.findings import Finding
-from sampling.plan.study import Study
 from sampling.profile.profile import Device
-from tui.app.planning import load_study
+from tui.app.planning import load_draft
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Phrase, Phrases, Tone, joined, shortened_to, toned, without_tones
 from tui.text.plan import verdict
@@ -34,9 +34,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def study_of(recording: str, findings: tuple[Finding, ...] = (), **filters: object) -> Study:
+def draft_of(recording: str, findings: tuple[Finding, ...] = (), **filters: object) -> Draft:
     options = SampleOptions(profiles=(recording,)).with_request(**filters)
-    return replace(load_study(options, {}, lambda *_: None), findings=findings)
+    return replace(load_draft(options, {}, lambda *_: None), findings=findings)
 
 
 def at(forms: list[Phrases], width: int) -> str:
@@ -45,7 +45,7 @@ def at(forms: list[Phrases], width: int) -> str:
 
 
 def test_a_row_keeps_what_matters_and_marks_have_tones(recording: str) -> None:
-    forms = header_forms(study_of(recording, (NOTE, WARNING)))
+    forms = header_forms(draft_of(recording, (NOTE, WARNING)))
     assert without_tones(forms[0]) == (
         "100 launches, 100 us, 4 kernel groups, 2 hold 80 % of the time  "
         "[f] ! one launch is 62.0 % of the time, i clock ticks of 1 us"
@@ -57,13 +57,13 @@ def test_a_row_keeps_what_matters_and_marks_have_tones(recording: str) -> None:
         marks = [(phrase.text[0], phrase.tone) for phrase in form if phrase.tone is not Tone.PLAIN]
         assert marks[0] == ("!", Tone.WARNING)
         assert set(marks[1:]) <= {("i", Tone.NOTE)}
-    none = header_forms(study_of(recording, launches=":70"))
+    none = header_forms(draft_of(recording, launches=":70"))
     assert all(without_tones(form).endswith("  [f] no findings") for form in none)
     assert all("80 %" not in without_tones(form) for form in none), "one group holds all"
 
 
 def test_filters_are_said_at_every_width_and_in_a_tone_of_their_own(recording: str) -> None:
-    forms = header_forms(study_of(recording, (NOTE,), launches=":80"))
+    forms = header_forms(draft_of(recording, (NOTE,), launches=":80"))
     said = "[F] 80 of 100 launches (--launches :80), 80.0 us, 2"
     assert without_tones(forms[0]).startswith(f"{said} kernel groups, ")
     assert at(forms, 110).startswith(f"{said} groups, 1 holds 80 %")
@@ -85,10 +85,10 @@ def test_filters_are_said_at_every_width_and_in_a_tone_of_their_own(recording: s
     ],
 )
 def test_the_gpu_stands_before_all_at_80_columns(recording: str, name: str, model: str) -> None:
-    study = study_of(recording, (WARNING,))
-    study.profile.facts = replace(study.profile.facts, devices=(Device(0, name),))
-    assert without_tones(header_forms(study)[0]).startswith(f"{name}: 100 launches, 100 us, ")
-    assert at(header_forms(study), 80).startswith(f"{model}: 100 launches")
+    draft = draft_of(recording, (WARNING,))
+    draft.profile.facts = replace(draft.profile.facts, devices=(Device(0, name),))
+    assert without_tones(header_forms(draft)[0]).startswith(f"{name}: 100 launches, 100 us, ")
+    assert at(header_forms(draft), 80).startswith(f"{model}: 100 launches")
 
 
 @given(st.text("abc", max_size=12), st.text("abc", min_size=1, max_size=3))

@@ -149,7 +149,7 @@ TREE = (
     Action("decide('split')", "plus,equals_sign", "Split", "split the node in focus", Shown.BOTH),
     Action("decide('keep')", "minus", "Keep", "keep the node in focus whole", Shown.BOTH),
     Action("undo_decision", "u", "Undo", "take your last decision back", Shown.PALETTE),
-    Action("method", "m", "Method", "the trees of another method, for study", Shown.PALETTE),
+    Action("method", "m", "Method", "the trees of another method, to look at", Shown.PALETTE),
     _LOG,
 )
 SHEET = (

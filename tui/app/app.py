@@ -181,7 +181,7 @@ class KernelPointApp(SessionApp):
         # The terminal's other screen is blank by then; Textual itself paints only what changed.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh())
         if self.session.profiles:
-            self.study_session(None, self.session)
+            self.draft_session(None, self.session)
         else:
             await self.open_first_view()
 
@@ -200,7 +200,7 @@ class KernelPointApp(SessionApp):
         """Import the screens of all views, and what the palette needs, while the first view is looked at."""
         for view in VIEWS:
             _ = view.screen
-        _ = list(entries(None, (), has_profile=self.session.study is not None))
+        _ = list(entries(None, (), has_profile=self.session.draft is not None))
 
     @on(events.DescendantFocus)
     def _stop_blinking(self, event: events.DescendantFocus) -> None:
@@ -229,7 +229,7 @@ class KernelPointApp(SessionApp):
 
     async def action_view(self, name: str) -> None:
         """Change to a view; while the workload is read, say which is to open then."""
-        if self.session.study is not None or not view_named(name).needs_profile:
+        if self.session.draft is not None or not view_named(name).needs_profile:
             # Otherwise a page over this view would still be there when the user comes back.
             while len(self.screen_stack) > 1:
                 self.pop_screen()
@@ -250,7 +250,7 @@ class KernelPointApp(SessionApp):
         """Run an action of view 3 from another view, once that is open and the plan drawn."""
         from tui.app.view import ViewScreen
 
-        if isinstance(self.screen, ViewScreen) and not self.screen.TAB and self.session.study is not None:
+        if isinstance(self.screen, ViewScreen) and not self.screen.TAB and self.session.draft is not None:
             await self._run_entry("Plan", action, self.screen)
 
     async def action_difference(self) -> None:
@@ -268,7 +268,7 @@ class KernelPointApp(SessionApp):
         from tui.app.view import ViewScreen
 
         view, scopes = (screen.NAME, screen.SCOPES) if isinstance(screen, ViewScreen) else (None, (APP,))
-        for entry in entries(view, scopes, has_profile=self.session.study is not None):
+        for entry in entries(view, scopes, has_profile=self.session.draft is not None):
             yield SystemCommand(
                 entry.title, entry.help, partial(self._run_entry, entry.view, entry.action, screen)
             )

@@ -136,12 +136,12 @@ def what_to_say(findings: Findings, row: ComparedMethod | None, session: Session
         return findings.problem
     if not row.applicable:
         return str(row.reason)
-    method, study = method_named(row.method), session.study
+    method, draft = method_named(row.method), session.draft
     sentences = [f"{row.method}: {method.source}"]
     slowdown, epsilon = session.options.slowdown, findings.options.request.epsilon
     promised = row.promised_error
-    if slowdown is not None and study is not None and row.speedup:
-        machine_time = quantities.hours(machine_hours(study.counts.total_duration_ns / row.speedup, slowdown))
+    if slowdown is not None and draft is not None and row.speedup:
+        machine_time = quantities.hours(machine_hours(draft.counts.total_duration_ns / row.speedup, slowdown))
         sentences.append(f"{machine_time} of one machine, simulated {slowdown:g} times slower")
     if promised is not None and promised > epsilon:
         wide, target = quantities.share(promised), quantities.share(epsilon)
@@ -222,20 +222,20 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Compare a small workload at once; say if the shown comparison was made by other options."""
-        if session.study is None:
+        if session.draft is None:
             return
-        if previous is None and session.study.counts.launches <= MOST_LAUNCHES_UNASKED:
+        if previous is None and session.draft.counts.launches <= MOST_LAUNCHES_UNASKED:
             self.action_run()
         else:
             self._show()
 
     def action_run(self) -> None:
-        study = self.session.study
-        if study is None:
+        draft = self.session.draft
+        if draft is None:
             return
         findings = Findings(comparison_options(self.session), method_names(), doing="designing")
         self._take(findings)
-        task = partial(compare_methods, study.profile, findings)
+        task = partial(compare_methods, draft.profile, findings)
         say = in_words(self._say_doing)
         self._worker = start(self, task, self._take, say, self._fail, group="compare")
 
@@ -274,7 +274,7 @@ class CompareScreen(TableScreen[CompareSort]):
             reason = f"[e] {cannot_run_text(blocks_now.cannot_run)}"
             self._without = structs.replace(self._without, reason=reason)
             blocks_now = Blocks(blocks_now.can_run, (self._without,))
-        launches = 0 if session.study is None else session.study.counts.launches
+        launches = 0 if session.draft is None else session.draft.counts.launches
         words = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"

@@ -200,7 +200,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Compare anew where other launches count, or another recording is before."""
-        if session.study is None or session.before is None:
+        if session.draft is None or session.before is None:
             self._show()
             return
         try:
@@ -209,8 +209,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self._typed = session.before
             self._refuse(error)
             return
-        if self._wanted is None or self._wanted[0] != options or self._wanted[1] is not session.study.profile:
-            self._start(session.before, options, session.study.profile)
+        if self._wanted is None or self._wanted[0] != options or self._wanted[1] is not session.draft.profile:
+            self._start(session.before, options, session.draft.profile)
         elif previous is None or previous.log != session.log:
             self._show_chart()
 
@@ -330,8 +330,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     @on(Input.Submitted)
     def _take_answer(self, event: Input.Submitted) -> None:
         event.stop()
-        study, text = self.session.study, event.value.strip()
-        if study is None:
+        draft, text = self.session.draft, event.value.strip()
+        if draft is None:
             return
         self._typed = text
         try:
@@ -339,7 +339,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         except OptionError as error:
             self._refuse(error)
         else:
-            self._start(text, options, study.profile)
+            self._start(text, options, draft.profile)
 
     def action_cancel(self) -> None:
         if not self._doing:

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from sampling.profile.profile import Profile
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted, listed
@@ -25,7 +25,7 @@ from tui.charts import quantities
 from tui.options.command_line import error_text
 from tui.options.files import is_there
 from tui.options.plan import SampleOptions
-from tui.text.profile import left_out_words, study_selection
+from tui.text.profile import left_out_words, survey_selection
 
 _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5))
 _MOST_NAMES = 50
@@ -162,14 +162,14 @@ def _files(text: str) -> tuple[str, ...]:
     return paths
 
 
-def kept_lines(session: Session, study: Study) -> list[str]:
-    """Return what the filters of the study keep, or what is being done; the longest form first."""
+def kept_lines(session: Session, draft: Draft) -> list[str]:
+    """Return what the filters of the draft keep, or what is being done; the longest form first."""
     if session.doing is not None:
         return [f"Applying: {session.doing}"]
-    part = study_selection(study)
-    launches = counted(study.profile.launches, "launch", "launches")
-    groups = counted(len(study.counts.groups), "kernel group", "kernel groups")
-    if part.launches == study.profile.launches:
+    part = survey_selection(draft)
+    launches = counted(draft.profile.launches, "launch", "launches")
+    groups = counted(len(draft.counts.groups), "kernel group", "kernel groups")
+    if part.launches == draft.profile.launches:
         return [f"Kept: all of {launches}, in {groups}", f"Kept: all of {launches}"]
     # As a share where the time of the whole profile is known.
     time = f"{quantities.duration(part.total_duration_ns)} of kernel time"
@@ -217,10 +217,10 @@ class FiltersScreen(Screen[None]):
 
     def _follow(self, session: Session) -> None:
         """Show the filters of the session, and what they keep."""
-        if session.study is not None:
+        if session.draft is not None:
             self.query_one(OptionForm).follow(session, self._asked)
-            self.query_one("#kept", Line).show(kept_lines(session, session.study))
-            self.query_one("#plan", Line).show(status_lines(session, session.study))
+            self.query_one("#kept", Line).show(kept_lines(session, session.draft))
+            self.query_one("#plan", Line).show(status_lines(session, session.draft))
 
     def _read_names(self, _: Progress) -> Iterator[Sequence[str]]:
         yield self._profile.range_names(_MOST_NAMES)

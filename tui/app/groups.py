@@ -18,8 +18,8 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft
 from sampling.plan.overview import summarise_groups
-from sampling.plan.study import Study
 from sampling.reduction.duration_counts import MOST
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.planning import options_with_overrides
@@ -48,7 +48,7 @@ from tui.text.groups import (
     histogram_blocks,
     list_groups,
     share_bar,
-    study_places,
+    survey_places,
 )
 from tui.text.plan import binding_forms
 from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
@@ -116,13 +116,13 @@ class TableColumns:
         return runs
 
 
-def table_columns(study: Study, width: int) -> TableColumns:
+def table_columns(draft: Draft, width: int) -> TableColumns:
     """Return the columns that fit in `width` cells beside the name, which takes what is left.
 
     The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
     wide as the widest cell of any kernel group may be, so that none moves while rows do.
     """
-    columns = _figures(study, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
+    columns = _figures(draft, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
 
     def room(gap: int) -> int:
         return width - sum(column.width + gap for column in columns)
@@ -134,13 +134,13 @@ def table_columns(study: Study, width: int) -> TableColumns:
     gap = 2 if room(2) >= _ROOMY_LABEL else 1
     cells = max(room(gap), 8)
     label = GroupColumn(
-        "kernel group", cells, lambda group: [(group_label(study, group, cells), PLAIN)], to_right=False
+        "kernel group", cells, lambda group: [(group_label(draft, group, cells), PLAIN)], to_right=False
     )
     return TableColumns((*columns, label), gap)
 
 
-def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
-    region_groups = study.groups
+def _figures(draft: Draft, bar_cells: int) -> list[GroupColumn]:
+    region_groups = draft.groups
 
     def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
         return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
@@ -170,13 +170,13 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     def bar(group: int) -> Runs:
         # In colour where it is one of those that take most; the group that reaches it is one of them.
         is_of_most = float(region_groups.running_share[group] - region_groups.share[group]) < MOST
-        return [(share_bar(study, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
+        return [(share_bar(draft, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
 
     # Rows are drawn again at every step of the cursor.
-    durations = lru_cache(_SPARKLINES_KEPT)(partial(_sparkline, study))
+    durations = lru_cache(_SPARKLINES_KEPT)(partial(_sparkline, draft))
     all_of_time = "100.0 %" if float(region_groups.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
-        figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}"),
+        figure("rank", f"#{len(draft.counts.groups)}", lambda group: f"#{group + 1}"),
         shares("share", region_groups.share, all_of_time),
         GroupColumn("bar", bar_cells, bar, to_right=False),
         shares("cum", region_groups.running_share, "100.0 %"),
@@ -190,19 +190,19 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     ]
 
 
-def _sparkline(study: Study, group: int, is_in_ascii: bool) -> Runs:  # noqa: ARG001 - another drawing
+def _sparkline(draft: Draft, group: int, is_in_ascii: bool) -> Runs:  # noqa: ARG001 - another drawing
     """Return the durations of a group as a small histogram: a glyph a bin, in its stratum's style.
 
     Only the middle 98 % of the launches: a single one far away would leave all others one bin.
     """
-    values_ns, launches = study.counts.group_pairs(group)
+    values_ns, launches = draft.counts.group_pairs(group)
     before = np.cumsum(launches)
     aside = int(before[-1]) * (1 - _MIDDLE) / 2
     first, last = np.searchsorted(before, aside, side="right"), np.searchsorted(before, before[-1] - aside)
     values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
     clusters = {
         cluster: (low, high)
-        for cluster, (low, high) in enumerate(group_clusters(study, group))
+        for cluster, (low, high) in enumerate(group_clusters(draft, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, _SPARKLINE))
@@ -218,9 +218,9 @@ class GroupTable(Table[int]):
     BINDINGS = bindings(TABLE)
 
 
-def written_groups(study: Study, groups: Sequence[int], order: tuple[GroupSort, bool], width: int) -> Written:
+def written_groups(draft: Draft, groups: Sequence[int], order: tuple[GroupSort, bool], width: int) -> Written:
     """Return the headings, that of the order marked where it has room, and what writes a row."""
-    columns, (sort, reverse) = table_columns(study, width), order
+    columns, (sort, reverse) = table_columns(draft, width), order
     names = {column.name for column in columns.columns}
     name = next((heading for heading in _HEADS.get(sort, (sort.value,)) if heading in names), "")
     mark = order_mark(falls=(sort is GroupSort.NAME) == reverse)
@@ -230,27 +230,27 @@ def written_groups(study: Study, groups: Sequence[int], order: tuple[GroupSort, 
 # What is said.
 
 
-def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str, str]:
+def table_title(session: Session, draft: Draft, listed: GroupList) -> tuple[str, str]:
     """Return by what the groups are sorted, and how many are listed of how many."""
     sort = "CoV" if session.sort is GroupSort.COV else session.sort.value
     if session.reverse:
         sort += ", Z to A" if session.sort is GroupSort.NAME else ", smallest first"
     notes, matching = [], quantities.count(listed.matching)
     if session.search:
-        notes.append(f'"{session.search}": {matching} of {quantities.count(len(study.counts.groups))}')
+        notes.append(f'"{session.search}": {matching} of {quantities.count(len(draft.counts.groups))}')
     if len(listed.groups) < listed.matching:
         notes.append(f"showing {quantities.count(len(listed.groups))} of {matching}")
     return f"[1] Kernel groups by {sort}", ", ".join(notes)
 
 
-def group_key(study: Study, index: int, cells: int) -> str:
+def group_key(draft: Draft, index: int, cells: int) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
-    group = study.counts.groups[index]
+    group = draft.counts.groups[index]
     key = printable(group.key)
     if len(key) <= cells:
         return key
     launched = group.key.removeprefix(group.name)
-    if len(study.sequences) == 1:
+    if len(draft.sequences) == 1:
         launched = launched.removesuffix(f" {group.place}")
     room = cells - len(launched)
     if room < _LEAST_NAME:
@@ -258,20 +258,20 @@ def group_key(study: Study, index: int, cells: int) -> str:
     return shortened(group.name, room) + launched
 
 
-def devices_lines(study: Study) -> list[str]:
+def devices_lines(draft: Draft) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
-    lines = devices_named(study)
-    names = study_places(study).items()
+    lines = devices_named(draft)
+    names = survey_places(draft).items()
     short = [f"{name}: process {process}" for (process, _), name in names if not name.startswith("rank")]
     return ["; ".join(lines), "; ".join(short)] if lines else []
 
 
-def binding_lines(session: Session, study: Study) -> list[str]:
+def binding_lines(session: Session, draft: Draft) -> list[str]:
     """Return what binds the plan, or how to learn it, the longest form first."""
     if session.binding is not None:
-        forms = binding_forms(session.binding, study.design)
+        forms = binding_forms(session.binding, draft.design)
         return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
-    if study.counts.launches > MOST_LAUNCHES_UNASKED:
+    if draft.counts.launches > MOST_LAUNCHES_UNASKED:
         return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
     return ["Faster if: being found"]
 
@@ -311,7 +311,7 @@ class RunPane(Vertical):
 
     def _is_wanted(self, timeline: GroupTimeline | None) -> bool:
         session = self.app.session
-        return timeline is not None and (timeline.study, timeline.group) == (session.study, session.selected)
+        return timeline is not None and (timeline.draft, timeline.group) == (session.draft, session.selected)
 
     @property
     def text(self) -> str:
@@ -328,27 +328,27 @@ class RunPane(Vertical):
     def follow(self) -> None:
         """Show the group in focus, of the plan there is, once the cursor rests on it."""
         session = self.app.session
-        study, group = session.study, session.selected
-        if not self.display or study is None:
+        draft, group = session.draft, session.selected
+        if not self.display or draft is None:
             return
         if self._timer is not None:
             self._timer.stop()
         if self.timeline is not None or group is None:
             self._show()
         else:
-            task = partial(self._read, study, group, session.request.seed)
+            task = partial(self._read, draft, group, session.request.seed)
             self._timer = self.set_timer(_RUN_SECONDS, lambda: start(self, task, self._take, group="run"))
 
     def _read(
-        self, study: Study, group: int, seed: int, _: Progress
+        self, draft: Draft, group: int, seed: int, _: Progress
     ) -> Iterator[tuple[GroupTimeline, RangeForest | str]]:
         """Read a group's launches, and the ranges of the run or why they are not looked for."""
         before, above = self._timeline, self._above
-        if before is None or before.study.counts is not study.counts:
-            is_looked_for = is_quickly_listed(study)
-            ranges = ranges_in(study.profile, study.counts.region) if is_looked_for else None
+        if before is None or before.draft.counts is not draft.counts:
+            is_looked_for = is_quickly_listed(draft)
+            ranges = ranges_in(draft.profile, draft.counts.region) if is_looked_for else None
             above = above_chart(ranges, is_looked_for=is_looked_for)
-        yield with_clusters(timeline_of_group(study, group, seed, before=before)), above
+        yield with_clusters(timeline_of_group(draft, group, seed, before=before)), above
 
     def _take(self, result: tuple[GroupTimeline, RangeForest | str]) -> None:
         # Else the cursor has gone on.
@@ -421,47 +421,47 @@ class GroupsScreen(TableScreen[GroupSort]):
         """Show the ranks of the run beside each other."""
         from tui.app.ranks import RanksScreen
 
-        if self.session.study is not None:
-            self.app.push_screen(RanksScreen(self.session.study, self.session.options))
+        if self.session.draft is not None:
+            self.app.push_screen(RanksScreen(self.session.draft, self.session.options))
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""
-        study = session.study
-        if study is None:
+        draft = session.draft
+        if draft is None:
             return
-        if previous is None or previous.study is not study:
-            forms, line = devices_lines(study), self.query_one("#devices", Line)
+        if previous is None or previous.draft is not draft:
+            forms, line = devices_lines(draft), self.query_one("#devices", Line)
             line.display = bool(forms)
             line.show(forms or [""])
-        if study.counts.launches <= MOST_LAUNCHES_UNASKED:
+        if draft.counts.launches <= MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
-        self.query_one("#binding", Line).show(binding_lines(session, study))
-        listed_by = attrgetter("study", "sort", "reverse", "search")
+        self.query_one("#binding", Line).show(binding_lines(session, draft))
+        listed_by = attrgetter("draft", "sort", "reverse", "search")
         if previous is None or listed_by(previous) != listed_by(session):
-            self._show_groups(session, study)
+            self._show_groups(session, draft)
         # What is listed may have changed what is selected.
         self._run.follow()
         if previous is None:
             self._show_chart()
-        elif (previous.study, previous.selected, previous.log) != (study, session.selected, session.log):
+        elif (previous.draft, previous.selected, previous.log) != (draft, session.selected, session.log):
             self._chart.ask(None)
 
-    def _show_groups(self, session: Session, study: Study) -> None:
-        listed = list_groups(study, session.sort, session.search, MOST_ROWS, reverse=session.reverse)
+    def _show_groups(self, session: Session, draft: Draft) -> None:
+        listed = list_groups(draft, session.sort, session.search, MOST_ROWS, reverse=session.reverse)
         # The charts get the rows that the list does not need.
         rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
         self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
-        write = partial(written_groups, study, listed.groups, (session.sort, session.reverse))
+        write = partial(written_groups, draft, listed.groups, (session.sort, session.reverse))
         self._table.show(listed.groups, write, session.selected)
         self._matching = listed.matching
-        self.entitle("groups", *table_title(session, study, listed))
+        self.entitle("groups", *table_title(session, draft, listed))
         if session.selected not in listed.groups:
             self.app.change(selected=listed.groups[0] if listed.groups else None)
 
     def _show_chart(self) -> None:
         """Show the chart with its title and the group's key, all three of one session."""
-        session, study, selected = self.session, self.session.study, self.session.selected
-        if study is None:
+        session, draft, selected = self.session, self.session.draft, self.session.selected
+        if draft is None:
             return
         name, text, key = "no kernel group", "", self.query_one("#group-key", Static)
         # As many rows as there are for it, broken wherever they are full.
@@ -469,9 +469,9 @@ class GroupsScreen(TableScreen[GroupSort]):
         if selected is None:
             self._histogram.say("no kernel group matches")
         else:
-            name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
-            text = group_key(study, selected, int(max_height.value if max_height else 1) * width)
-            self._histogram.show(partial(group_histogram, study, selected, log=session.log))
+            name = f"#{selected + 1} {group_label(draft, selected, _MOST_TITLE)}"
+            text = group_key(draft, selected, int(max_height.value if max_height else 1) * width)
+            self._histogram.show(partial(group_histogram, draft, selected, log=session.log))
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
         key.update("\n".join(text[start : start + width] for start in range(0, len(text), width)))
 
@@ -509,27 +509,27 @@ class GroupsScreen(TableScreen[GroupSort]):
 
     def sort_by(self, sort: GroupSort, *, reverse: bool) -> None:
         """Sort, and go to what is first."""
-        study, search = self.session.study, self.session.search
-        if study is not None:
-            first = list_groups(study, sort, search, MOST_ROWS, reverse=reverse).groups[:1]
+        draft, search = self.session.draft, self.session.search
+        if draft is not None:
+            first = list_groups(draft, sort, search, MOST_ROWS, reverse=reverse).groups[:1]
             self.app.change(sort=sort, reverse=reverse, selected=next(iter(first), None))
 
     # What is copied.
 
     def own_text(self) -> PaneText:
-        session, study, group = self.session, self.session.study, self.session.selected or 0
-        if study is None:
+        session, draft, group = self.session, self.session.draft, self.session.selected or 0
+        if draft is None:
             return PaneText("kernelpoint", "")
         if self._is_meant(self._run.chart):
             return PaneText(f"kernelpoint-timeline-{group + 1}", self._run.text)
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
             canvas = Canvas(width, color=False)
-            blocks = histogram_blocks(study, group, width, height, log=session.log)
+            blocks = histogram_blocks(draft, group, width, height, log=session.log)
             return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
-        rows = summarise_groups(study, self._table.keys)
+        rows = summarise_groups(draft, self._table.keys)
         canvas = Canvas(self.app.size.width, color=False)
-        text = canvas_text(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
+        text = canvas_text(group_blocks(draft, rows, canvas), canvas) + "\n" if rows else ""
         return PaneText("kernelpoint-groups", text)
 
     def command(self) -> str:

@@ -18,7 +18,7 @@ from textual.worker import Worker
 
 from sampling.errors import SamplingError
 from sampling.parallel import Progress
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from tui.app import wording
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.option_form import OPTION_FIELDS, OptionField, OptionForm
@@ -139,29 +139,29 @@ class PlanScreen(ViewScreen):
 
     def follow(self, previous: Session | None, session: Session) -> None:  # noqa: ARG002 - all of it is cheap
         """Show the options, and the plan once it is made."""
-        study = session.study
-        if study is None:
+        draft = session.draft
+        if draft is None:
             return
         if session.doing is not None:
             # What is being computed is of a plan that is no longer wanted.
             self._stop_working()
         self._form.follow(session, self._asked)
-        if session.doing is None and (self.details is None or self.details.study is not study):
+        if session.doing is None and (self.details is None or self.details.draft is not draft):
             self.query_one(Page).write_anew()
             self._problems, before = {}, self.details
-            self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, study, before)]))
+            self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, draft, before)]))
         else:
             self.work_on()
         self._binding.follow(session)
         self._show_titles()
 
-    def status(self, session: Session, study: Study) -> list[Phrases]:
+    def status(self, session: Session, draft: Draft) -> list[Phrases]:
         """The plan, and what makes it faster."""
-        return wording.with_faster(session, super().status(session, study))
+        return wording.with_faster(session, super().status(session, draft))
 
     def _findings(self, width: int) -> Text:
-        study = self.session.study
-        return findings_toned(study, width) if study is not None and width else Text()
+        draft = self.session.draft
+        return findings_toned(draft, width) if draft is not None and width else Text()
 
     def _show_details(self, details: PlanDetails) -> None:
         self.details = details
@@ -200,7 +200,7 @@ class PlanScreen(ViewScreen):
         elif details is None or pane in self._problems:
             pass
         elif pane is PlanPane.FINDINGS:
-            states = (count(len(details.study.findings)),)
+            states = (count(len(details.draft.findings)),)
         elif pane is not PlanPane.TRADE_OFF:
             rows = self._contents[pane]
             states = (rows.place if pane in details.listings and isinstance(rows, Rows) else "being listed",)
@@ -219,7 +219,7 @@ class PlanScreen(ViewScreen):
         if self._budget.is_fitting:
             self._stop_working()
             return
-        if details is None or self.session.doing is not None or details.study is not self.session.study:
+        if details is None or self.session.doing is not None or details.draft is not self.session.draft:
             return
         if self.is_in_sight(PlanPane.BINDING):
             self.app.find_binding()
@@ -387,7 +387,7 @@ class PlanScreen(ViewScreen):
             self._prompt.ask_for(None)
 
     def action_export(self) -> None:
-        is_amd = self.details is not None and self.details.study.profile.is_amd
+        is_amd = self.details is not None and self.details.draft.profile.is_amd
         self.action_export_to(usual_target(is_amd=is_amd))
 
     def action_export_to(self, target: str) -> None:
@@ -425,7 +425,7 @@ class PlanScreen(ViewScreen):
         else:
             binding = self.session.binding if pane is PlanPane.BINDING else None
             costs = replace(details.costs, binding=binding)
-            blocks = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
+            blocks = plan_blocks(details.draft, details.plan, costs, details.judgement, details=True)
             text = canvas_text(blocks, canvas)
         return PaneText(f"kernelpoint-{pane}", f"{text}\n")
 

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from sampling.errors import OptionError
 from sampling.parallel import Progress
 from sampling.plan.design import Design
+from sampling.plan.draft import Draft
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch, read_plan
@@ -27,7 +28,6 @@ from sampling.plan.sensitivity import (
     trade_off,
     trade_off_point,
 )
-from sampling.plan.study import Study
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import exported_folder, find_exporter
 from sampling.strata.target import Target
@@ -62,9 +62,9 @@ class PlanPane(StrEnum):
 class PlanDetails:
     """A drawn plan, and what is known of it so far."""
 
-    #: Whose study and options it is of.
+    #: Whose draft and options it is of.
     session: Session
-    study: Study
+    draft: Draft
     plan: Plan
     #: None if it is not judged (yet).
     judgement: Judgement | None = None
@@ -123,7 +123,7 @@ class PlanDetails:
     @property
     def curve(self) -> object:
         """What decides the points of its trade-off: all but epsilon."""
-        asked, counts, overrides = self.session.request, id(self.study.counts), id(self.session.overrides)
+        asked, counts, overrides = self.session.request, id(self.draft.counts), id(self.session.overrides)
         target = replace(self.target, epsilon=0.5)
         return counts, overrides, asked.method, target, asked.seed, asked.set
 
@@ -131,14 +131,14 @@ class PlanDetails:
 # What is computed, step by step.
 
 
-def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDetails:
+def drawn(session: Session, draft: Draft, before: PlanDetails | None) -> PlanDetails:
     """Draw the plan; the points known of the plan before are kept where they are the same."""
-    details = PlanDetails(session, study, drawn_plan(study.counts, study.design, session.request.seed))
+    details = PlanDetails(session, draft, drawn_plan(draft.counts, draft.design, session.request.seed))
     if details.why_no_trade_off:
         return details
     points = before.points if before is not None and before.curve == details.curve else {}
     epsilon = details.target.epsilon
-    return replace(details, points={epsilon: trade_off_point(study.design, epsilon), **points})
+    return replace(details, points={epsilon: trade_off_point(draft.design, epsilon), **points})
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -151,7 +151,7 @@ def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Design a plan at each epsilon that is not known yet."""
     session, curve = details.session, dict(details.points)
     points = trade_off(
-        details.study.counts,
+        details.draft.counts,
         session.request.method,
         details.target,
         session.request.seed,
@@ -169,10 +169,10 @@ def listed(pane: PlanPane, details: PlanDetails, progress: Progress) -> Iterator
     """Make the table of strata, or find the launches in the profile and make theirs."""
     located = details.located
     if pane is PlanPane.STRATA:
-        listing = stratum_listing(details.study, details.plan)
+        listing = stratum_listing(details.draft, details.plan)
     else:
-        located = located or find_planned_launches(details.study, details.plan, progress)
-        listing = launch_listing(details.study, details.plan, located)
+        located = located or find_planned_launches(details.draft, details.plan, progress)
+        listing = launch_listing(details.draft, details.plan, located)
     # Made here so that the screen need not wait for them.
     _ = listing.widths
     yield replace(details, located=located, listings={**details.listings, pane: listing})
@@ -195,8 +195,8 @@ def whose_options(session: Session, opened: Session) -> tuple[str, ...]:
 
 def plan_figures(details: PlanDetails) -> list[Figure]:
     """Return what the plan costs, promises and came to; each value in two forms, the longer one first."""
-    plan, design, study, options = details.plan, details.plan.design, details.study, details.session.options
-    machine_hours, launches, pooled = details.costs.hours, study.counts.launches, pooled_groups(study)
+    plan, design, draft, options = details.plan, details.plan.design, details.draft, details.session.options
+    machine_hours, launches, pooled = details.costs.hours, draft.counts.launches, pooled_groups(draft)
     samples, sampled = f"{count(plan.samples)} of {count(launches)}", duration(plan.sampled_duration_ns)
     figures: list[Figure] = []
     if machine_hours is None:
@@ -217,7 +217,7 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         figures.append(("machine", (long_form, f"{machine}, longest {longest}")))
     figures += _bounds(design)
     if pooled.groups:
-        short_form = f"{pooled.groups} of {len(study.counts.groups)} groups"
+        short_form = f"{pooled.groups} of {len(draft.counts.groups)} groups"
         part = f"{short_form}, {share(pooled.share)} of time"
         figures.append(("pooled", (f"{part}: no bounds of their own", part)))
     else:
@@ -289,9 +289,9 @@ def write_plan(
 def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
     """Write a plan file, as `sample -o` does; OptionError where there is a file of that name."""
     check_new(path)
-    study, plan = details.study, details.plan
-    located = details.located or find_planned_launches(study, plan, progress)
-    write_text(plan_document(study, plan, located).text(), path)
+    draft, plan = details.draft, details.plan
+    located = details.located or find_planned_launches(draft, plan, progress)
+    write_text(plan_document(draft, plan, located).text(), path)
 
 
 def check_new(path: Path) -> None:

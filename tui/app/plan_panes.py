@@ -19,9 +19,9 @@ from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft
 from sampling.plan.request import NONE
 from sampling.plan.sensitivity import Relaxation, Value, check_slowdown
-from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names, find_exporter
 from tui.app.actions import BINDS, bindings
 from tui.app.plan_details import Figure
@@ -32,7 +32,7 @@ from tui.app.state import Session
 from tui.app.widgets import Line, ListingTable, Runs, Written, fitting, toned_segments
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
-from tui.engine.planning import parse_budget, study_that_fits
+from tui.engine.planning import draft_that_fits, parse_budget
 from tui.options.command_line import typed_value, with_flags
 from tui.options.files import PLAN_NAME, free_name, home_expanded
 from tui.options.plan import SampleOptions
@@ -88,14 +88,14 @@ class BindingList(ListingTable):
 
     def follow(self, session: Session) -> None:
         """Show the steps that raise the speedup; without any, why there are none."""
-        study, binding = session.study, session.binding
+        draft, binding = session.draft, session.binding
         words = "plans with each option a step looser are being made"
         lines, self._steps = [""], binding or ()
-        if study is not None and binding:
-            columns = binding_columns(binding, study.counts.total_duration_ns, session.options.slowdown)
+        if draft is not None and binding:
+            columns = binding_columns(binding, draft.counts.total_duration_ns, session.options.slowdown)
             lines = table(columns).split("\n")
-        elif study is not None and binding is not None:
-            words = why_none(study.design)
+        elif draft is not None and binding is not None:
+            words = why_none(draft.design)
 
         def write(width: int) -> Written:
             def row(row: int) -> Runs:
@@ -201,8 +201,8 @@ class PlanPrompt(Prompt):
 
 # The epsilon that fits a budget.
 
-Fitted = tuple[dict[str, str], Study, SampleOptions, str]
-"""What was typed, from which study the epsilon was found, the options with it, and what its plan gives."""
+Fitted = tuple[dict[str, str], Draft, SampleOptions, str]
+"""What was typed, from which draft the epsilon was found, the options with it, and what its plan gives."""
 
 
 def options_asked(answers: dict[str, str], options: SampleOptions) -> SampleOptions:
@@ -232,7 +232,7 @@ def _without_dashes(error: SamplingError) -> str:
 
 
 def fit(
-    answers: dict[str, str], options: SampleOptions, study: Study, progress: Progress
+    answers: dict[str, str], options: SampleOptions, draft: Draft, progress: Progress
 ) -> Iterator[Fitted | str]:
     """Yield the smallest epsilon that fits and what its plan costs, or why none fits; from the plan shown."""
 
@@ -240,7 +240,7 @@ def fit(
         progress(0, 0, f"finding the epsilon: {activity}, {count} of at most {total} tried; esc cancels")
 
     try:
-        fitted, hours = study_that_fits(options, study, report)
+        fitted, hours = draft_that_fits(options, draft, report)
     except SamplingError as error:
         yield _without_dashes(error)
         return
@@ -254,7 +254,7 @@ def fit(
         f"draw, {longest} for the longest launch"
     )
     # The budget is not among the options, for epsilon and slowdown make the same plan.
-    yield answers, study, replace(options, budget=None).with_request(epsilon=design.target.epsilon), gives
+    yield answers, draft, replace(options, budget=None).with_request(epsilon=design.target.epsilon), gives
 
 
 class BudgetPrompt(Prompt):
@@ -300,9 +300,9 @@ class BudgetPrompt(Prompt):
         """Look for the epsilon of these answers, or take the one that was found for them."""
         event.stop()
         session, answers = self.app.session, self.answers
-        if session.doing is not None or session.study is None or self.is_fitting:
+        if session.doing is not None or session.draft is None or self.is_fitting:
             return
-        if self._fitted is not None and self._fitted[:2] == (answers, session.study):
+        if self._fitted is not None and self._fitted[:2] == (answers, session.draft):
             self._take(self._fitted[2])
             return
         try:
@@ -314,7 +314,7 @@ class BudgetPrompt(Prompt):
             self._take(options)
             return
         say = in_words(lambda doing: self.say([doing]))
-        task = partial(fit, answers, options, session.study)
+        task = partial(fit, answers, options, session.draft)
         self._turn(start(self, task, self._show, say, group="budget"))
 
     def _show(self, fitted: Fitted | str) -> None:

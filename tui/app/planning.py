@@ -1,4 +1,4 @@
-"""From options to a study and back to a command line: no widget, no stream."""
+"""From options to a draft and back to a command line: no widget, no stream."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 from sampling.errors import OptionError, OverrideError, PlanFileError, SamplingError
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft, draft_plan, redraft
 from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.sensitivity import SimulationHours
-from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.splitting.tree import Overrides
 from tui.app.state import Session, decisions, same_overrides
+from tui.engine.drafts import open_profile, with_flags_in_findings, workload_request
 from tui.engine.plan_files import plan_notes, profile_check
 from tui.engine.planning import estimate_hours, parse_budget
-from tui.engine.studies import open_profile, with_flags_in_findings, workload_request
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.command_line import error_text
 from tui.options.files import other_folders, why_not_written
@@ -28,38 +28,38 @@ from tui.output.files import write_text
 
 _DIGITS = 8
 
-# A study.
+# A draft.
 
 
-def study_of(
+def draft_of(
     before: Session | None, wanted: Session, progress: Progress
-) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
-    """Yield the study that a session asks for, its hours, and what to note of its plan beside a file's.
+) -> Iterator[tuple[Draft, SimulationHours | None, tuple[str, ...]]]:
+    """Yield the draft that a session asks for, its hours, and what to note of its plan beside a file's.
 
     Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
     """
     notes: tuple[str, ...] = ()
-    study_before = None if before is None else before.study
+    draft_before = None if before is None else before.draft
     try:
-        if before is None or study_before is None:
-            studied = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
-            notes = () if wanted.plan is None else plan_notes(wanted.plan, studied)
+        if before is None or draft_before is None:
+            draft = load_draft(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
+            notes = () if wanted.plan is None else plan_notes(wanted.plan, draft)
         else:
-            studied = plan_again(study_before, wanted.options, wanted.overrides, progress)
-        hours = estimate_hours(wanted.options, studied)
+            draft = plan_again(draft_before, wanted.options, wanted.overrides, progress)
+        hours = estimate_hours(wanted.options, draft)
     except OverrideError as error:
-        if study_before is None:
+        if draft_before is None:
             raise
         raise decision_error(error, wanted.overrides) from error
-    yield studied, hours, notes
+    yield draft, hours, notes
 
 
-def load_study(
+def load_draft(
     options: SampleOptions,
     overrides: Overrides,
     progress: Progress,
     check: Callable[[Profile], None] | None = None,
-) -> Study:
+) -> Draft:
     """Read the workload and design the plan; `check` refuses a profile that is not the one meant."""
     parse_budget(options)
     # Report wrong options before a long reading.
@@ -67,23 +67,23 @@ def load_study(
     profile = open_profile(options.profiles, options, progress, quiet=True)
     if check is not None:
         check(profile)
-    return _ready(study(profile, request, overrides, progress))
+    return _ready(draft_plan(profile, request, overrides, progress))
 
 
-def plan_again(studied: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
-    """Design another plan than that of `studied`.
+def plan_again(draft: Draft, options: SampleOptions, overrides: Overrides, progress: Progress) -> Draft:
+    """Design another plan than that of `draft`.
 
     The launches are counted again only if others, or other groups, are asked for.
     """
     request = workload_request(options.request, options.profiles, overrides)
-    before = studied.request
+    before = draft.request
     if (request.region, request.grouping) == (before.region, before.grouping):
-        return _ready(study_again(studied, request, overrides, progress))
-    return _ready(study(studied.profile, request, overrides, progress))
+        return _ready(redraft(draft, request, overrides, progress))
+    return _ready(draft_plan(draft.profile, request, overrides, progress))
 
 
-def _ready(studied: Study) -> Study:
-    worded = with_flags_in_findings(studied)
+def _ready(draft: Draft) -> Draft:
+    worded = with_flags_in_findings(draft)
     # Computed on first use; done here so that the screen need not wait for it.
     _ = worded.groups
     return worded

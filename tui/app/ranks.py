@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from sampling.parallel import Progress
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from sampling.reduction.ranks import RankTimes, rank_times
 from tui.app.session_app import in_words, start
 from tui.app.view import Page, PageScreen
@@ -24,9 +24,9 @@ class RanksScreen(PageScreen):
     BINDINGS = [("P", "dismiss", "Back")]  # noqa: RUF012
     WHY_NO_COMMAND = "`kernelpoint ranks PROFILE` prints this page"
 
-    def __init__(self, study: Study, options: SampleOptions) -> None:
+    def __init__(self, draft: Draft, options: SampleOptions) -> None:
         super().__init__("Ranks")
-        self._study, self._options = study, options_of(RanksOptions, options)
+        self._draft, self._options = draft, options_of(RanksOptions, options)
         self._found: RankTimes | None = None
         self._doing = ""
 
@@ -34,7 +34,7 @@ class RanksScreen(PageScreen):
         start(self, self._look, self._take, in_words(self._say), group="ranks")
 
     def _look(self, progress: Progress) -> Iterator[RankTimes]:
-        yield rank_times(self._study.profile, self._study.counts.region, progress)
+        yield rank_times(self._draft.profile, self._draft.counts.region, progress)
 
     def _take(self, rank_times: RankTimes) -> None:
         self._found = rank_times
@@ -48,5 +48,5 @@ class RanksScreen(PageScreen):
         """What the command prints, or what is being done."""
         if self._found is None:
             return Text(self._doing)
-        answer = ranks_result(self._study.profile, self._found, self._options)
+        answer = ranks_result(self._draft.profile, self._found, self._options)
         return Text(answer.drawn(Canvas(width, color=False)))

@@ -425,7 +425,7 @@ class ResultsScreen(ViewScreen):
         elif not is_biased and self._saved is None:
             self.app.say("S saves the larger plan first: the results of its export are of that file")
         else:
-            self._prompt.ask_for(usual_target(is_amd=self._details.study.profile.is_amd))
+            self._prompt.ask_for(usual_target(is_amd=self._details.draft.profile.is_amd))
 
     def _write(self, path: Path, target: str | None, traces: str, progress: Progress) -> str:
         """Write the larger plan, or what an exporter makes of it or of the plan itself."""

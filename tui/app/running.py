@@ -185,7 +185,7 @@ def _kept_decisions(session: Session) -> str | None:
 
 def _take_leave(session: Session) -> None:
     """Print what was open and the command line that makes it again, if anything was."""
-    if session.study is None and session.scale is None:
+    if session.draft is None and session.scale is None:
         return
     from tui.app import wording
     from tui.output.writer import write_stdout
@@ -203,7 +203,7 @@ def open_session(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     """
     overrides: Overrides | None = None
     if options.request.overrides is not None:
-        from tui.engine.studies import load_overrides
+        from tui.engine.drafts import load_overrides
 
         overrides = load_overrides(options.request.overrides, options.request.method, quiet=options.quiet)
     sample_options = options_of(SampleOptions, options, profiles=profiles)

@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
-from tui.app.state import Session, Steps, Undoable, studied, taken_back
+from tui.app.state import Session, Steps, Undoable, taken_back, with_draft
 from tui.options.command_line import change_text, changed, error_text
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import is_ascii, printable
@@ -26,9 +26,9 @@ from tui.terminal.printable import is_ascii, printable
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
     from sampling.parallel import Progress
+    from sampling.plan.draft import Draft
     from sampling.plan.findings import Finding
     from sampling.plan.sensitivity import Relaxation, SimulationHours
-    from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
 
 _REPORT_SECONDS = 0.1
@@ -152,11 +152,11 @@ class SessionApp(App[None]):
         #: The session that the app was opened with, and the changes of its plan that can be taken back.
         self.opened = session
         self.steps = Steps()
-        # That of the study shown, whose options may be others than those asked for since.
+        # That of the draft shown, whose options may be others than those asked for since.
         self._shown = session
         self._words = ""
         self._binding: Worker[None] | None = None
-        self._bound: Study | None = None
+        self._bound: Draft | None = None
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -168,7 +168,7 @@ class SessionApp(App[None]):
 
     @property
     def planned(self) -> Session:
-        """The session with the options and decisions of the study shown, not those asked for since."""
+        """The session with the options and decisions of the draft shown, not those asked for since."""
         return replace(self.session, options=self._shown.options, overrides=self._shown.overrides)
 
     def change(self, **changes: Any) -> None:
@@ -178,7 +178,7 @@ class SessionApp(App[None]):
     def plan(
         self, options: SampleOptions | None = None, overrides: Overrides | None = None, words: str = ""
     ) -> None:
-        """Plan by other options or split decisions; the session's study follows once it is made.
+        """Plan by other options or split decisions; the session's draft follows once it is made.
 
         What cannot be planned is said in ``session.problem``, and the options stay as they were.
 
@@ -195,7 +195,7 @@ class SessionApp(App[None]):
             doing="planning",
             problem=None,
         )
-        self.study_session(before, self.session)
+        self.draft_session(before, self.session)
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
@@ -204,7 +204,7 @@ class SessionApp(App[None]):
         # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
         # The decisions' keys are those of the shown groups, even if the method would group otherwise.
-        by = session.request.group_by if previous.study is None else previous.study.counts.grouping.by
+        by = session.request.group_by if previous.draft is None else previous.draft.counts.grouping.by
         self.plan(session.options.with_request(method=method, group_by=by), overrides)
 
     def undo_decision(self) -> bool:
@@ -231,7 +231,7 @@ class SessionApp(App[None]):
         before = self.session.options
         if name == before.request.method:
             self.say(f"the plan is by {name} already")
-        elif self.session.study is not None:
+        elif self.session.draft is not None:
             options = before.with_request(method=name)
             self.steps.note(before, options, f"the plan is by {before.request.method} again")
             self.plan(
@@ -246,40 +246,40 @@ class SessionApp(App[None]):
         else:
             self.plan(undone[0], words=undone[1])
 
-    def study_session(self, before: Session | None, requested: Session) -> None:
-        """Make the study that a session asks for; the workload is read where none was made before."""
+    def draft_session(self, before: Session | None, requested: Session) -> None:
+        """Make the draft that a session asks for; the workload is read where none was made before."""
 
-        def made(progress: Progress) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
+        def made(progress: Progress) -> Iterator[tuple[Draft, SimulationHours | None, tuple[str, ...]]]:
             from tui.app import planning
 
             self.import_first_view()
-            yield from planning.study_of(before, requested, progress)
+            yield from planning.draft_of(before, requested, progress)
 
-        start(self, made, self._show_study, self._show_progress, self._refuse, group="study")
+        start(self, made, self._show_draft, self._show_progress, self._refuse, group="draft")
 
     def _refuse(self, error: Exception) -> None:
         """Go back to the plan there is where another cannot be made; end the app where there is none."""
-        if self.session.study is not None:
+        if self.session.draft is not None:
             self.session = taken_back(self.session, self._shown, error_text(error))
         else:
             self.fail(error)
 
     def find_binding(self) -> None:
         """Find what binds the plan shown, unless it is known or looked for; ``session.binding`` follows."""
-        session, study = self.session, self.session.study
-        if study is None or session.binding is not None or session.doing is not None or study is self._bound:
+        session, draft = self.session, self.session.draft
+        if draft is None or session.binding is not None or session.doing is not None or draft is self._bound:
             return
 
         def found(progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
             from sampling.plan.sensitivity import measure_sensitivity
 
-            yield measure_sensitivity(study, progress)
+            yield measure_sensitivity(draft, progress)
 
         def take(binding: tuple[Relaxation, ...]) -> None:
-            if study is self.session.study:
+            if draft is self.session.draft:
                 self.change(binding=binding)
 
-        self._bound = study
+        self._bound = draft
         self._binding = start(self, found, take, failed=self.fail, group="binding", is_exclusive=False)
 
     def _show_progress(self, count: int, total: int, activity: str) -> None:
@@ -288,17 +288,17 @@ class SessionApp(App[None]):
         elif self.session.doing is not None:
             self.change(doing=f"{activity}, {100 * count / total:.0f} %" if total else activity)
 
-    async def _show_study(self, result: tuple[Study, SimulationHours | None, tuple[str, ...]]) -> None:
-        study, hours, notes = result
-        is_first = self.session.study is None
-        self.session = self._shown = studied(self.session, study, hours)
+    async def _show_draft(self, result: tuple[Draft, SimulationHours | None, tuple[str, ...]]) -> None:
+        draft, hours, notes = result
+        is_first = self.session.draft is None
+        self.session = self._shown = with_draft(self.session, draft, hours)
         if self._words:
             self.say(self._words)
         if is_first:
             await self.open_first_view()
             # In what the plan shown is not that of its file; the findings say it again.
             self.change(beside=notes)
-            for text in (*study.profile.notes, *notes):
+            for text in (*draft.profile.notes, *notes):
                 self.say(text)
 
     def name_decisions(self, path: Path) -> None:

@@ -16,8 +16,8 @@ from textual.widgets import Static
 from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft
 from sampling.plan.split_stepper import SplitStepper
-from sampling.plan.study import Study
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, Verdict
@@ -47,13 +47,13 @@ from tui.text.tree import (
     tree_blocks,
 )
 
-_FOR_STUDY = ("root", "stem", "allegro")
+_TO_LOOK_AT = ("root", "stem", "allegro")
 
 
 def methods_in_turn(of_plan: str) -> tuple[str, ...]:
     """Return the methods whose trees are shown in turn, that of the plan first if it splits groups."""
     first = () if method_named(of_plan).trees is None else (of_plan,)
-    return tuple(dict.fromkeys((*first, *_FOR_STUDY)))
+    return tuple(dict.fromkeys((*first, *_TO_LOOK_AT)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +90,7 @@ Change = Callable[[Walked | None, Progress], Walked | None]
 """Moves a walk on, or makes another; raises SamplingError where it cannot."""
 
 
-def node_title(stop: TreeSnapshot, study: Study | None) -> str:
+def node_title(stop: TreeSnapshot, draft: Draft | None) -> str:
     """Return the group, and which of its decisions is looked at."""
     decisions = len(stop.nodes)
     if stop.node is None:
@@ -100,7 +100,7 @@ def node_title(stop: TreeSnapshot, study: Study | None) -> str:
     else:
         so_far = "" if stop.pending is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(decisions)}{so_far}"
-    label = "" if study is None else f": {group_label(study, stop.group)}"
+    label = "" if draft is None else f": {group_label(draft, stop.group)}"
     return f"[2] {stop.name} {place}{label}"
 
 
@@ -137,7 +137,7 @@ class SplitTreeScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._studied: str | None = None
+        self._other_method: str | None = None
         # What the session asks of a walk, what the one shown was made from, and where that is.
         self._spec: WalkSpec | None = None
         self._shown_spec: WalkSpec | None = None
@@ -160,11 +160,11 @@ class SplitTreeScreen(ViewScreen):
         has_other_method = previous is not None and previous.request.method != session.request.method
         if has_other_method:
             # The plan's own trees are shown again.
-            self._studied = None
+            self._other_method = None
         stop, selected = self._stop, session.selected
         if self._is_outdated(session):
             self._begin(session)
-        elif stop is not None and session.study is not None and selected not in {None, stop.group}:
+        elif stop is not None and session.draft is not None and selected not in {None, stop.group}:
             # Another group is in focus elsewhere.
             self._go(lambda walk: walk.enter(selected or 0))
         elif has_other_method or (previous is not None and previous.log != session.log):
@@ -176,13 +176,13 @@ class SplitTreeScreen(ViewScreen):
         return session.doing is None and spec is not None and not spec.is_like(self._spec)
 
     def _method_wanted(self, session: Session) -> str:
-        """Return the method whose trees are to be shown: the plan's, or one for study."""
-        return self._studied or methods_in_turn(session.request.method)[0]
+        """Return the method whose trees are to be shown: the plan's, or one to look at."""
+        return self._other_method or methods_in_turn(session.request.method)[0]
 
     def _walk_spec(self, session: Session) -> WalkSpec | None:
         """Return what the session asks of a walk; None while nothing is read."""
-        study, method = session.study, self._method_wanted(session)
-        return None if study is None else WalkSpec(study.counts, method, session.options, session.overrides)
+        draft, method = session.draft, self._method_wanted(session)
+        return None if draft is None else WalkSpec(draft.counts, method, session.options, session.overrides)
 
     # The walk, which is moved in a worker.
 
@@ -239,7 +239,7 @@ class SplitTreeScreen(ViewScreen):
             self._add()
         elif isinstance(result, SamplingError):
             self._say_why_not(result)
-        elif self.session.study is not None and result[0].counts is self.session.study.counts:
+        elif self.session.draft is not None and result[0].counts is self.session.draft.counts:
             self._shown_spec, self._stop = result
             if self._cursor is not None and self._cursor not in {node.path for node in self._stop.nodes}:
                 self._cursor = None
@@ -254,7 +254,7 @@ class SplitTreeScreen(ViewScreen):
             return
         if self._method_wanted(self.session) != self._shown_spec.method:
             # The tree of the other method stays.
-            self._studied, self._spec = self._shown_spec.method, self._shown_spec
+            self._other_method, self._spec = self._shown_spec.method, self._shown_spec
         self.app.say(words, failed=True)
 
     def _say_in_card(self, *lines: str) -> None:
@@ -309,10 +309,10 @@ class SplitTreeScreen(ViewScreen):
         if stop is None:
             return
         session, of_plan = self.session, self.session.request.method
-        purpose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
+        purpose = f"for {of_plan}" if splits_groups(of_plan) else "to look at"
         purpose = "the plan's" if self.method == of_plan else purpose
         axis = "log" if session.log else "linear"
-        self.entitle("split", node_title(stop, session.study), f"[x] {axis}  [m] {self.method}, {purpose}")
+        self.entitle("split", node_title(stop, session.draft), f"[x] {axis}  [m] {self.method}, {purpose}")
         # The words are of a decision, with the keys that take it; or of a group that is split.
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
         so_far = ("", "") if stop.pending is None else (" so far", "+ split  - keep  u undo")
@@ -377,11 +377,11 @@ class SplitTreeScreen(ViewScreen):
         self._add(undo)
 
     def action_method(self) -> None:
-        """Show the trees of the next method; those of the plan's are not for study."""
+        """Show the trees of the next method; those of the plan's are not to look at."""
         session = self.session
         methods, method = methods_in_turn(session.request.method), self._method_wanted(session)
         place = methods.index(method) if method in methods else -1
-        self._studied = methods[(place + 1) % len(methods)]
+        self._other_method = methods[(place + 1) % len(methods)]
         self._begin(session)
 
     # What is copied.

@@ -12,9 +12,9 @@ from tui.options.plan import SampleOptions
 
 # They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
+    from sampling.plan.draft import Draft
     from sampling.plan.findings import Finding
     from sampling.plan.sensitivity import Relaxation, SimulationHours
-    from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
     from tui.engine.plan_files import OpenedPlan
     from tui.scale.questions import OpenQuestions
@@ -36,17 +36,17 @@ class Session:
     #: The headless command's own, with the profiles, so that the app and the command line do the same.
     options: SampleOptions = field(default_factory=SampleOptions)
     #: What these options came to; None while the workload is read, or where none is open.
-    study: Study | None = None
+    draft: Draft | None = None
     #: What the plan takes to simulate; None where no slowdown is known.
     hours: SimulationHours | None = None
-    #: The kernel time of all launches; None until a study kept all of them.
+    #: The kernel time of all launches; None until a draft kept all of them.
     whole_ns: int | None = None
     #: What binds the plan; None where it is not known (yet).
     binding: tuple[Relaxation, ...] | None = None
     #: The user's split decisions, and what they were before each, along which undo goes back.
     overrides: Overrides = field(default_factory=dict)
     past_overrides: tuple[Undoable, ...] = ()
-    #: What is being computed for the plan, in words; None when the study is of these options.
+    #: What is being computed for the plan, in words; None when the draft is of these options.
     doing: str | None = None
     #: Why the options asked for last were refused, and whether a key was pressed since that was said.
     problem: str | None = None
@@ -79,17 +79,17 @@ class Session:
         return self.options.profiles
 
 
-def studied(session: Session, study: Study, hours: SimulationHours | None) -> Session:
-    """Return the session with the study that its options came to, and the hours that its plan takes."""
-    before, counts, selected = session.study, study.counts, session.selected
+def with_draft(session: Session, draft: Draft, hours: SimulationHours | None) -> Session:
+    """Return the session with the draft that its options came to, and the hours that its plan takes."""
+    before, counts, selected = session.draft, draft.counts, session.selected
     if before is not None and counts is not before.counts:
         # The group in focus has another rank among other launches; the first where it is gone.
         key = None if selected is None else before.counts.groups[selected].key
         selected = next((rank for rank, group in enumerate(counts.groups) if group.key == key), 0)
-    whole_ns = counts.total_duration_ns if counts.launches == study.profile.launches else session.whole_ns
+    whole_ns = counts.total_duration_ns if counts.launches == draft.profile.launches else session.whole_ns
     return replace(
         session,
-        study=study,
+        draft=draft,
         hours=hours,
         whole_ns=whole_ns,
         binding=None,

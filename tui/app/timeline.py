@@ -14,7 +14,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from sampling.parallel import Progress
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from sampling.profile.profile import Profile
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
@@ -202,7 +202,7 @@ class TimelineScreen(ViewScreen):
         self._timeline: GroupTimeline | None = None
         self._part = Shown(0, 1, 1)
         self._by: By = "launch"
-        self._wanted: tuple[Study, int] | None = None
+        self._wanted: tuple[Draft, int] | None = None
         self._profile: Profile | None = None
         #: What stands above the chart, by region; None while it is read.
         self._above: dict[LaunchRegion, RangeForest | str | None] = {}
@@ -215,17 +215,17 @@ class TimelineScreen(ViewScreen):
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Show the group in focus, of the plan there is, and the ranges of the region."""
-        study, group = session.study, session.selected
-        if study is not None:
-            self._follow_ranges(study)
-        if study is None or group is None:
+        draft, group = session.draft, session.selected
+        if draft is not None:
+            self._follow_ranges(draft)
+        if draft is None or group is None:
             self._wanted = self._timeline = None
             self.entitle("timeline", "[6] no kernel group")
             self.query_one("#course", Line).show([""])
             self._chart.say("no kernel group is in focus: choose one in view 1")
-        elif self._wanted != (study, group):
-            self._wanted = (study, group)
-            self._read(study, group, session.request.seed)
+        elif self._wanted != (draft, group):
+            self._wanted = (draft, group)
+            self._read(draft, group, session.request.seed)
         elif previous is None or previous.log != session.log:
             self._show()
 
@@ -238,16 +238,16 @@ class TimelineScreen(ViewScreen):
     def is_settled(self) -> bool:
         """Whether what is shown is the group in focus, and the ranges are those of the region."""
         timeline = self._timeline
-        is_shown = timeline is not None and self._wanted == (timeline.study, timeline.group)
+        is_shown = timeline is not None and self._wanted == (timeline.draft, timeline.group)
         return is_shown and bool(self._above) and None not in self._above.values()
 
     # What is read.
 
-    def _read(self, study: Study, group: int, seed: int) -> None:
+    def _read(self, draft: Draft, group: int, seed: int) -> None:
         before = self._timeline
 
         def read(progress: Progress) -> Iterator[GroupTimeline]:
-            yield with_clusters(timeline_of_group(study, group, seed, progress, before=before))
+            yield with_clusters(timeline_of_group(draft, group, seed, progress, before=before))
 
         def say(words: str) -> None:
             # What is shown stays until there is something else to show.
@@ -259,10 +259,10 @@ class TimelineScreen(ViewScreen):
 
     def _take(self, timeline: GroupTimeline) -> None:
         before = self._timeline
-        if self._wanted != (timeline.study, timeline.group):
+        if self._wanted != (timeline.draft, timeline.group):
             return
-        place = timeline.study.counts, timeline.group
-        if before is None or (before.study.counts, before.group) != place:
+        place = timeline.draft.counts, timeline.group
+        if before is None or (before.draft.counts, before.group) != place:
             launches = len(timeline.launches)
             self._part = Shown(0, launches, launches)
         if timeline.launches.start_ns is None:
@@ -270,9 +270,9 @@ class TimelineScreen(ViewScreen):
         self._timeline = timeline
         self._show()
 
-    def _follow_ranges(self, study: Study) -> None:
-        """Read the ranges of the study's region, where they are not read yet."""
-        profile, region = study.profile, study.counts.region
+    def _follow_ranges(self, draft: Draft) -> None:
+        """Read the ranges of the draft's region, where they are not read yet."""
+        profile, region = draft.profile, draft.counts.region
         if profile is not self._profile:
             self._profile, self._above = profile, {}
 
@@ -288,7 +288,7 @@ class TimelineScreen(ViewScreen):
             self._show_ranges()
             self._show()
 
-        if region not in self._above and is_quickly_listed(study):
+        if region not in self._above and is_quickly_listed(draft):
             self._above[region] = None
             start(self, read, take, in_words(say), group="ranges", is_exclusive=False)
         elif region not in self._above:
@@ -348,7 +348,7 @@ class TimelineScreen(ViewScreen):
         session, part, visible = self.session, self._in_part(self._timeline), self._part
         # What a narrow title loses is its end.
         share = f"{quantities.share(visible.number / visible.launches)} of " if self._is_zoomed else ""
-        group = f"#{part.group + 1} {group_label(part.study, part.group)}"
+        group = f"#{part.group + 1} {group_label(part.draft, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
         has_ranges = isinstance(self._shown_above, RangeForest)
@@ -434,8 +434,8 @@ class TimelineScreen(ViewScreen):
 
     def action_group(self, step: int) -> None:
         session = self.session
-        if session.study is not None and session.selected is not None:
-            last = len(session.study.counts.groups) - 1
+        if session.draft is not None and session.selected is not None:
+            last = len(session.draft.counts.groups) - 1
             self.app.change(selected=min(max(session.selected + step, 0), last))
 
     def action_by(self) -> None:
@@ -453,7 +453,7 @@ class TimelineScreen(ViewScreen):
         width, height = self._chart.printed_size
         canvas = Canvas(width, color=False)
         # The command lists the ranges of the region that is in force.
-        above = self._above.get(timeline.study.counts.region) or ""
+        above = self._above.get(timeline.draft.counts.region) or ""
         blocks = timeline_blocks(self._in_part(timeline), canvas, height, log=session.log, above=above)
         return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", canvas_text(blocks, canvas) + "\n")
 

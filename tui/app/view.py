@@ -19,7 +19,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from sampling.errors import OptionError
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from tui.app import wording
 from tui.app.actions import Action, Actions
 from tui.app.planning import failure_words
@@ -31,7 +31,7 @@ from tui.output.blocks import Phrases
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text, heading_text
 from tui.terminal.printable import printable_lines
-from tui.text.profile import MARKS, finding_blocks, header_forms, heading_lines, study_selection
+from tui.text.profile import MARKS, finding_blocks, header_forms, heading_lines, survey_selection
 
 _KEYS_WIDTH = 9
 _WORDS = (
@@ -161,26 +161,26 @@ class ViewScreen(CopyingScreen):
     def _follow(self, session: Session) -> None:
         if session is self._shown or (self._shown is not None and not self.is_current):
             return
-        previous, self._shown, study = self._shown, session, session.study
+        previous, self._shown, draft = self._shown, session, session.draft
         profile, plan = self.query_one("#profile", Line), self.query_one("#plan", Line)
         profile.display = plan.display = bool(session.profiles)
-        if study is not None:
-            # What is in the profile changes with the study alone, and many groups take a moment to add up.
-            if previous is None or previous.study is not study:
-                self.query_one(HeaderLine).show(wording.workload_lines(session, study))
-                profile.show(header_forms(study))
-            plan.show(self.status(session, study))
+        if draft is not None:
+            # What is in the profile changes with the draft alone, and many groups take a moment to add up.
+            if previous is None or previous.draft is not draft:
+                self.query_one(HeaderLine).show(wording.workload_lines(session, draft))
+                profile.show(header_forms(draft))
+            plan.show(self.status(session, draft))
         self.follow(previous, session)
 
-    def status(self, session: Session, study: Study) -> list[Phrases]:
+    def status(self, session: Session, draft: Draft) -> list[Phrases]:
         """What is said of the plan, the longest form first."""
-        return wording.status_lines(session, study)
+        return wording.status_lines(session, draft)
 
     def pane_text(self) -> PaneText:
         """The text of the pane that has the focus, as its command prints it, under what it is a part of."""
-        text, study, heading = self.own_text(), self.session.study, ""
-        if text.text and study is not None and self.OF_PROFILE:
-            heading = heading_text(heading_lines(study_selection(study)), self.app.size.width)
+        text, draft, heading = self.own_text(), self.session.draft, ""
+        if text.text and draft is not None and self.OF_PROFILE:
+            heading = heading_text(heading_lines(survey_selection(draft)), self.app.size.width)
         return PaneText(text.name, printable_lines(heading + text.text))
 
     @abstractmethod
@@ -201,17 +201,17 @@ class ViewScreen(CopyingScreen):
 
     def action_findings(self) -> None:
         """Show every finding in full."""
-        if self.session.study is not None:
-            self.app.push_screen(FindingsScreen(self.session.study, notes=self.session.beside))
+        if self.session.draft is not None:
+            self.app.push_screen(FindingsScreen(self.session.draft, notes=self.session.beside))
 
     def action_filters(self) -> None:
         """Show which launches count and what a kernel group is, to change it."""
         from tui.app.filters import FiltersScreen
 
-        if self.session.study is None:
+        if self.session.draft is None:
             self.app.say("no profile is open; `kernelpoint PROFILE` opens one")
         else:
-            self.app.push_screen(FiltersScreen(self.session.study.profile, self.session))
+            self.app.push_screen(FiltersScreen(self.session.draft.profile, self.session))
 
     def action_copy_command(self) -> None:
         """Copy the command line that prints the same; split decisions are written to a file it names."""
@@ -357,10 +357,10 @@ class FindingsScreen(PageScreen):
     ]
     WHY_NO_COMMAND = "`kernelpoint info PROFILE` prints the findings, below what is in the profile"
 
-    def __init__(self, study: Study, *, notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, draft: Draft, *, notes: tuple[str, ...] = ()) -> None:
         super().__init__("Findings")
-        self._study, self._beside = study, notes
-        self._remedies = remedy_keys(study.findings)
+        self._draft, self._beside = draft, notes
+        self._remedies = remedy_keys(draft.findings)
 
     def write(self, width: int) -> Text:
         """One paragraph a finding, with the key that applies its remedy."""
@@ -368,7 +368,7 @@ class FindingsScreen(PageScreen):
             finding.code: f"[{key}] sets {change_text(finding.changes)}"
             for key, finding in self._remedies.items()
         }
-        findings = findings_toned(self._study, width, keys)
+        findings = findings_toned(self._draft, width, keys)
         return Text("\n").join([findings, *(Text(f"\n{line}") for line in self._beside)])
 
     def hints(self) -> str:
@@ -389,12 +389,12 @@ class FindingsScreen(PageScreen):
         self.app.action_undo()
 
 
-def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = None) -> Text:
+def findings_toned(draft: Draft, width: int, keys: Mapping[str, str] | None = None) -> Text:
     """Return the findings as their command prints them, each mark in the colour of its severity.
 
     `keys`: what a key does about a finding, in words, by the finding's code; none where no key does.
     """
-    text = Text(canvas_text(finding_blocks(study, keys), Canvas(width, color=False)))
+    text = Text(canvas_text(finding_blocks(draft, keys), Canvas(width, color=False)))
     for severity, style in _MARK_STYLES.items():
         for match in re.finditer(rf"(?m)^  ({re.escape(MARKS[severity])}) ([a-z-]+):", text.plain):
             text.stylize(style, *match.span(1))

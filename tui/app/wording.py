@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from sampling.plan.study import Study
+from sampling.plan.draft import Draft
 from sampling.reduction.region import Region
 from sampling.text import counted
 from tui.app.planning import decisions_file, printed_options
@@ -16,25 +16,25 @@ from tui.options.files import PLAN_NAME
 from tui.output.blocks import Phrase, Phrases, Tone, toned, words
 from tui.scale import questions as scale_questions
 from tui.text.plan import hours_forms, offered, option_label, value_text, verdict
-from tui.text.profile import study_selection
+from tui.text.profile import survey_selection
 
 MOST_LAUNCHES_UNASKED = 200_000
 """What takes many plans is found unasked for no larger a profile: it may take minutes."""
 
 
-def workload_lines(session: Session, study: Study) -> list[str]:
+def workload_lines(session: Session, draft: Draft) -> list[str]:
     """Return what is open, the longest form first; how much of it there is stands in a row of its own."""
     names = ", ".join(Path(profile).name for profile in session.profiles)
-    return [names] if study_selection(study).is_whole else [f"part of {names}", names]
+    return [names] if survey_selection(draft).is_whole else [f"part of {names}", names]
 
 
-def plan_lines(session: Session, study: Study) -> list[Phrases]:
+def plan_lines(session: Session, draft: Draft) -> list[Phrases]:
     """Return what the plan costs and promises, the longest form first; split decisions are always named.
 
     Where a slowdown is known, so are the hours of one machine. Whether the error is at most what was asked
     for is said in words and in a tone.
     """
-    design, decision_count = study.design, decisions(session.overrides)
+    design, decision_count = draft.design, decisions(session.overrides)
     yours = f" + {decision_count} of yours" if decision_count else ""
     target = f"{100 * design.target.epsilon:.4g} %"
     promised = None if design.promise is None else design.promise.error
@@ -44,7 +44,7 @@ def plan_lines(session: Session, study: Study) -> list[Phrases]:
         comparison = (
             f" (asked {target})" if promised <= design.target.epsilon else f", not the {target} asked"
         )
-    samples, brief_samples = _drawn(study), _drawn(study, briefly=True)
+    samples, brief_samples = _drawn(draft), _drawn(draft, briefly=True)
     forms = []
     for hours in hours_forms(session.hours):
         cost = f"{quantities.ratio(design.speedup)}{hours}"
@@ -68,16 +68,16 @@ def with_faster(session: Session, lines: list[Phrases]) -> list[Phrases]:
     return [(*lines[0], faster), *lines]
 
 
-def _drawn(study: Study, *, briefly: bool = False) -> str:
+def _drawn(draft: Draft, *, briefly: bool = False) -> str:
     """Return how many launches are drawn; briefly where the row above says of what."""
-    samples = quantities.count(study.design.samples)
+    samples = quantities.count(draft.design.samples)
     if briefly:
-        return f"{samples} of {quantities.count(study.counts.launches)}"
-    adjective = "" if study.counts.region == Region() else "selected "
-    return f"{samples} of {counted(study.counts.launches, f'{adjective}launch', f'{adjective}launches')}"
+        return f"{samples} of {quantities.count(draft.counts.launches)}"
+    adjective = "" if draft.counts.region == Region() else "selected "
+    return f"{samples} of {counted(draft.counts.launches, f'{adjective}launch', f'{adjective}launches')}"
 
 
-def status_lines(session: Session, study: Study) -> list[Phrases]:
+def status_lines(session: Session, draft: Draft) -> list[Phrases]:
     """Return what the plan costs, what is computed, or why it did not change; the longest form first.
 
     Why it did not change is said until the next key.
@@ -88,7 +88,7 @@ def status_lines(session: Session, study: Study) -> list[Phrases]:
         problem = session.problem.partition("; ")[0]
         unchanged = Phrase("Plan unchanged", Tone.BAD)
         return [(unchanged, Phrase(f": {reason}")) for reason in (session.problem, problem)]
-    return plan_lines(session, study)
+    return plan_lines(session, draft)
 
 
 def farewell(session: Session) -> str | None:
@@ -97,14 +97,14 @@ def farewell(session: Session) -> str | None:
     What the plan costs is a line, and the command that makes it another, to be pasted as it is. It names the
     file of the split decisions where they were saved; a file is not written unasked.
     """
-    if session.study is None:
+    if session.draft is None:
         return None if session.scale is None else scale_questions.farewell(session.scale)
-    study = session.study
-    speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
+    draft = session.draft
+    speedup = quantities.ratio(draft.speedup) + (" expected" if draft.design.random else "")
     speedup += hours_forms(session.hours)[0]
     decision_count = decisions(session.overrides)
-    planner = f"{study.design.method} + {decision_count} of yours" if decision_count else study.design.method
-    line = f"{planner}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
+    planner = f"{draft.design.method} + {decision_count} of yours" if decision_count else draft.design.method
+    line = f"{planner}, epsilon {draft.design.target.epsilon:g}: {_drawn(draft)}, {speedup}"
     options = printed_options(session).with_request(overrides=None)
     if decision_count and (saved := decisions_file(session)).exists():
         options = options.with_request(overrides=str(saved))

@@ -9,25 +9,25 @@ from sampling.readers.launch_parquet import ConvertedProfile, write_launch_parqu
 from sampling.reduction.duration_counts import counts_selection
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.studies import open_profile
+from tui.engine.drafts import open_profile
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, CommandResult, copy_to_stdout, emit
 from tui.report.content import check_target, gather_facts, make_report, report_result
 from tui.report.page import report_files
 from tui.terminal.diagnostics import ProgressMeter
-from tui.text.profile import study_selection, with_selection
+from tui.text.profile import survey_selection, with_selection
 
 
 def run_report(options: ReportOptions) -> None:
-    """Read, study, write, say how much."""
+    """Read, draft, write, say how much."""
     with report_files(options) as write:
         with ProgressMeter(quiet=options.quiet) as progress:
             facts = gather_facts(options, progress)
         report = make_report(facts, options)
         written = write(report)
-    result = report_result(report, *written, facts.study, options)
-    emit(with_selection(result, study_selection(facts.study)), options, redirect=False)
+    result = report_result(report, *written, facts.draft, options)
+    emit(with_selection(result, survey_selection(facts.draft)), options, redirect=False)
     check_target(facts.simulated, options)
 
 

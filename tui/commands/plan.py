@@ -11,8 +11,8 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.request import is_used
 from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_sensitivity
 from tui.charts.quantities import share_above
-from tui.engine import planning, studies
-from tui.engine.planning import plan_costs, study_within_budget
+from tui.engine import drafts, planning
+from tui.engine.planning import draft_within_budget, plan_costs
 from tui.options.choices import AlignBy, OutputFormat, PlanList, PlanPurpose
 from tui.options.command_line import command_line, with_flags
 from tui.options.files import PLAN_NAME, free_name, input_files
@@ -20,7 +20,7 @@ from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, Sampl
 from tui.output.writer import STDOUT, CommandResult, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
-from tui.text.profile import plan_selection, study_selection, with_selection
+from tui.text.profile import plan_selection, survey_selection, with_selection
 
 # Launches of a stratum: from two on they show how much a speedup varies.
 FEWEST_OF_SPEEDUPS = 2
@@ -31,9 +31,9 @@ def run_sample(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
     if options.purpose is PlanPurpose.SPEEDUPS:
         options = for_speedups(options)
-    study = study_within_budget(options.profiles, options)
-    notes(map(with_flags, study.design.notes), quiet=options.quiet)
-    plan = drawn_plan(study.counts, study.design, options.request.seed)
+    draft = draft_within_budget(options.profiles, options)
+    notes(map(with_flags, draft.design.notes), quiet=options.quiet)
+    plan = drawn_plan(draft.counts, draft.design, options.request.seed)
     # In formats of rows, a row is a drawn launch.
     shows_rows = options.list is None and options.format in _ROW_FORMATS
     judged, launches = None, tuple[PlannedLaunch, ...]()
@@ -43,24 +43,24 @@ def run_sample(options: SampleOptions) -> None:
             judged = judge_design(plan.design, options.judge, options.request.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
-            launches = find_planned_launches(study, plan, progress)
+            launches = find_planned_launches(draft, plan, progress)
     if options.output is not None:
-        document = plan_document(study, plan, launches)
+        document = plan_document(draft, plan, launches)
         write_plan(document.text(), options.output, quiet=options.quiet)
     if options.list is not None:
-        result = plan_list_result(study, plan, launches, options.list)
+        result = plan_list_result(draft, plan, launches, options.list)
     else:
         # The plan is written by now: what binds it takes longer.
-        costs = PlanCosts() if shows_rows else plan_costs(options, study, plan, binding=options.binding)
+        costs = PlanCosts() if shows_rows else plan_costs(options, draft, plan, binding=options.binding)
         if options.output in {None, STDOUT}:
             name = free_name(PLAN_NAME) if PLAN_NAME in input_files(options) else PLAN_NAME
             following = command_line("sample", replace(options, output=name))
         else:
-            target = usual_target(is_amd=study.profile.is_amd)
+            target = usual_target(is_amd=draft.profile.is_amd)
             following = export_command(str(options.output), "chosen", target)
         rows = launches if shows_rows else ()
         result = plan_result(
-            study,
+            draft,
             plan,
             judged,
             rows,
@@ -69,7 +69,7 @@ def run_sample(options: SampleOptions) -> None:
             following=following,
             is_for_speedups=options.purpose is PlanPurpose.SPEEDUPS,
         )
-    result = with_selection(result, study_selection(study))
+    result = with_selection(result, survey_selection(draft))
     emit(result, options, to_stderr=options.output == STDOUT, redirect=False)
 
 
@@ -91,21 +91,21 @@ def run_trade_off(options: TradeOffOptions) -> None:
     check_has_trade_off(options.request.method)
     planning.parse_budget(options)
     epsilons = planning.parse_epsilons(options.epsilons, options.request.epsilon, with_plan=options.binding)
-    study = studies.study_as_asked(options.profiles, options)
+    draft = drafts.draft_from_options(options.profiles, options)
     with ProgressMeter(quiet=options.quiet) as progress:
-        points, missing = planning.traded(study, epsilons, progress)
-        binding = measure_sensitivity(study, progress) if options.binding else None
+        points, missing = planning.traded(draft, epsilons, progress)
+        binding = measure_sensitivity(draft, progress) if options.binding else None
     if not points:
         raise missing[0].problem
     curve = TradeOff(
-        study.request.method,
-        study.request.target,
+        draft.request.method,
+        draft.request.target,
         epsilons,
         points,
         missing,
         PlanCosts(binding, options.slowdown),
     )
-    emit(with_selection(trade_off_result(study, curve, options), study_selection(study)), options)
+    emit(with_selection(trade_off_result(draft, curve, options), survey_selection(draft)), options)
 
 
 def run_compare(options: CompareOptions) -> None:
@@ -113,7 +113,7 @@ def run_compare(options: CompareOptions) -> None:
     from tui.text.methods import compared_workloads, comparison_blocks
 
     methods, workloads = planning.methods_of(options.methods), planning.list_workloads(options)
-    studies.note_unused(options, methods)
+    drafts.note_unused(options, methods)
     with ProgressMeter(quiet=options.quiet) as progress:
         rows, sentences, parts = compared_workloads(workloads, methods, options, progress)
     notes(sentences, quiet=options.quiet)
@@ -136,7 +136,7 @@ def run_judge(options: JudgeOptions) -> None:
     with ProgressMeter(quiet=options.quiet) as progress:
         judged = judge_plan(
             plan,
-            studies.open_judged(plan, options, progress),
+            drafts.open_judged(plan, options, progress),
             repeats=options.repeats,
             seed=options.request.seed,
             names_may_differ=options.align is AlignBy.ORDER,

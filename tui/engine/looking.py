@@ -13,8 +13,8 @@ import numpy.typing as npt
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft
 from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.profile.times import NO_START
 from sampling.readers.registry import refuse_unused_columns
@@ -22,8 +22,8 @@ from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, find_group_launches, idle_gaps
-from tui.engine import studies
-from tui.engine.studies import open_profile
+from tui.engine import drafts
+from tui.engine.drafts import open_profile
 from tui.options.choices import TimelineBy
 from tui.options.look import DifferenceOptions, TimelineOptions, file_and_part, with_part
 from tui.terminal.diagnostics import ProgressMeter
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class GroupTimeline:
     """A kernel group's launches, and which of them the plan draws."""
 
-    study: Study
+    draft: Draft
     #: Its index, rank - 1.
     group: int
     launches: GroupLaunches
@@ -64,20 +64,20 @@ class GroupTimeline:
         return replace(self, launches=self.launches.part(rows), cluster=cluster, by=by)
 
 
-def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
+def timeline_of(draft: Draft, options: TimelineOptions) -> GroupTimeline:
     """Return the timeline of the kernel group that the options name, of the ids in their window.
 
     Raises NotApplicableError: it is to go by time, and the profile has no starts; EmptySelectionError: the
     window holds none of its launches.
     """
-    if options.by is TimelineBy.TIME and "start_ns" not in study.profile.columns:
+    if options.by is TimelineBy.TIME and "start_ns" not in draft.profile.columns:
         raise NotApplicableError(
             "--by time needs the start of every launch, and this profile does not have it",
             remedy="leave it out: launches stand in the order in which they were issued",
         )
-    group = studies.chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    group = drafts.chosen_kernel(draft.counts, options.kernel, quiet=options.quiet)
     with ProgressMeter(quiet=options.quiet) as progress:
-        timeline = timeline_of_group(study, group, options.request.seed, progress)
+        timeline = timeline_of_group(draft, group, options.request.seed, progress)
     ids = timeline.launches.id
     low, high = (None, None) if options.window is None else written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
@@ -92,7 +92,7 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
 
 
 def timeline_of_group(
-    study: Study,
+    draft: Draft,
     group: int,
     seed: int,
     progress: Progress | None = None,
@@ -101,21 +101,21 @@ def timeline_of_group(
 ) -> GroupTimeline:
     """Return the launches of a kernel group, and which launches the plan draws with a seed.
 
-    `before`: of another group; where it is of the same study, what that draws is not looked for again.
+    `before`: of another group; where it is of the same draft, what that draws is not looked for again.
     """
-    launches = find_group_launches(study.profile, study.counts, group, progress)
-    if before is not None and before.study is study:
+    launches = find_group_launches(draft.profile, draft.counts, group, progress)
+    if before is not None and before.draft is draft:
         drawn_ids = before.drawn_ids
     else:
-        plan = drawn_plan(study.counts, study.design, seed)
-        drawn_ids = locate(study.profile, plan, progress).id
-    gaps = idle_gaps(study.profile, study.counts, group, progress)
-    return GroupTimeline(study, group, launches, drawn_ids, gaps=gaps)
+        plan = drawn_plan(draft.counts, draft.design, seed)
+        drawn_ids = locate(draft.profile, plan, progress).id
+    gaps = idle_gaps(draft.profile, draft.counts, group, progress)
+    return GroupTimeline(draft, group, launches, drawn_ids, gaps=gaps)
 
 
-def is_quickly_listed(study: Study) -> bool:
+def is_quickly_listed(draft: Draft) -> bool:
     """Return whether ranges and iterations are looked for unasked: among few enough launches."""
-    return study.counts.launches <= MOST_LAUNCHES
+    return draft.counts.launches <= MOST_LAUNCHES
 
 
 def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
@@ -141,7 +141,7 @@ def found_difference(
     regions = [with_part(options, part).request.region for _, part in named]
     grouping = options.request.grouping
     paths = dict.fromkeys(path for path, _ in named)
-    studies.check_standard_input(*paths)
+    drafts.check_standard_input(*paths)
     profiles = {path: profile for path, profile in (profiles_read or {}).items() if path in paths}
     for path in paths:
         if path not in profiles:

@@ -14,11 +14,11 @@ from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.estimation.hardware import parse_clock, with_clock
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft
 from sampling.plan.other_recording import located_files, made_from
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.plan.request import Part, default, flags, part_names
-from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.simulators.manifest import manifests_in
@@ -236,10 +236,10 @@ def _check_profile(opened: OpenedPlan, profile: Profile) -> None:
         )
 
 
-def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
+def plan_notes(opened: OpenedPlan, draft: Draft) -> tuple[str, ...]:
     """Return in what the plan by its options is not the plan of the file, in words."""
     file = opened.plan
-    plan, launches = drawn_plan(study.counts, study.design, file.options.seed), file.drawn
+    plan, launches = drawn_plan(draft.counts, draft.design, file.options.seed), file.drawn
     sampled_ns = sum(launch.duration_ns or 0 for launch in launches)
     if (plan.samples, plan.sampled_duration_ns) == (len(launches), sampled_ns):
         return ()

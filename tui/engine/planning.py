@@ -11,14 +11,14 @@ from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan import sensitivity
+from sampling.plan.draft import Draft
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.request import PlanRequest
 from sampling.plan.sensitivity import Budget, NoPoint, PlanCosts, SimulationHours, TradeOffPoint
-from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.text import why_no_number
-from tui.engine import studies
-from tui.engine.studies import feature_file
+from tui.engine import drafts
+from tui.engine.drafts import feature_file
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions
 from tui.options.shared import BudgetOptions, SlowdownOptions
@@ -43,64 +43,64 @@ def parse_budget(options: SlowdownOptions) -> Budget | None:
     return budget
 
 
-def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> Study:
-    """Read the workload and study it as the options ask, with the smallest epsilon that a budget allows.
+def draft_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> Draft:
+    """Read the workload and draft it as the options ask, with the smallest epsilon that a budget allows.
 
     Raises BudgetError: none fits it.
     """
     # What the options mean is wrong or right before anything is read.
     budget = parse_budget(options)
-    study = studies.study_as_asked(profiles, options)
+    draft = drafts.draft_from_options(profiles, options)
     if budget is None:
-        return study
+        return draft
     with ProgressMeter(quiet=options.quiet) as progress:
-        return studies.with_flags_in_findings(sensitivity.study_within(study, budget, progress))
+        return drafts.with_flags_in_findings(sensitivity.draft_within(draft, budget, progress))
 
 
-def study_that_fits(
-    options: BudgetOptions, study: Study, progress: Progress
-) -> tuple[Study, SimulationHours]:
-    """Return the study with the smallest epsilon that the budget allows, and what its plan takes.
+def draft_that_fits(
+    options: BudgetOptions, draft: Draft, progress: Progress
+) -> tuple[Draft, SimulationHours]:
+    """Return the draft with the smallest epsilon that the budget allows, and what its plan takes.
 
-    `study`: of the same launches by the same method.
+    `draft`: of the same launches by the same method.
 
-    Raises BudgetError: none fits it; OptionError: see `parse_budget` and `study_within`.
+    Raises BudgetError: none fits it; OptionError: see `parse_budget` and `draft_within`.
     """
     budget = sensitivity.parse_budget(str(options.budget), options.slowdown)
-    fitting = sensitivity.study_within(study, budget, progress)
+    fitting = sensitivity.draft_within(draft, budget, progress)
     plan = drawn_plan(fitting.counts, fitting.design, options.request.seed)
     return fitting, sensitivity.simulation_hours(plan, budget.slowdown)
 
 
-def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, binding: bool) -> PlanCosts:
+def plan_costs(options: SlowdownOptions, draft: Draft, plan: Plan | None, *, binding: bool) -> PlanCosts:
     """Return what the options ask to be said of a plan, drawn where that takes it, and perhaps what binds."""
     relaxations = None
     if binding:
         with ProgressMeter(quiet=options.quiet) as progress:
-            relaxations = sensitivity.measure_sensitivity(study, progress)
+            relaxations = sensitivity.measure_sensitivity(draft, progress)
     return PlanCosts(
-        relaxations, options.slowdown, estimate_hours(options, study, plan), parse_budget(options)
+        relaxations, options.slowdown, estimate_hours(options, draft, plan), parse_budget(options)
     )
 
 
 def estimate_hours(
-    options: SlowdownOptions, study: Study, plan: Plan | None = None
+    options: SlowdownOptions, draft: Draft, plan: Plan | None = None
 ) -> SimulationHours | None:
-    """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
+    """Return what the plan of a draft takes, drawn as the options say; None where no slowdown is known."""
     if options.slowdown is None:
         return None
-    drawn_launches = plan or drawn_plan(study.counts, study.design, options.request.seed)
+    drawn_launches = plan or drawn_plan(draft.counts, draft.design, options.request.seed)
     return sensitivity.simulation_hours(drawn_launches, options.slowdown)
 
 
 def traded(
-    study: Study, epsilons: Sequence[float], progress: Progress
+    draft: Draft, epsilons: Sequence[float], progress: Progress
 ) -> tuple[tuple[TradeOffPoint, ...], tuple[NoPoint, ...]]:
     """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
-    request = study.request
-    arguments = (study.counts, request.method, request.target, request.seed, epsilons)
+    request = draft.request
+    arguments = (draft.counts, request.method, request.target, request.seed, epsilons)
     tried = list(
-        sensitivity.trade_off(*arguments, settings=request.set, overrides=study.overrides, progress=progress)
+        sensitivity.trade_off(*arguments, settings=request.set, overrides=draft.overrides, progress=progress)
     )
     points = tuple(result for result in tried if isinstance(result, TradeOffPoint))
     return points, tuple(result for result in tried if isinstance(result, NoPoint))
@@ -152,7 +152,7 @@ def list_workloads(options: CompareOptions) -> list[tuple[str, ...]]:
     check_settings(options.request.set)
     _ = options.request.region, options.request.grouping, options.request.read_options
     files = [feature_file(text, options.profiles)[1] for text in options.request.features]
-    studies.check_standard_input(*options.profiles, *files)
+    drafts.check_standard_input(*options.profiles, *files)
     return [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
 
 
@@ -168,7 +168,7 @@ def comparison_of(
     # With several workloads, a file that names none may belong to any of them.
     is_only_one = len(paths) == len(options.profiles)
     if is_only_one:
-        features = studies.workload_features(options.request.features, paths)
+        features = drafts.workload_features(options.request.features, paths)
     else:
         files = [feature_file(text, options.profiles) for text in options.request.features]
         features = tuple(

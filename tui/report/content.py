@@ -15,12 +15,12 @@ from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.comparison import ComparedMethod
+from sampling.plan.draft import Draft
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording import made_from
 from sampling.plan.overview import device_name, profile_info, summarise_groups
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.sensitivity import PlanCosts, default_epsilons, measure_sensitivity, trade_off_point
-from sampling.plan.study import Study
 from sampling.record import Count, Record
 from sampling.text import counted
 from tui import __version__
@@ -29,7 +29,7 @@ from tui.charts.histogram import histogram_data, useful_bins
 from tui.charts.quantities import count, duration, duration_range, ratio, share
 from tui.engine.looking import GroupTimeline, timeline_of_group
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
-from tui.engine.planning import comparison_of, plan_costs, study_within_budget, traded
+from tui.engine.planning import comparison_of, draft_within_budget, plan_costs, traded
 from tui.options.command_line import error_text, options_of, with_flags
 from tui.options.look import ReportOptions
 from tui.options.plan import CompareOptions
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class Facts:
     """Everything that a report shows; None where there is no such thing, or it is not asked for."""
 
-    study: Study
+    draft: Draft
     plan: Plan
     costs: PlanCosts
     #: The error of repeated draws.
@@ -91,33 +91,33 @@ class SimulatedTotals:
 def gather_facts(options: ReportOptions, progress: Progress) -> Facts:
     """Read the workload and make the plan, and all that is said of it.
 
-    Raises SamplingError: an option is wrong; the plan file is not of this profile; see `study_within_budget`
+    Raises SamplingError: an option is wrong; the plan file is not of this profile; see `draft_within_budget`
     and `estimated`.
     """
     _check_results_options(options)
-    study = study_within_budget(options.profiles, options)
-    plan = drawn_plan(study.counts, study.design, options.request.seed)
+    draft = draft_within_budget(options.profiles, options)
+    plan = drawn_plan(draft.counts, draft.design, options.request.seed)
     # First of all: of wrong files one hears before the long work.
-    simulated = _simulated(study, plan, options, progress) if options.results else None
+    simulated = _simulated(draft, plan, options, progress) if options.results else None
     judgement = curve = compared = None
     if options.judge:
         judgement = judge_design(plan.design, options.judge, options.request.seed, progress)
-    costs = plan_costs(options, study, plan, binding=False)
-    timeline = timeline_of_group(study, 0, options.request.seed, progress)
+    costs = plan_costs(options, draft, plan, binding=False)
+    timeline = timeline_of_group(draft, 0, options.request.seed, progress)
     if method_named(options.request.method).draws_at_random:
         # Of a plan within a budget the epsilon is the one that was found.
-        target = study.request.target
+        target = draft.request.target
         epsilons = default_epsilons(target.epsilon)
         others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
-        points, missing = traded(study, others, progress)
-        points = (trade_off_point(study.design, target.epsilon), *points)
+        points, missing = traded(draft, others, progress)
+        points = (trade_off_point(draft.design, target.epsilon), *points)
         curve = TradeOff(options.request.method, target, epsilons, points, missing, costs)
     if options.compare:
         asked = options_of(CompareOptions, options, output=None, one_workload=True)
-        comparison = comparison_of(study.profile, options.profiles, asked, progress)
+        comparison = comparison_of(draft.profile, options.profiles, asked, progress)
         compared = asked, *workload_rows(options.profiles, comparison, method_names(), asked)
-    costs = replace(costs, binding=measure_sensitivity(study, progress))
-    return Facts(study, plan, costs, judgement, timeline, curve, compared, simulated)
+    costs = replace(costs, binding=measure_sensitivity(draft, progress))
+    return Facts(draft, plan, costs, judgement, timeline, curve, compared, simulated)
 
 
 def _check_results_options(options: ReportOptions) -> None:
@@ -133,7 +133,7 @@ def _check_results_options(options: ReportOptions) -> None:
             )
 
 
-def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
+def _simulated(draft: Draft, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
     """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
     shared = options_of(ResultsOptions, options)
     with ExitStack() as opened:
@@ -142,14 +142,14 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
             file_plan = plan_before("report", options, "results")
         else:
             file = opened.enter_context(scratch_file())
-            text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
+            text = plan_document(draft, plan, find_planned_launches(draft, plan, progress)).text()
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             path = str(file)
         options_asked = options_of(
             EstimateOptions, shared, plan=path, results=options.results, groups=True, details=True
         )
         estimate = estimated(options_asked, progress, file_plan)
-        if not made_from(study.profile, estimate.plan):
+        if not made_from(draft.profile, estimate.plan):
             message = f"--plan {options.plan}: it was made from another profile"
             raise AnalysisError(message, remedy="give the profile that it was made from")
         try:
@@ -165,12 +165,12 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
 
 def make_report(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
-    study, profiles = facts.study, ", ".join(options.profiles)
-    name, groups = device_name(study), study.counts.groups
-    part, info = profile_words.study_selection(study), profile_info(study)
-    titles = [_title(study, index) for index in range(min(options.top, len(groups)))]
-    findings = [(finding.code, f"{finding.message} Remedy: {finding.remedy}.") for finding in study.findings]
-    charts = (duration_figure(study, group) for group in range(min(options.charts, len(groups))))
+    draft, profiles = facts.draft, ", ".join(options.profiles)
+    name, groups = device_name(draft), draft.counts.groups
+    part, info = profile_words.survey_selection(draft), profile_info(draft)
+    titles = [_title(draft, index) for index in range(min(options.top, len(groups)))]
+    findings = [(finding.code, f"{finding.message} Remedy: {finding.remedy}.") for finding in draft.findings]
+    charts = (duration_figure(draft, group) for group in range(min(options.charts, len(groups))))
     keys = names("in full", [group.key for group in groups[: options.top]])
     commands = plan_words.following_commands(options.profiles, options)
     again_text = f"KernelPoint {__version__}, seed {options.request.seed}. The first command writes the plan."
@@ -182,7 +182,7 @@ def make_report(facts: Facts, options: ReportOptions) -> Report:
         "In short": _in_short(facts),
         "Profile": (*profile_words.heading_lines(part), profile_words.info_pairs(info)),
         "Findings": (Pairs(findings) if findings else "There is nothing to watch out for.",),
-        "Kernel groups": _groups(study, options.top),
+        "Kernel groups": _groups(draft, options.top),
         "Durations": charts,
         "Over the run": (timeline_figure(facts.timeline),),
         "Plan": _plan(facts),
@@ -194,33 +194,33 @@ def make_report(facts: Facts, options: ReportOptions) -> Report:
     }
     return Report(
         title=f"Kernel launches of {profiles}",
-        about=study.profile.format + ("" if name is None else f", {name}"),
+        about=draft.profile.format + ("" if name is None else f", {name}"),
         sections={title: section for title, blocks in sections.items() if (section := tuple(blocks))},
     )
 
 
-def _name(study: Study, group: int) -> str:
+def _name(draft: Draft, group: int) -> str:
     """Return what a kernel group is called in charts and tables: short, and no other group's."""
-    return group_label(study, group, 48)
+    return group_label(draft, group, 48)
 
 
-def _title(study: Study, group: int) -> str:
-    return f"#{group + 1} {_name(study, group)}"
+def _title(draft: Draft, group: int) -> str:
+    return f"#{group + 1} {_name(draft, group)}"
 
 
 def _in_short(facts: Facts) -> Iterator[str]:
     """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
-    study, plan, first = facts.study, facts.plan, summarise_groups(facts.study, [0])[0]
-    busy = profile_words.busy_sentence(study)
-    numbers = study.counts.launches, first.launches
+    draft, plan, first = facts.draft, facts.plan, summarise_groups(facts.draft, [0])[0]
+    busy = profile_words.busy_sentence(draft)
+    numbers = draft.counts.launches, first.launches
     launches, of_largest = (counted(number, "launch") for number in numbers)
     sentences = [
-        f"The run has {launches} and {duration(study.counts.total_duration_ns)} of kernel time.",
+        f"The run has {launches} and {duration(draft.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
-        f"By kind of work: {profile_words.kind_words(study)}.",
-        f"{share(first.share)} of it goes into {of_largest} of {_name(study, 0)}.",
-        plan_words.simulate_sentence(plan.design, study.counts.launches, plan),
-        plan_words.known_sentence(plan.design, study.counts.launches, study.profile.facts),
+        f"By kind of work: {profile_words.kind_words(draft)}.",
+        f"{share(first.share)} of it goes into {of_largest} of {_name(draft, 0)}.",
+        plan_words.simulate_sentence(plan.design, draft.counts.launches, plan),
+        plan_words.known_sentence(plan.design, draft.counts.launches, draft.profile.facts),
     ]
     if facts.simulated is not None:
         sentences += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.estimate), 1)]
@@ -229,17 +229,17 @@ def _in_short(facts: Facts) -> Iterator[str]:
     yield " ".join(filter(None, sentences))
 
 
-def _groups(study: Study, top: int) -> Iterator[Block]:
-    number = min(top, len(study.counts.groups))
-    rows = summarise_groups(study, range(number))
+def _groups(draft: Draft, top: int) -> Iterator[Block]:
+    number = min(top, len(draft.counts.groups))
+    rows = summarise_groups(draft, range(number))
     # Strata of some methods span kernel groups, which then have none of their own.
-    has_own = study.groups.samples is not None
+    has_own = draft.groups.samples is not None
     left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
-    figures = [column for column in group_words.group_figures(study, rows) if column.heading not in left_out]
-    yield [*figures, names("kernel group", [_name(study, index) for index in range(number)])]
-    if left := len(study.counts.groups) - number:
+    figures = [column for column in group_words.group_figures(draft, rows) if column.heading not in left_out]
+    yield [*figures, names("kernel group", [_name(draft, index) for index in range(number)])]
+    if left := len(draft.counts.groups) - number:
         yield f"{count(left)} smaller groups are not listed."
-    yield from group_words.devices_named(study)
+    yield from group_words.devices_named(draft)
     strata = " Strata are parts of a group with similar launches; drawn is how many the plan simulates."
     yield "CoV is the standard deviation over the mean." + (strata if has_own else "")
 
@@ -248,7 +248,7 @@ def _plan(facts: Facts) -> Iterator[Block]:
     design, total_ns = facts.plan.design, facts.plan.total_duration_ns
     method = method_named(design.method)
     yield f"Method: {method.name} ({method.source}). {method.description}"
-    yield from plan_words.detail_sentences(facts.study, facts.plan, facts.judgement)
+    yield from plan_words.detail_sentences(facts.draft, facts.plan, facts.judgement)
     yield from plan_words.hours_lines(design, facts.costs)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:
@@ -307,16 +307,16 @@ def _figure(name: str, title: str, about: str, svg: Iterable[str], legend: Legen
         return Figure(name, title, about, tuple(svg), legend, plain(draw(*_TEXT)))
 
 
-def duration_figure(study: Study, group: int) -> Figure:
+def duration_figure(draft: Draft, group: int) -> Figure:
     """Return the histogram of a kernel group's durations, its strata apart."""
-    durations_ns, launches = study.counts.group_pairs(group)
-    strata = group_clusters(study, group)
+    durations_ns, launches = draft.counts.group_pairs(group)
+    strata = group_clusters(draft, group)
     log = 0 < _WIDE * int(durations_ns[0]) < int(durations_ns[-1])
     data = histogram_data(durations_ns, launches, strata, useful_bins(durations_ns, _BINS, log=log), log=log)
     if len(durations_ns) == 1:
         # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
         data = replace(data, edges_ns=np.repeat(durations_ns, 2))
-    (row,) = summarise_groups(study, [group])
+    (row,) = summarise_groups(draft, [group])
     legend = [
         f"{duration_range(low, high)}: {counted(int(counts.sum()), 'launch')}"
         for (low, high), counts in zip(strata, data.cluster_counts, strict=True)
@@ -324,24 +324,24 @@ def duration_figure(study: Study, group: int) -> Figure:
     shortest, longest, mean = map(duration, (row.min_ns, row.max_ns, row.mean_ns))
     return _figure(
         f"durations-{group + 1}",
-        _title(study, group),
+        _title(draft, group),
         f"Histogram of {counted(row.launches, 'launch')} that last {shortest} to {longest}, "
         f"{mean} in the mean, in {counted(len(strata), 'stratum')}.",
         pictures.bar_shapes(data, log=log),
         pictures.strata_legend(legend),
-        lambda *size: group_words.group_histogram(study, group, *size, log=log),
+        lambda *size: group_words.group_histogram(draft, group, *size, log=log),
     )
 
 
 def timeline_figure(timeline: GroupTimeline) -> Figure:
     """Return a kernel group's launches over the run, those that the plan draws marked."""
-    study, launches = timeline.study, timeline.launches
-    strata = group_clusters(study, timeline.group)
+    draft, launches = timeline.draft, timeline.launches
+    strata = group_clusters(draft, timeline.group)
     log = 0 < _WIDE * int(launches.duration_ns.min()) < int(launches.duration_ns.max())
     has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
     return _figure(
         "over-the-run",
-        _title(study, timeline.group),
+        _title(draft, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
         pictures.cell_shapes(launches, strata, timeline.drawn_ids, log=log),
         pictures.strata_legend([duration_range(*ends) for ends in strata], has_drawn=has_drawn),
@@ -400,7 +400,7 @@ class ReportFiles(Record, frozen=True):
 
 
 def report_result(
-    report: Report, size_bytes: int, charts: list[str], study: Study, options: ReportOptions
+    report: Report, size_bytes: int, charts: list[str], draft: Draft, options: ReportOptions
 ) -> CommandResult:
     """Return the files that were written."""
     titles = list(report.sections)
@@ -410,7 +410,7 @@ def report_result(
         "report",
         ReportFiles(options.output, size_bytes, titles, charts),
         blocks=lambda _: [Preformatted("\n".join(lines))],
-        warnings=tuple(finding.code for finding in study.findings),
+        warnings=tuple(finding.code for finding in draft.findings),
     )
 
 

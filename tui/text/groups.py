@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from msgspec import UNSET
 
+from sampling.plan.draft import Draft, Survey
 from sampling.plan.overview import GroupSummary, device_uses
-from sampling.plan.study import Study, Survey
 from sampling.reduction.duration_counts import DurationCounts
 from tui.charts.grid import Grid, bar
 from tui.charts.histogram import DurationAxis, HistogramData, histogram
@@ -38,32 +38,32 @@ _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
 _LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
 
 
-def kernel_labels(study: Survey) -> KernelLabels:
+def kernel_labels(survey: Survey) -> KernelLabels:
     """Return the labels of all kernel groups."""
-    if study.counts not in _LABELS:
-        _LABELS[study.counts] = KernelLabels(study.counts.groups, study_places(study))
-    return _LABELS[study.counts]
+    if survey.counts not in _LABELS:
+        _LABELS[survey.counts] = KernelLabels(survey.counts.groups, survey_places(survey))
+    return _LABELS[survey.counts]
 
 
-def group_label(study: Survey, index: int, room: int | None = None) -> str:
+def group_label(survey: Survey, index: int, room: int | None = None) -> str:
     """Return a group in a few words, in at most `room` columns; other groups have other labels."""
-    return kernel_labels(study).label(index, room)
+    return kernel_labels(survey).label(index, room)
 
 
-def study_places(study: Survey) -> dict[Place, str]:
+def survey_places(survey: Survey) -> dict[Place, str]:
     """Return what every process and device is called; nothing where there is only one."""
-    if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
+    if len(survey.sequences) < 2 or survey.counts.grouping.pool_devices:
         return {}
-    sequences = study.profile.sequences
+    sequences = survey.profile.sequences
     ranks = any(sequence.is_rank for sequence in sequences)
     return place_names(((sequence.process, sequence.device) for sequence in sequences), ranks=ranks)
 
 
-def devices_named(study: Survey) -> list[str]:
+def devices_named(survey: Survey) -> list[str]:
     """Return what the names of processes and devices in labels stand for, a line each."""
-    if not (places := study_places(study)):
+    if not (places := survey_places(survey)):
         return []
-    models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(study)}
+    models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(survey)}
     return place_lines({place: name for place, name in places.items() if place in models}, models)
 
 
@@ -83,13 +83,13 @@ class GroupList(NamedTuple):
 
 
 def list_groups(
-    study: Survey, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
+    survey: Survey, sort: GroupSort, text: str = "", limit: int | None = None, *, reverse: bool = False
 ) -> GroupList:
     """Return the groups whose key contains `text`, in any case, sorted; equal ones by rank.
 
     `limit`: list no more than this. `reverse`: the smallest first, or the last name.
     """
-    groups, statistics = study.counts.groups, study.groups
+    groups, statistics = survey.counts.groups, survey.groups
     # Groups that are pooled have no strata and launches of their own and stand last.
     last = np.inf if reverse else 0
     values = {
@@ -114,57 +114,57 @@ def list_groups(
     return GroupList(tuple(order[:limit]), len(order))
 
 
-def group_blocks(study: Survey, rows: Sequence[GroupSummary], canvas: Canvas) -> Iterator[Block]:
+def group_blocks(survey: Survey, rows: Sequence[GroupSummary], canvas: Canvas) -> Iterator[Block]:
     """Yield the table, with whole keys where there is room for them, and what the devices are called."""
     keys = [row.key for row in rows]
-    listing = _listing(study, rows, group_figures(study, rows), keys)
+    listing = _listing(survey, rows, group_figures(survey, rows), keys)
     figures_width = sum(cells + _GAP for cells in listing.widths.values())
     is_whole = max(map(len, keys), default=0) <= canvas.width - figures_width
     yield [*listing.figures, names("kernel group", keys)] if is_whole else listing
-    devices = devices_named(study)
+    devices = devices_named(survey)
     yield from ("", *devices) if devices or not is_whole else ()
     yield from () if is_whole else ("names in full: --format csv",)
 
 
-def short_group_listing(study: Survey, rows: Sequence[GroupSummary]) -> Listing:
+def short_group_listing(survey: Survey, rows: Sequence[GroupSummary]) -> Listing:
     """Return the groups with the most telling figures and labels in place of keys."""
     return _listing(
-        study, rows, [column for column in group_figures(study, rows) if column.heading in _IN_SHORT]
+        survey, rows, [column for column in group_figures(survey, rows) if column.heading in _IN_SHORT]
     )
 
 
 def _listing(
-    study: Survey, rows: Sequence[GroupSummary], figures: list[Column], keys: list[str] | None = None
+    survey: Survey, rows: Sequence[GroupSummary], figures: list[Column], keys: list[str] | None = None
 ) -> Listing:
     def label(row: int, room: int) -> str:
-        return group_label(study, rows[row].rank - 1, room)
+        return group_label(survey, rows[row].rank - 1, room)
 
     return Listing(figures, "kernel group", label, _DROPPED_FIRST if keys else (), _LEAST_NAME, keys)
 
 
-def group_figures(study: Survey, rows: Sequence[GroupSummary]) -> list[Column]:
+def group_figures(survey: Survey, rows: Sequence[GroupSummary]) -> list[Column]:
     """Return the figures of groups as columns."""
-    statistics, groups = study.groups, [row.rank - 1 for row in rows]
+    statistics, groups = survey.groups, [row.rank - 1 for row in rows]
     columns = [
         Column("rank", [f"#{row.rank}" for row in rows]),
         Column("share", [share(row.share) for row in rows]),
         # As wide in any list, so that bars of two lists can be compared.
-        Column("", [share_bar(study, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
+        Column("", [share_bar(survey, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
         Column("cum", [share(float(statistics.running_share[group])) for group in groups]),
         Column("total", [duration(row.total_duration_ns) for row in rows]),
         Column("launches", [count(row.launches) for row in rows]),
         Column("mean", [duration(row.mean_ns) for row in rows]),
         Column("CoV", ["-" if row.cov is None else f"{row.cov:.3f}" for row in rows]),
     ]
-    if study.design is None:
+    if survey.design is None:
         return columns
     strata = Column("strata", [strata_text(row) for row in rows])
     return [*columns, strata, Column("drawn", [drawn_text(row) for row in rows])]
 
 
-def share_bar(study: Survey, group: int, cells: int) -> str:
+def share_bar(survey: Survey, group: int, cells: int) -> str:
     """Return a kernel group's share as a bar; that of the largest group takes all cells."""
-    part = study.groups.share
+    part = survey.groups.share
     return bar(float(part[group]) / (float(part[0]) or 1.0), cells)
 
 
@@ -187,10 +187,10 @@ def drawn_text(group: GroupSummary) -> str:
 # The durations of one.
 
 
-def group_clusters(study: Study, group: int) -> list[tuple[int, int]]:
+def group_clusters(draft: Draft, group: int) -> list[tuple[int, int]]:
     """Return the (shortest, longest) duration that a kernel group has in each of its strata, ascending."""
-    durations_ns, _ = study.counts.group_pairs(group)
-    design = study.design
+    durations_ns, _ = draft.counts.group_pairs(group)
+    design = draft.design
     whole_range = [(int(durations_ns[0]), int(durations_ns[-1]))]
     strata, of_strata = design.strata, design.groups.counts
     rows = np.flatnonzero(strata.group == design.groups.group_of[group])
@@ -203,23 +203,23 @@ def group_clusters(study: Study, group: int) -> list[tuple[int, int]]:
 
 
 def group_histogram(
-    study: Study, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
+    draft: Draft, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
 ) -> Grid:
     """Return the histogram of a kernel group, its strata as clusters."""
-    clusters = group_clusters(study, group)
+    clusters = group_clusters(draft, group)
     axis: DurationAxis = "log" if log else "all" if all_durations else "linear"
-    return histogram(*study.counts.group_pairs(group), clusters, width, height, axis=axis)
+    return histogram(*draft.counts.group_pairs(group), clusters, width, height, axis=axis)
 
 
 def histogram_blocks(
-    study: Study, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
+    draft: Draft, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
 ) -> list[Block]:
     """Return the group's rank and key, or its label where the key is too long; below it its histogram."""
-    title = group_title(f"#{group + 1}", study.counts.groups, group, width)
-    return [title, group_histogram(study, group, width, height, log=log, all_durations=all_durations)]
+    title = group_title(f"#{group + 1}", draft.counts.groups, group, width)
+    return [title, group_histogram(draft, group, width, height, log=log, all_durations=all_durations)]
 
 
-def histogram_page(study: Study, group: int, data: HistogramData) -> list[Block]:
+def histogram_page(draft: Draft, group: int, data: HistogramData) -> list[Block]:
     """Return the group's rank and key, and its bins as a table."""
     edges, clusters = data.edges_ns.tolist(), data.cluster_counts.tolist()
     columns = [
@@ -228,7 +228,7 @@ def histogram_page(study: Study, group: int, data: HistogramData) -> list[Block]
     ]
     for number, counts in enumerate(clusters if len(clusters) > 1 else ()):
         columns.append(Column(f"cluster {number}", [count(number) for number in counts]))
-    return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
+    return [group_columns(f"#{group + 1}", draft.counts.groups[group].key), columns]
 
 
 def histogram_rows(data: HistogramData) -> list[dict[str, Any]]:

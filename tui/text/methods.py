@@ -18,8 +18,8 @@ from sampling.reduction.region import Selection
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter
+from tui.engine.drafts import open_profile
 from tui.engine.planning import check_feature_reports, comparison_of
-from tui.engine.studies import open_profile
 from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags
 from tui.options.plan import CompareOptions

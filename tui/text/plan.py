@@ -11,6 +11,7 @@ from typing import Any
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_ratio
+from sampling.plan.draft import Draft
 from sampling.plan.judge import Judgement
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.plan_file import PlannedLaunch
@@ -30,7 +31,6 @@ from sampling.plan.sensitivity import (
     find_limit,
     machine_hours,
 )
-from sampling.plan.study import Study
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.grouping import is_pool_key
@@ -47,7 +47,7 @@ from tui.output.blocks import Block, CommandLine, Listing, Tone
 from tui.output.writer import CommandResult
 from tui.terminal.printable import Column
 from tui.text import profile as profile_words
-from tui.text.groups import devices_named, kernel_labels, short_group_listing, study_places
+from tui.text.groups import devices_named, kernel_labels, short_group_listing, survey_places
 from tui.text.labels import key_parts, label_kernels, label_rows
 from tui.text.profile import finding_sentences
 
@@ -295,7 +295,7 @@ def binding_columns(relaxations: Sequence[Relaxation], total_ns: int, slowdown: 
 
 
 def plan_result(
-    study: Study,
+    draft: Draft,
     plan: Plan,
     judgement: Judgement | None,
     launches: Sequence[PlannedLaunch],
@@ -308,24 +308,24 @@ def plan_result(
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
     return CommandResult(
         "sample",
-        lambda: summarise_plan(study, plan, judgement, costs, promise_words(plan.design)),
+        lambda: summarise_plan(draft, plan, judgement, costs, promise_words(plan.design)),
         rows=launches,
         blocks=lambda _: (
-            *plan_blocks(study, plan, costs, judgement, details=details, is_for_speedups=is_for_speedups),
+            *plan_blocks(draft, plan, costs, judgement, details=details, is_for_speedups=is_for_speedups),
             CommandLine(following),
         ),
-        warnings=_warnings(study, plan),
+        warnings=_warnings(draft, plan),
     )
 
 
-def _warnings(study: Study, plan: Plan) -> tuple[str, ...]:
+def _warnings(draft: Draft, plan: Plan) -> tuple[str, ...]:
     """Return the warnings for scripts: findings, notes of the method, how feature files matched."""
-    engine = (*plan.design.notes, *(report.sentence for report in study.reports))
-    return (*(finding.code for finding in study.findings), *map(with_flags, engine))
+    engine = (*plan.design.notes, *(report.sentence for report in draft.reports))
+    return (*(finding.code for finding in draft.findings), *map(with_flags, engine))
 
 
 def plan_blocks(
-    study: Study,
+    draft: Draft,
     plan: Plan,
     costs: PlanCosts = _NOTHING_ASKED,
     judgement: Judgement | None = None,
@@ -335,8 +335,8 @@ def plan_blocks(
 ) -> Iterator[Block]:
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
-    yield simulate_sentence(design, study.counts.launches, plan)
-    yield known_sentence(design, study.counts.launches, study.profile.facts)
+    yield simulate_sentence(design, draft.counts.launches, plan)
+    yield known_sentence(design, draft.counts.launches, draft.profile.facts)
     if is_for_speedups and design.promise is not None:
         yield speedup_sentence(design.promise)
     if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:
@@ -348,18 +348,18 @@ def plan_blocks(
     yield from hours_lines(design, costs)
     if costs.binding is not None:
         yield binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)
-    yield from finding_sentences(study)
-    yield from ("", *detail_sentences(study, plan, judgement)) if details else ()
+    yield from finding_sentences(draft)
+    yield from ("", *detail_sentences(draft, plan, judgement)) if details else ()
 
 
-def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
+def detail_sentences(draft: Draft, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
     """Yield every figure of a plan."""
-    design, pooled = plan.design, pooled_groups(study)
+    design, pooled = plan.design, pooled_groups(draft)
     cost = "" if plan.objective_cost is None else f", {_share_of_cost(plan, plan.objective_cost)}"
     strata = counted(design.strata_count, "stratum")
     yield f"{design.method}: {strata}{cost}, {counted(plan.samples, 'launch')} drawn"
     if pooled.groups:
-        pooled_text = f"{pooled.groups} of {counted(len(study.counts.groups), 'kernel group')}"
+        pooled_text = f"{pooled.groups} of {counted(len(draft.counts.groups), 'kernel group')}"
         yield f"{pooled_text} pooled, {share(pooled.share)} of the time: they have no bound of their own"
     yield bound_sentence(design)
     if judgement is not None and design.random:
@@ -383,22 +383,22 @@ def _cost_name(cost: LaunchCost) -> str:
 
 
 def plan_list_result(
-    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList
+    draft: Draft, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList
 ) -> CommandResult:
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""
-    warnings = _warnings(study, plan)
+    warnings = _warnings(draft, plan)
     if listed is PlanList.STRATA:
         strata = list(list_strata(plan))
-        listing = stratum_listing(study, plan)
+        listing = stratum_listing(draft, plan)
         return CommandResult("sample", strata, blocks=lambda _: [listing], warnings=warnings)
-    listing = launch_listing(study, plan, launches)
+    listing = launch_listing(draft, plan, launches)
     return CommandResult("sample", launches, blocks=lambda _: [listing], warnings=warnings)
 
 
-def stratum_listing(study: Study, plan: Plan) -> Listing:
+def stratum_listing(draft: Draft, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
     strata = list(planned_strata(plan))
-    rank = {group.key: index for index, group in enumerate(study.counts.groups)}
+    rank = {group.key: index for index, group in enumerate(draft.counts.groups)}
     rows: list[tuple[str, int | None]] = []
     for stratum in strata:
         text = "all" if stratum.key == WHOLE_WORKLOAD_KEY else stratum.key
@@ -406,7 +406,7 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
             text = f"#{rank[stratum.key] + 1} "
         elif is_pool_key(stratum.key):
             pool = key_parts(stratum.key)
-            text = f"{pool.name} {study_places(study).get((pool.process, pool.device), '')}".rstrip()
+            text = f"{pool.name} {survey_places(draft).get((pool.process, pool.device), '')}".rstrip()
         rows.append((text, rank.get(stratum.key)))
     figures = (
         Column("stratum", [str(number) for number in range(len(strata))]),
@@ -419,14 +419,14 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         ),
         Column("durations", [duration_range(stratum.low_ns, stratum.high_ns) for stratum in strata]),
     )
-    return Listing(figures, "kernel group", label_rows(kernel_labels(study), rows))
+    return Listing(figures, "kernel group", label_rows(kernel_labels(draft), rows))
 
 
-def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
+def launch_listing(draft: Draft, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
     """Return the drawn launches: which they are, what they took and what they stand for."""
     id_, *figures = launch_figures(launches)
     stratum = Column("stratum", [str(number) for number in plan.stratum.tolist()])
-    return Listing((id_, stratum, *figures), "kernel", label_kernels(launches, study_places(study)))
+    return Listing((id_, stratum, *figures), "kernel", label_kernels(launches, survey_places(draft)))
 
 
 def launch_figures(launches: Sequence[PlannedLaunch]) -> tuple[Column, ...]:
@@ -464,33 +464,33 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
 
 
 def summary_blocks(
-    study: Study, profiles: tuple[str, ...], summary: ProfileSummary, costs: PlanCosts, *, details: bool
+    draft: Draft, profiles: tuple[str, ...], summary: ProfileSummary, costs: PlanCosts, *, details: bool
 ) -> Iterator[Block]:
     """Yield which GPU ran what, the largest kernel groups, the plan, the findings, what to run next.
 
     `details`: whether each bound of the plan is told.
     """
-    counts, design, name = study.counts, study.design, summary.device
-    total_ns, share_text = counts.total_duration_ns, profile_words.held_words(study)
-    yield f"{', '.join(profiles)} ({study.profile.format}{'' if name is None else f', {name}'})"
+    counts, design, name = draft.counts, draft.design, summary.device
+    total_ns, share_text = counts.total_duration_ns, profile_words.held_words(draft)
+    yield f"{', '.join(profiles)} ({draft.profile.format}{'' if name is None else f', {name}'})"
     launches, groups = counted(counts.launches, "launch"), len(counts.groups)
     groups_of = counted(groups, "kernel group")
     yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{share_text and f'; {share_text}'}"
-    yield f"By kind of work: {profile_words.kind_words(study)}"
-    yield from filter(None, [profile_words.busy_sentence(study)])
+    yield f"By kind of work: {profile_words.kind_words(draft)}"
+    yield from filter(None, [profile_words.busy_sentence(draft)])
     yield ""
-    yield short_group_listing(study, summary.groups)
+    yield short_group_listing(draft, summary.groups)
     if (left := groups - LARGEST_GROUPS) > 0:
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
-    yield from devices_named(study)
+    yield from devices_named(draft)
     yield ""
     yield simulate_sentence(design, counts.launches)
-    yield known_sentence(design, counts.launches, study.profile.facts)
+    yield known_sentence(design, counts.launches, draft.profile.facts)
     yield from hours_lines(design, costs)
     binding = (costs.binding or ())[:_MOST_BINDING]
     yield binding_text(binding, design, total_ns, costs.slowdown)
     yield from [bound_sentence(design)] if details else []
-    yield from finding_sentences(study)
+    yield from finding_sentences(draft)
     yield from (
         CommandLine(line, "      " if number else "Next: ") for number, line in enumerate(summary.next)
     )

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from sampling.plan.draft import Draft, Survey
 from sampling.plan.findings import Finding
 from sampling.plan.overview import ProfileInfo, busy_shares, device_name, device_uses, kind_shares
 from sampling.plan.plan_file import PlanFile
-from sampling.plan.study import Study, Survey
 from sampling.reduction.duration_counts import MOST, counts_selection
 from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
@@ -29,28 +29,28 @@ _MOST_SHARE = f"{100 * MOST:.0f} %"
 # Devices and kinds of work.
 
 
-def _models(study: Study) -> str:
+def _models(draft: Draft) -> str:
     """Return the GPUs in a word each, "2x H100" where there are several; "" where the profile names none.
 
     A word is the model without maker, make-up and memory; of a long one the part with a number.
     """
     models: Counter[str] = Counter()
-    for name in (use.name for use in device_uses(study) if use.name):
+    for name in (use.name for use in device_uses(draft) if use.name):
         model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
         telling = _TELLING.search(model)
         models[telling[0] if telling and len(model) > len("RTX 6000 Ada") else model] += 1
     return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
 
 
-def kind_words(study: Study) -> str:
+def kind_words(draft: Draft) -> str:
     """Return the largest kinds of work with their shares, in words."""
-    shares = [(kind, part) for kind, part in kind_shares(study).items() if part >= _LEAST_KIND]
+    shares = [(kind, part) for kind, part in kind_shares(draft).items() if part >= _LEAST_KIND]
     return ", ".join(f"{kind} {100 * part:.0f} %" for kind, part in shares)
 
 
-def busy_sentence(study: Study) -> str:
+def busy_sentence(draft: Draft) -> str:
     """Return how much of the time between first and last launch a kernel runs; "" where it is not known."""
-    shares = busy_shares(study)
+    shares = busy_shares(draft)
     if not shares:
         return ""
     subject = "The GPU is" if len(shares) == 1 else f"{len(shares)} GPUs are"
@@ -58,10 +58,10 @@ def busy_sentence(study: Study) -> str:
     return f"{subject} busy {ends} of the time from the first launch to the last"
 
 
-def held_words(study: Study) -> str:
+def held_words(draft: Draft) -> str:
     """Return how few of several groups hold most of the time, "7 hold 80 %"; "" where that says nothing."""
-    holding = study.counts.dominant_groups
-    if not holding or len(study.counts.groups) < 2:
+    holding = draft.counts.dominant_groups
+    if not holding or len(draft.counts.groups) < 2:
         return ""
     return f"{count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
 
@@ -73,21 +73,21 @@ MARKS = {"error": "X", "warning": "!", "note": "i"}
 _TONES = {"error": Tone.BAD, "warning": Tone.WARNING, "note": Tone.NOTE}
 
 
-def _gravest_first(study: Study) -> list[Finding]:
-    return sorted(study.findings, key=lambda finding: list(MARKS).index(finding.severity))
+def _gravest_first(draft: Draft) -> list[Finding]:
+    return sorted(draft.findings, key=lambda finding: list(MARKS).index(finding.severity))
 
 
-def finding_sentences(study: Study) -> Iterator[str]:
+def finding_sentences(draft: Draft) -> Iterator[str]:
     """Yield the findings with their marks, a remedy only where there is something to mend."""
-    for finding in _gravest_first(study):
+    for finding in _gravest_first(draft):
         remedy = "" if finding.severity == "note" else f" Remedy: {finding.remedy}."
         yield f"{MARKS[finding.severity]} {finding.code}: {finding.message}{remedy}"
 
 
-def finding_blocks(study: Study, keys: Mapping[str, str] | None = None) -> Iterator[str]:
+def finding_blocks(draft: Draft, keys: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield the findings with all remedies, below a heading; `keys` says what a key does about a code."""
-    yield "Findings" if study.findings else "Findings: none"
-    for finding in _gravest_first(study):
+    yield "Findings" if draft.findings else "Findings: none"
+    for finding in _gravest_first(draft):
         yield f"  {MARKS[finding.severity]} {finding.code}: {finding.message} Remedy: {finding.remedy}."
         if keys and finding.code in keys:
             yield f"    {keys[finding.code]}"
@@ -124,9 +124,9 @@ def info_pairs(info: ProfileInfo) -> Pairs:
 # Which launches results are of, where filters leave some out.
 
 
-def study_selection(study: Survey) -> Selection:
-    """Return the part of a profile that a study is of."""
-    return counts_selection(study.profile, study.counts)
+def survey_selection(survey: Survey) -> Selection:
+    """Return the part of a profile that a survey is of."""
+    return counts_selection(survey.profile, survey.counts)
 
 
 def plan_selection(plan: PlanFile) -> Selection:
@@ -176,25 +176,25 @@ def left_out_words(selection: Selection) -> str:
 # The row that every view of the app says of the profile.
 
 
-def header_forms(study: Study) -> list[Phrases]:
+def header_forms(draft: Draft) -> list[Phrases]:
     """Return the row, the longest form first: how much there is, and the findings, the gravest first.
 
     `[F]` and `[f]` are the keys that lead to what filters leave and to the findings.
     """
-    counts, part = study.counts, study_selection(study)
-    total, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(study)
+    counts, part = draft.counts, survey_selection(draft)
+    total, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(draft)
     most_time = most_time and f", {most_time}"
     few_groups = f"{count(counts.dominant_groups)}/{count(number)} groups {_MOST_SHARE}"
-    shares = [f"{100 * busy_share:.0f}" for busy_share in sorted(busy_shares(study))]
+    shares = [f"{100 * busy_share:.0f}" for busy_share in sorted(busy_shares(draft))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
-    name, model = (f"{text}: " if text else "" for text in (device_name(study), _models(study)))
+    name, model = (f"{text}: " if text else "" for text in (device_name(draft), _models(draft)))
     launches, filters = Phrase(counted(part.launches, "launch")), ""
     if not part.is_whole:
         of_text = "" if part.of_launches is None else f" of {count(part.of_launches)}"
         launches = Phrase(f"[F] {count(part.launches)}{of_text} launches", Tone.PART)
         filters = f" ({filters_typed(part)})"
 
-    graver = _gravest_first(study)
+    graver = _gravest_first(draft)
     marks = [Phrase(MARKS[finding.severity], _TONES[finding.severity]) for finding in graver]
     full_texts = [(mark, Phrase(f" {finding.words}")) for mark, finding in zip(marks, graver, strict=True)]
     count_of_rest = [(Phrase(f" +{len(graver) - 1}"),)] if len(graver) > 1 else []

@@ -49,7 +49,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
     gaps = _shown_gaps(timeline)
     return timeline_chart(
         timeline.launches,
-        group_clusters(timeline.study, timeline.group),
+        group_clusters(timeline.draft, timeline.group),
         timeline.drawn_ids,
         width,
         height,
@@ -64,14 +64,14 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
 
 def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
     """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
-    clusters = group_clusters(timeline.study, timeline.group)
+    clusters = group_clusters(timeline.draft, timeline.group)
     return replace(timeline, cluster=number_clusters(timeline.launches.duration_ns, clusters))
 
 
 def is_drifting(timeline: GroupTimeline) -> bool:
     """Return whether the finding that kernels drift is about this group."""
-    drift = timeline.study.order.drift
-    is_found = any(finding.code == "drift" for finding in timeline.study.findings)
+    drift = timeline.draft.order.drift
+    is_found = any(finding.code == "drift" for finding in timeline.draft.findings)
     return is_found and drift is not None and timeline.group in drift.groups
 
 
@@ -97,7 +97,7 @@ def timeline_blocks(
 
     `above`: the ranges above the chart, or what is said in their place.
     """
-    key = timeline.study.counts.groups[timeline.group].key
+    key = timeline.draft.counts.groups[timeline.group].key
     left = columns_before_chart(canvas.width, has_ranges=isinstance(above, RangeForest))
     yield shortened(f"#{timeline.group + 1} {key}", canvas.width)
     yield course_forms(timeline)[0]
@@ -125,7 +125,7 @@ def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Block]:
     ]
     if bins.start_ns is not None:
         columns.insert(0, Column("start", [_start_text(row.start_ns) for row in rows]))
-    key = timeline.study.counts.groups[timeline.group].key
+    key = timeline.draft.counts.groups[timeline.group].key
     return [group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
 
 

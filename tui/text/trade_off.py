@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from sampling.methods.registry import method_named
+from sampling.plan.draft import Draft
 from sampling.plan.plan_summary import relaxed_options, row_without_plan, trade_off_row
 from sampling.plan.sensitivity import NoPoint, PlanCosts, TradeOffPoint, machine_hours
-from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import listed
 from tui.charts.grid import Grid
@@ -54,18 +54,18 @@ class TradeOff:
         return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
-def trade_off_result(study: Study, curve: TradeOff, options: TradeOffOptions) -> CommandResult:
+def trade_off_result(draft: Draft, curve: TradeOff, options: TradeOffOptions) -> CommandResult:
     """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
 
     What binds the plan itself stands in its row.
     """
-    total_ns = study.counts.total_duration_ns
+    total_ns = draft.counts.total_duration_ns
     relaxations = curve.costs.binding
     slowdown = curve.costs.slowdown
     words, binding = "", relaxed_options(total_ns, curve.costs)
     if relaxations is not None:
-        words = binding_text(relaxations, study.design, total_ns, slowdown)
-        words = f"At epsilon {curve.target.epsilon:g}, {ratio(study.speedup)}, {words}."
+        words = binding_text(relaxations, draft.design, total_ns, slowdown)
+        words = f"At epsilon {curve.target.epsilon:g}, {ratio(draft.speedup)}, {words}."
     rows = [
         trade_off_row(point, slowdown, binding if point.epsilon == curve.target.epsilon else None)
         for point in curve.points
@@ -81,7 +81,7 @@ def trade_off_result(study: Study, curve: TradeOff, options: TradeOffOptions) ->
         "trade-off",
         rows,
         blocks=blocks,
-        warnings=(*(finding.code for finding in study.findings), *missing_texts(curve)),
+        warnings=(*(finding.code for finding in draft.findings), *missing_texts(curve)),
     )
 
 

@@ -15,8 +15,8 @@ from sampling.api import read_profile
 from sampling.arrays import FloatArray
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import BinomialDesign, PickedDesign, SampledDesign
+from sampling.plan.draft import Draft, draft_plan
 from sampling.plan.plan import drawn_plan, locate, planned_strata
-from sampling.plan.study import Study, study
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -102,29 +102,29 @@ def embedding(
     return launch_table(names, duration_ns.tolist()), duration_ns, cluster, str(path)
 
 
-def studied(
+def draft(
     embedding: Any, target: Target | None = None, *settings: str, region: Region | None = None
-) -> Study:
-    """Return the profile's study with a random draw."""
+) -> Draft:
+    """Return the profile's draft with a random draw."""
     given = ("embedding.draw=random", "embedding.k=5", *settings)
-    return study(
+    return draft_plan(
         embedding[0], request_of("embedding", None, region, target, set=given, features=(embedding[3],))
     )
 
 
-def clustered_design(clustered_study: Study) -> SampledDesign:
-    assert isinstance(clustered_study.design, SampledDesign)
-    return clustered_study.design
+def clustered_design(clustered_draft: Draft) -> SampledDesign:
+    assert isinstance(clustered_draft.design, SampledDesign)
+    return clustered_draft.design
 
 
 def test_strata_are_the_clusters_with_their_own_figures(embedding: Any) -> None:
-    clustered_study = studied(embedding)
-    design = clustered_design(clustered_study)
+    clustered_draft = draft(embedding)
+    design = clustered_design(clustered_draft)
     _, duration_ns, cluster, _ = embedding
     assert len(design.strata) == CLUSTERS
     assert design.clusters is not None
     assert design.promise is not None
-    for index, facts in enumerate(planned_strata(drawn_plan(clustered_study.counts, design, 0))):
+    for index, facts in enumerate(planned_strata(drawn_plan(clustered_draft.counts, design, 0))):
         rows = np.flatnonzero(design.clusters.picks.stratum == index)
         (label,) = set(cluster[rows].tolist())
         assert facts.size == np.count_nonzero(cluster == label) == len(rows)
@@ -134,17 +134,17 @@ def test_strata_are_the_clusters_with_their_own_figures(embedding: Any) -> None:
         assert 2 <= facts.samples <= facts.size
         assert facts.key == design.clusters.picks.labels[index]
     assert design.promise.group_bound is None
-    assert clustered_study.groups.clusters is None
+    assert clustered_draft.groups.clusters is None
 
 
 @pytest.mark.parametrize("region", [Region(), Region(launches=(500, 2500))])
 def test_drawn_launches_are_of_their_cluster_and_last_as_long_as_the_plan_says(
     embedding: Any, region: Region
 ) -> None:
-    clustered_study = studied(embedding, region=region)
-    design = clustered_design(clustered_study)
-    plan = drawn_plan(clustered_study.counts, design, 7)
-    ids = locate(clustered_study.profile, plan).id
+    clustered_draft = draft(embedding, region=region)
+    design = clustered_design(clustered_draft)
+    plan = drawn_plan(clustered_draft.counts, design, 7)
+    ids = locate(clustered_draft.profile, plan).id
     _, duration_ns, cluster, _ = embedding
     assert len(set(ids.tolist())) == len(ids) == design.samples
     assert duration_ns[ids].tolist() == plan.duration_ns.tolist()
@@ -189,8 +189,8 @@ def by_kernel(group: np.ndarray, durations: np.ndarray) -> FloatArray:
     return np.asarray(np.rint(1 + rate[group] * durations))
 
 
-def costed(profile: Profile, method: str = "joint", epsilon: float = 0.05, cost: str | None = None) -> Study:
-    return study(profile, request_of(method, Grouping(GroupBy.NAME), epsilon=epsilon, cost=cost))
+def costed(profile: Profile, method: str = "joint", epsilon: float = 0.05, cost: str | None = None) -> Draft:
+    return draft_plan(profile, request_of(method, Grouping(GroupBy.NAME), epsilon=epsilon, cost=cost))
 
 
 def costs_of(profile: Profile) -> FloatArray:
@@ -200,18 +200,18 @@ def costs_of(profile: Profile) -> FloatArray:
 @pytest.mark.parametrize("method", ["joint", "root", "random", "sieve"])
 def test_the_share_is_what_drawn_launches_cost_on_average(run: WriteRun, method: str) -> None:
     profile = run(by_kernel)
-    costs, costed_study = costs_of(profile), costed(profile, method)
+    costs, costed_draft = costs_of(profile), costed(profile, method)
     sampled_costs = [
-        costs[locate(profile, drawn_plan(costed_study.counts, costed_study.design, seed)).id].sum()
-        for seed in range(40 if costed_study.design.random else 1)
+        costs[locate(profile, drawn_plan(costed_draft.counts, costed_draft.design, seed)).id].sum()
+        for seed in range(40 if costed_draft.design.random else 1)
     ]
     standard_error = np.std(sampled_costs) / np.sqrt(len(sampled_costs)) / costs.sum()
-    assert costed_study.design.cost_share == pytest.approx(
+    assert costed_draft.design.cost_share == pytest.approx(
         np.mean(sampled_costs) / costs.sum(), abs=4 * standard_error + 1e-9
     )
     # It is told, and nothing is planned by it.
-    assert costed_study.design.speedup == pytest.approx(
-        costed_study.counts.total_duration_ns / costed_study.design.sampled_duration_ns
+    assert costed_draft.design.speedup == pytest.approx(
+        costed_draft.counts.total_duration_ns / costed_draft.design.sampled_duration_ns
     )
 
 

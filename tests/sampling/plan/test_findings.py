@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sampling.plan.draft import draft_plan
 from sampling.plan.findings import Change, Finding, findings
-from sampling.plan.study import study
 from sampling.profile.profile import Profile, RecordingFacts
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import clock_step_ns
@@ -42,7 +42,7 @@ def find(launch_table: Callable[..., Profile]) -> Find:
     ) -> dict[str, Finding]:
         columns.setdefault("grid_x", [1] * len(names))
         profile = launch_table(names, durations, **columns)
-        looked = study(profile, request_of("joint", grouping, region, target))
+        looked = draft_plan(profile, request_of("joint", grouping, region, target))
         made = findings(looked if plan is None else replace(looked, design=plan))
         return {finding.code: finding for finding in made}
 

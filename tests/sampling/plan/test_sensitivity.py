@@ -18,6 +18,7 @@ from sampling.errors import BudgetError, OptionError
 from sampling.methods.registry import method_names
 from sampling.methods.root import RootRule
 from sampling.plan.design import make_design
+from sampling.plan.draft import Draft, draft_plan, redraft
 from sampling.plan.plan import drawn_plan
 from sampling.plan.sensitivity import (
     Budget,
@@ -25,16 +26,15 @@ from sampling.plan.sensitivity import (
     Relaxation,
     TradeOffPoint,
     default_epsilons,
+    draft_within,
     find_limit,
     machine_hours,
     measure_sensitivity,
     nth_epsilon,
     parse_budget,
     simulation_hours,
-    study_within,
     trade_off,
 )
-from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
@@ -108,8 +108,8 @@ NAME = GroupBy.NAME
 LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
 
 
-def studied(table: Profile, target: Target | None = None, method: str = "joint") -> Study:
-    return study(table, request_of(method, Grouping(NAME), target=target))
+def draft(table: Profile, target: Target | None = None, method: str = "joint") -> Draft:
+    return draft_plan(table, request_of(method, Grouping(NAME), target=target))
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_the_noise_floor_binds() -> None:
         return int(m[reach <= epsilon][0])
 
     equal = profile_of_groups({"a": [1000] * 2000})
-    relaxations = by_option(measure_sensitivity(studied(equal, target)))
+    relaxations = by_option(measure_sensitivity(draft(equal, target)))
     assert set(relaxations) == {"noise_floor", "epsilon", "method"}
     half = relaxations["noise_floor"]
     assert (half.before, half.after) == (0.3, 0.15)
@@ -155,7 +155,7 @@ def test_the_noise_floor_binds() -> None:
 def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) -> None:
     """Nothing is left out: every option is planned here, also where the floor says that it cannot help."""
     table, target = profile_of_groups(mixture(seed)), Target(epsilon=0.03)
-    before = studied(table, target, method)
+    before = draft(table, target, method)
     looser: dict[str, tuple[Target, str]] = {
         "epsilon": (replace(target, epsilon=0.06), method),
         "min_samples": (replace(target, min_samples=1), method),
@@ -166,14 +166,14 @@ def test_each_is_the_plan_made_anew(mixture: Mixture, seed: int, method: str) ->
     if method == "random":
         # It splits nothing: ROOT's is another kind of plan, no looser one.
         del looser["method"]
-    speedups = {option: studied(table, *options).speedup or 0.0 for option, options in looser.items()}
+    speedups = {option: draft(table, *options).speedup or 0.0 for option, options in looser.items()}
     assert before.speedup is not None
     expected = {option: speedup for option, speedup in speedups.items() if speedup > 1.05 * before.speedup}
     relaxations = measure_sensitivity(before)
     assert {step.option: step.speedup for step in relaxations} == expected
     assert [step.speedup for step in relaxations] == sorted(expected.values(), reverse=True)
     assert {step.speedup_before for step in relaxations} <= {before.speedup}
-    promises = {option: studied(table, *looser[option]).design.promise for option in expected}
+    promises = {option: draft(table, *looser[option]).design.promise for option in expected}
     assert {step.option: step.bound for step in relaxations} == {
         option: promise and promise.error for option, promise in promises.items()
     }
@@ -184,7 +184,7 @@ def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
     long = {f"long{place}": [4_800_000 + place] for place in range(10)}
     table = profile_of_groups(long | {"short": [52_000] * 1000})
     target = Target(epsilon=0.002, noise_floor=0.0, kernel_spread=0.0)
-    planned = studied(table, target)
+    planned = draft(table, target)
     limit = find_limit(planned.design)
     assert limit is not None
     assert (limit.launches, limit.simulated) == (10, 10)
@@ -196,7 +196,7 @@ def test_launches_that_stand_only_for_themselves_limit_every_plan() -> None:
 
 
 def test_a_plan_of_many_strata_is_limited_by_no_few_launches() -> None:
-    planned = studied(profile_of_groups({name: [1000] * 100 for name in "abcdef"}), Target())
+    planned = draft(profile_of_groups({name: [1000] * 100 for name in "abcdef"}), Target())
     assert find_limit(planned.design) is None
 
 
@@ -220,7 +220,7 @@ def test_a_wrong_budget(text: str) -> None:
 
 def test_hours_by_hand(two_kernels: Profile) -> None:
     """Two launches of 3 ms and two of 6 ms, a million times slower: 18,000 s are 5 hours."""
-    planned = studied(two_kernels, replace(UNPOOLED, noise_floor=0))
+    planned = draft(two_kernels, replace(UNPOOLED, noise_floor=0))
     plan = drawn_plan(planned.counts, planned.design, 0)
     hours = simulation_hours(plan, 1e6)
     assert (hours.drawn, hours.expected) == (5.0, 5.0)
@@ -232,15 +232,13 @@ def test_hours_by_hand(two_kernels: Profile) -> None:
 @pytest.mark.parametrize("times", [1.0001, 2.0])
 def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: int, times: float) -> None:
     """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
-    planned = studied(table, method=method)
+    planned = draft(table, method=method)
 
     def sampled_ns(epsilon: float) -> float:
-        return study_again(
-            planned, structs.replace(planned.request, epsilon=epsilon)
-        ).design.sampled_duration_ns
+        return redraft(planned, structs.replace(planned.request, epsilon=epsilon)).design.sampled_duration_ns
 
     budget = Budget("x", machine_hours(times * sampled_ns(0.999), 1e5), 1e5)
-    fitting = study_within(planned, budget)
+    fitting = draft_within(planned, budget)
     epsilon = fitting.design.target.epsilon
     assert machine_hours(fitting.design.sampled_duration_ns, 1e5) <= budget.hours
     assert fitting.design.sampled_duration_ns == sampled_ns(epsilon)
@@ -254,11 +252,11 @@ def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: 
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(two_kernels: Profile) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h."""
-    read = studied(two_kernels, UNPOOLED)
+    read = draft(two_kernels, UNPOOLED)
     with pytest.raises(BudgetError) as caught:
-        study_within(read, Budget("2.5h", 2.5, 1e6))
+        draft_within(read, Budget("2.5h", 2.5, 1e6))
     assert caught.value.message == (
         "even at epsilon 0.999 a plan takes 5h of simulation, more than `budget=2.5h` at a slowdown of 1e+06"
     )
     assert caught.value.remedy == "give `budget=5h`"
-    assert study_within(read, Budget("5h", 5, 1e6)).design.samples == 4
+    assert draft_within(read, Budget("5h", 5, 1e6)).design.samples == 4

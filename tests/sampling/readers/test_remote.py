@@ -72,9 +72,9 @@ def test_plans_are_the_same_byte_for_byte(method: str, paths: list[str], tmp_pat
     [{}, {"launches": "60:400"}, {"time": "100000:900000"}, {"exclude": ("gemm",)}],
     ids=["all", "launches", "time", "names"],
 )
-def test_studies_are_the_same(filters: dict[str, Any], paths: list[str]) -> None:
+def test_drafts_are_the_same(filters: dict[str, Any], paths: list[str]) -> None:
     request = sampling.PlanRequest(**filters)
-    here, there = (sampling.make_plan(each, request).study for each in here_and_elsewhere(paths))
+    here, there = (sampling.make_plan(each, request).draft for each in here_and_elsewhere(paths))
     assert there.device_times == here.device_times
     assert there.order == here.order
     assert there.findings == here.findings

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from sampling.plan.design import make_design
-from sampling.plan.study import study
+from sampling.plan.draft import draft_plan
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -206,7 +206,7 @@ def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
     np.save(tmp_path / "vectors.npy", 10.0 * np.eye(3)[cluster] + rng.normal(0, 0.1, (900, 3)))
     files, settings = (str(tmp_path / "vectors.npy"),), ("embedding.draw=random",)
     request = request_of("embedding", features=files, set=settings)
-    design = study(launch_table(names, durations.tolist()), request).design
+    design = draft_plan(launch_table(names, durations.tolist()), request).design
     assert design.clusters is not None
     order = np.argsort(design.clusters.picks.stratum, kind="stable")
     launches = (np.arange(900) % 30)[order], durations[order].astype(np.float64)

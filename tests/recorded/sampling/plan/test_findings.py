@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sampling.plan.draft import draft_plan
 from sampling.plan.findings import Finding
 from sampling.plan.request import PlanRequest
-from sampling.plan.study import study
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
@@ -16,7 +16,7 @@ from sampling.reduction.timeline import device_times
 
 
 def found(path: Path, by: GroupBy = GroupBy.LAUNCH) -> dict[str, Finding]:
-    looked = study(read_profile([str(path)]), PlanRequest(group_by=by, each_rank=True))
+    looked = draft_plan(read_profile([str(path)]), PlanRequest(group_by=by, each_rank=True))
     return {finding.code: finding for finding in looked.findings}
 
 

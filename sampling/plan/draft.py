@@ -109,7 +109,7 @@ class Survey(Evidence):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study(Survey):
+class Draft(Survey):
     """A profile looked at once, for which one method has designed a plan."""
 
     #: What the plan was asked, and the user's split decisions.
@@ -141,13 +141,13 @@ def survey_profile(
     return _with_findings(survey, progress) if with_findings else survey
 
 
-def study(
+def draft_plan(
     profile: Profile,
     request: PlanRequest,
     overrides: Overrides | None = None,
     progress: Progress | None = None,
     tell: Tell | None = None,
-) -> Study:
+) -> Draft:
     """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
     Its options of how a profile is read are those of whoever read it.
@@ -156,7 +156,7 @@ def study(
     """
     counts = count_durations(profile, request.grouping, request.region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, request, progress, tell)
-    studied = Study(
+    draft = Draft(
         profile=profile,
         counts=counts,
         counted=counted_parts(profile, counts),
@@ -166,7 +166,7 @@ def study(
         reports=reports,
         unfit=unfit,
     )
-    return _with_findings(studied, progress)
+    return _with_findings(draft, progress)
 
 
 def _with_findings(survey: AnySurvey, progress: Progress | None) -> AnySurvey:
@@ -177,12 +177,12 @@ def _with_findings(survey: AnySurvey, progress: Progress | None) -> AnySurvey:
     return replace(survey, findings=findings(survey))
 
 
-def study_again(
-    before: Study, request: PlanRequest, overrides: Overrides | None = None, progress: Progress | None = None
-) -> Study:
+def redraft(
+    before: Draft, request: PlanRequest, overrides: Overrides | None = None, progress: Progress | None = None
+) -> Draft:
     """Design another plan for launches that are read and reduced already.
 
-    Of the request, what says which launches count and what their groups are is that of the study ``before``.
+    Of the request, what says which launches count and what their groups are is that of the draft ``before``.
     """
     launches, reduced = None, before
     metrics_before, metrics = (
@@ -193,8 +193,8 @@ def study_again(
         counts, launches, reports, unfit = _with_cost(before.profile, counts, request, progress)
         reduced = replace(before, counts=counts, reports=reports, unfit=unfit)
     design = _design(reduced.counts, launches, request, overrides, progress)
-    studied = replace(reduced, request=request, overrides=overrides or {}, design=design)
-    return replace(studied, findings=findings(studied))
+    draft = replace(reduced, request=request, overrides=overrides or {}, design=design)
+    return replace(draft, findings=findings(draft))
 
 
 def _design(

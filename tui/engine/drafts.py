@@ -1,4 +1,4 @@
-"""From options to the engine's own types, and the study that most commands on a profile start with."""
+"""From options to the engine's own types, and the draft that most commands on a profile start with."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sampling.errors import OptionError
 from sampling.methods import registry
 from sampling.methods.registry import method_named, splits_groups
 from sampling.parallel import Progress
+from sampling.plan.draft import Draft, Survey, draft_plan, survey_profile
 from sampling.plan.plan_file import PlanFile, read_overrides
 from sampling.plan.request import Part, PlanRequest, default, flags, is_used, part_names, unused_settings
-from sampling.plan.study import Study, Survey, study, survey_profile
 from sampling.profile.identity import hash_beside
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -121,17 +121,17 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     notes((f"{flag}: not used by {', '.join(methods)}" for flag in unused), quiet=options.quiet)
 
 
-def _note_unused_cost(studied: Study, *, quiet: bool) -> None:
+def _note_unused_cost(draft: Draft, *, quiet: bool) -> None:
     """Say if feature files tell a plan by durations nothing, or its method does not go by the cost."""
-    request = studied.request
-    if request.features and method_named(request.method).draws_at_random and studied.counts.cost is None:
-        reason = studied.unfit or "not every launch has a count of instructions"
+    request = draft.request
+    if request.features and method_named(request.method).draws_at_random and draft.counts.cost is None:
+        reason = draft.unfit or "not every launch has a count of instructions"
         note(f"--features: {request.method} looks at durations alone, and {reason}; not used", quiet=quiet)
     if request.cost is not None and request.method != "joint":
         note(f"--cost: {request.method} does not plan by it; it is told what its plan costs", quiet=quiet)
 
 
-# -- reading and studying -----------------------------------------------------------------------------------
+# -- reading and drafting -----------------------------------------------------------------------------------
 
 
 def open_profile(
@@ -176,8 +176,8 @@ def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Pr
     return open_profile(options.profiles, options, progress, recorded=plan.options, needs_table=needs_table)
 
 
-def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study:
-    """Read the workload and study it by the method and with the split decisions that the options name.
+def draft_from_options(profiles: tuple[str, ...], options: PlanningOptions) -> Draft:
+    """Read the workload and draft it by the method and with the split decisions that the options name.
 
     Of options that name none it is the default method.
     """
@@ -191,9 +191,9 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
             profile = open_profile(profiles, options, progress)
             if isinstance(options, SampleOptions) and options.output is not None:
                 hash_beside(profile.files)
-            studied = study(profile, request, overrides, progress, reports.append)
-            _note_unused_cost(studied, quiet=options.quiet)
-            return with_flags_in_findings(studied)
+            draft = draft_plan(profile, request, overrides, progress, reports.append)
+            _note_unused_cost(draft, quiet=options.quiet)
+            return with_flags_in_findings(draft)
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         notes((with_flags(report.sentence) for report in reports), quiet=options.quiet)
@@ -216,9 +216,9 @@ def survey_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Surv
         return survey_profile(profile, request, progress, with_findings=with_findings)
 
 
-def with_flags_in_findings(studied: Study) -> Study:
-    """Return a study whose findings, also those of its plan file, name flags in place of parameters."""
-    return replace(studied, findings=findings_with_flags(studied.findings))
+def with_flags_in_findings(draft: Draft) -> Draft:
+    """Return a draft whose findings, also those of its plan file, name flags in place of parameters."""
+    return replace(draft, findings=findings_with_flags(draft.findings))
 
 
 def chosen_kernel(counts: DurationCounts, text: str | None, *, quiet: bool) -> int:
