@@ -18,9 +18,9 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from sampling.errors import OptionError, ProfileError
+from sampling.readers.small_file import parsed_toml, read_text
 from sampling.record import Record
 from sampling.text import joined
-from scalemodel.inputs import parsed_toml, read_text
 
 #: The sizes the paper simulates: SMs of a monolithic GPU, and chiplets.
 PAPER_SIZES = {"SMs": (8, 16), "chiplets": (4, 8)}

@@ -31,8 +31,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -41,7 +39,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from sampling.errors import OptionError, ProfileError
-from sampling.readers.input_file import open_input
+from sampling.readers.small_file import CORRECT, parsed_toml, read_text
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -54,62 +52,13 @@ from scalemodel.measurements import (
 )
 
 Choice = TypeVar("Choice", bound=StrEnum)
-Document = TypeVar("Document", bound=msgspec.Struct)
 #: Called with a sentence for each thing that a reader leaves out.
 Tell = Callable[[str], None]
 
-# A table of many thousand benchmarks is smaller; what inflates to more is no input of ours.
-_MOST_BYTES = 64 << 20
-# What a person writes is far below; tomllib takes the square of the time for the parts of a key.
-_MOST_TOML_CHARACTERS = 1 << 14
-_CORRECT = "correct it, or leave it out if it is not known"
 _MEASUREMENTS = "a CSV with columns benchmark, size and ipc, or a TOML with a table [ipc]"
 
 
-# -- a small file: its text, its rows, its keys -----------------------------------------------------------
-
-
-def read_text(path: str, *, meant: str = _MEASUREMENTS) -> str:
-    """Return the whole text of a file, gzip, xz or neither, its line ends as they are; "-" is standard input.
-
-    Raises ProfileError: it cannot be read, is empty, damaged, too large, or not text; ``meant`` is asked for.
-    """
-    with open_input(path) as file, file.open() as stream:
-        content = stream.read(_MOST_BYTES + 1)
-    wrong, text = None, ""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        wrong = "not text in UTF-8"
-    if len(content) > _MOST_BYTES:
-        wrong = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
-    elif wrong is None and not text.strip():
-        wrong = "the file is empty"
-    if wrong is not None:
-        raise ProfileError(wrong, path=path, remedy=f"give {meant}")
-    return text
-
-
-def parsed_toml(text: str, path: str, kind: type[Document], *, meant: str) -> Document:
-    """Return the keys and values of a TOML as a record; else ProfileError, asking for ``meant``."""
-    if len(text) > _MOST_TOML_CHARACTERS:
-        message = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
-        raise ProfileError(message, path=path, remedy="give measurements as a CSV, or in several files")
-    try:
-        return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
-    except msgspec.ValidationError as error:
-        message, _, location = str(error).partition(" - at ")
-        stray = re.search(r"unknown field `(.*)`", message, re.DOTALL)
-        key = stray[1] if stray else re.sub(r"[`$]|\[[^\]]*\]", "", location).removeprefix(".")
-        last = re.escape(key.rpartition(".")[2])
-        line = re.search(rf"^[ \t]*\[?[ \t]*{last}[ \t]*[=\].]", text, re.MULTILINE) if key else None
-        row = None if line is None else text.count("\n", 0, line.start()) + 1
-        message = message.replace("`", "")
-        raise ProfileError(message, path=path, row=row, key=key or None, remedy=_CORRECT) from error
-    except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
-        position = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-        row, remedy = None if position is None else int(position[1]), f"correct it, or give {meant}"
-        raise ProfileError(f"not a TOML: {error}", path=path, row=row, remedy=remedy) from error
+# -- a table ----------------------------------------------------------------------------------------------
 
 
 class _Row(NamedTuple):
@@ -348,7 +297,7 @@ def read_questions(
     Raises ProfileError: the file cannot be read, or a value in it is wrong, or no benchmark has an IPC at two
     sizes; OptionError: the benchmark is not in the CSV.
     """
-    text = read_text(path)
+    text = read_text(path, meant=_MEASUREMENTS)
     header = next(line for line in text.splitlines() if line.strip())
     if ("," in header or ";" in header) and "=" not in header:
         questions = []
@@ -386,7 +335,7 @@ def parse_question(
     try:
         measurements = Measurements(document.name, document.ipc, document.mpki, f_mem, peak, unit, kind)
     except OptionError as error:
-        raise ProfileError(error.message, path=path, remedy=error.remedy or _CORRECT) from error
+        raise ProfileError(error.message, path=path, remedy=error.remedy or CORRECT) from error
     targets = tuple(document.targets) or measured_above(measurements, models)
     return ScaleQuestion(measurements, models, targets)
 
@@ -418,7 +367,7 @@ def read_curve_points(path: str) -> CurvePoints:
 
     Raises ProfileError: it cannot be read, lacks a column, or a row is wrong.
     """
-    _, rows = _table(read_text(path), path, ("size", "mpki"), GIVE_CURVE)
+    _, rows = _table(read_text(path, meant=_MEASUREMENTS), path, ("size", "mpki"), GIVE_CURVE)
     points, bounds = [], []
     for row in rows:
         size = int(row.number("size", wrong_size, GIVE_CURVE))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError, SamplingError
+from sampling.readers import small_file
 from scalemodel import inputs
 from scalemodel.inputs import read_curve_points, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, collect_measurements
@@ -215,7 +216,7 @@ def test_a_line_size_that_cannot_be_is_refused(tmp_path: Path, text: str, said: 
 def test_a_small_file_that_inflates_without_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "_MOST_BYTES", 1 << 16)
+    monkeypatch.setattr(small_file, "_MOST_BYTES", 1 << 16)
     path = tmp_path / "curve.csv.gz"
     path.write_bytes(gzip.compress(bytes(1 << 20)))
     with pytest.raises(ProfileError, match="more than 65,536 bytes, where a small file is meant"):
