@@ -82,9 +82,14 @@ class Speedup:
 
     def verdict(self, same_within: float) -> Verdict:
         """Return what the interval says; a speedup within ``same_within`` of 1 counts as none."""
-        if 1 - same_within <= self.low and self.high <= 1 + same_within:
-            return Verdict.SAME
-        return Verdict.FASTER if self.low > 1 else Verdict.SLOWER if self.high < 1 else Verdict.OPEN
+        return judge_interval(self.low, self.high, same_within)
+
+
+def judge_interval(low: float, high: float, same_within: float) -> Verdict:
+    """Return what an interval says of a speedup; one within ``same_within`` of 1 counts as none."""
+    if 1 - same_within <= low and high <= 1 + same_within:
+        return Verdict.SAME
+    return Verdict.FASTER if low > 1 else Verdict.SLOWER if high < 1 else Verdict.OPEN
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,14 +51,17 @@ class Means:
     total: Mean
 
 
-def means(samples: Sequence[Sample], speedups: Sequence[Speedup], confidence: float) -> Means | None:
-    """Return the means of one configuration over programs; None where one of them has no speedup yet.
+def means(
+    samples: Sequence[Sample], speedups: Sequence[Speedup], confidence: float, *, total: Mean | None = None
+) -> Means:
+    """Return the means of one configuration over programs, all of which have a speedup.
 
-    ``samples`` and ``speedups``, each with its own quantile, are those of the programs in one order.
+    Parameters
+    ----------
+    samples, speedups : those of the programs in one order, each with its own quantile.
+    total : the speedup of the total work, where samples do not tell it; half-widths that are NaN stay so.
     """
     ratios = np.array([speedup.ratio for speedup in speedups])
-    if np.isnan(ratios).any():
-        return None
     half_widths = np.array([speedup.half_width for speedup in speedups])
     weight = 1 / ratios / (1 / ratios).sum()
     return Means(
@@ -68,7 +71,7 @@ def means(samples: Sequence[Sample], speedups: Sequence[Speedup], confidence: fl
         harmonic=Mean(
             len(ratios) / float((1 / ratios).sum()), float(np.sqrt(((weight * half_widths) ** 2).sum()))
         ),
-        total=_total_work(samples, speedups, confidence),
+        total=_total_work(samples, speedups, confidence) if total is None else total,
     )
 
 

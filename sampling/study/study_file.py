@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import glob
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,8 +41,8 @@ from sampling.text import listed
 
 _MEANT = "a TOML with tables [study], [configurations.NAME] and [programs.NAME]"
 _BelowOne = Annotated[float, Meta(gt=0, lt=1)]
-#: It names files and folders.
-_Name = Annotated[str, Meta(pattern=r"^[^/\0\n={}.][^/\0\n={}]*$", max_length=100)]
+# A name is that of a folder, and is typed as NAME=RESULTS.
+_NAME = re.compile(r"[^/=.{}\x00-\x1f][^/={}\x00-\x1f]{0,99}")
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,8 +73,8 @@ class StudyProgram(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Document(Struct, frozen=True, forbid_unknown_fields=True):
-    configurations: dict[_Name, StudyConfiguration]
-    programs: dict[_Name, StudyProgram]
+    configurations: dict[str, StudyConfiguration]
+    programs: dict[str, StudyProgram]
     study: Settings = Settings()
 
 
@@ -156,6 +157,9 @@ def read_study(path: str) -> Study:
     def refuse(message: str, key: str, remedy: str) -> ProfileError:
         return ProfileError(message, path=path, key=key, remedy=remedy)
 
+    for name in (*names, *document.programs):
+        if not _NAME.fullmatch(name):
+            raise refuse("a folder cannot have this name", name, "leave out / = { } and a point in front")
     if len(names) < 2:
         message = f"{len(names)} configuration, where at least two are compared"
         raise refuse(message, "configurations", "add a table [configurations.NAME]")

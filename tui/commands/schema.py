@@ -10,7 +10,6 @@ from msgspec.json import schema_components
 
 from sampling.difference import DifferenceSummary
 from sampling.errors import OptionError
-from sampling.estimation.speedup_summary import SpeedupSummary
 from sampling.estimation.summary import EstimateSummary
 from sampling.methods.description import MethodDescription
 from sampling.plan.comparison import ComparedMethod
@@ -27,6 +26,7 @@ from sampling.running.summary import RunState, RunSummary
 from sampling.simulators.alignment import AlignmentSummary
 from sampling.simulators.export import ExportSummary
 from sampling.splitting.tree import SplitDecision
+from sampling.study.summary import SpeedupSummary
 from sampling.text import nearest
 from scalemodel.derive import DerivedModel
 from scalemodel.miss_rate import CurveRecord

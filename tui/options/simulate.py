@@ -168,16 +168,17 @@ class EstimateOptions(ResultsOptions):
 
 
 class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
-    plan: InputFile = argument("A plan file.", "PLAN")
+    plan: InputFile = argument("A plan file; or a study.toml, which says where results are.", "PLAN")
     results: tuple[FeatureFile, ...] = argument(
         "A configuration and what it wrote of the plan's launches: logs, a CSV, the folder of a run. The "
         "first is the base; several files of one: repeat its name.",
         "NAME=RESULTS",
+        required=False,
     )
     all_pairs: bool = option("Compare each with each, not all with the first.")
-    same_within: float = option(
-        "Two are the same where their speedup is surely within this fraction of 1.",
-        default=0.005,
+    same_within: float | None = option(
+        "Two are the same where their speedup is surely within this fraction of 1: 0.005 if not given, or "
+        "what the study says.",
         fraction=True,
     )
     confidence: float | None = option("Of all intervals together; the plan's if not given.", fraction=True)

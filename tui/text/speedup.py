@@ -1,22 +1,19 @@
-"""Speedups between configurations, in every form: sentences first, then a row a configuration."""
+"""Speedups between configurations on one plan, in words: sentences first, then a row a configuration."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-from msgspec import to_builtins
+from typing import TYPE_CHECKING
 
 from sampling.estimation.configurations import GroupSpeedup, Likeness, PlanSpeedups
 from sampling.estimation.speedup import Speedup, Verdict
-from sampling.estimation.speedup_summary import SpeedupSummary, find_changes
+from sampling.study.summary import find_changes
 from sampling.text import counted, joined, listed
 from tui.charts.quantities import UNKNOWN, count
 from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
 from tui.options.simulate import SpeedupOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing, Pairs
-from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, names
 from tui.text.labels import group_places, key_parts, label_kernels, place_lines
 
@@ -27,34 +24,6 @@ if TYPE_CHECKING:
 _IN_PER_CENT = 1.5
 _PAGE_BAR = 40
 _MOST_OPTIONS = 6
-
-
-def speedup_result(
-    speedups: PlanSpeedups,
-    summary: SpeedupSummary,
-    kernels: Sequence[GroupSpeedup],
-    larger: ToppedUp | None,
-    options: SpeedupOptions,
-    following: str,
-) -> CommandResult:
-    """Return the answer; its rows are the cells, or the kernels where these are asked for.
-
-    ``following``: the command to type next; "" for none.
-    """
-    rows: list[dict[str, Any]] = to_builtins(summary.groups)
-    if not options.groups:
-        rows = [
-            {"program": program.name} | to_builtins(cell)
-            for program in summary.programs
-            for cell in program.cells
-        ]
-    return CommandResult(
-        "speedup",
-        summary,
-        blocks=lambda _: speedup_blocks(speedups, kernels, larger, options, following),
-        rows=rows,
-        warnings=(*speedup_notes(speedups), *result_notes(speedups)),
-    )
 
 
 def speedup_blocks(
@@ -128,12 +97,14 @@ def _clause(speedups: PlanSpeedups, speedup: Speedup, place: str | None, larger:
         return f"{name} has no speedup over {base}: {speedup.reason}"
     if verdict is None:
         word = "faster" if speedup.ratio >= 1 else "slower"
-        return f"{name} is {_change(speedup.ratio, word)} than {base} by {_BY_WEIGHTS}"
+        return f"{name} is {change_text(speedup.ratio, word)} than {base} by {_BY_WEIGHTS}"
     if verdict in (Verdict.FASTER, Verdict.SLOWER):
-        return f"{name} is {_change(speedup.ratio, verdict)} than {base} ({_ends(speedup, verdict)})"
-    clause = f"{name} is not told apart from {base} ({_ends(speedup, None)})"
+        ends = ends_text(speedup.low, speedup.high, verdict)
+        return f"{name} is {change_text(speedup.ratio, verdict)} than {base} ({ends})"
+    ends = ends_text(speedup.low, speedup.high, Verdict.OPEN)
+    clause = f"{name} is not told apart from {base} ({ends})"
     if likeness is Likeness.EQUAL:
-        clause = f"no drawn launch differs between {name} and {base} ({_ends(speedup, None)})"
+        clause = f"no drawn launch differs between {name} and {base} ({ends})"
     number = speedups.launches_to_tell(speedup)
     if number is None:
         error = per_cent(speedup.beside_sampling)
@@ -147,22 +118,21 @@ def _clause(speedups: PlanSpeedups, speedup: Speedup, place: str | None, larger:
 _BY_WEIGHTS = "the weights of launches that were picked, so there is no interval"
 
 
-def _change(ratio: float, word: str) -> str:
+def change_text(ratio: float, word: str) -> str:
     """Return how much faster or slower a speedup is."""
     if 1 / _IN_PER_CENT < ratio < _IN_PER_CENT:
         return f"{per_cent(abs(ratio - 1))} {word}"
     return f"{ratio if ratio > 1 else 1 / ratio:.3g}x {word}"
 
 
-def _ends(speedup: Speedup, verdict: Verdict | None) -> str:
+def ends_text(low: float, high: float, verdict: Verdict) -> str:
     """Return the ends of an interval as the verdict counts: per cent faster, or slower, the smaller first."""
-    low, high = speedup.low, speedup.high
     if not (low > 1 / _IN_PER_CENT and high < _IN_PER_CENT):
         low, high = (1 / high, 1 / low) if verdict is Verdict.SLOWER else (low, high)
         return f"{low:.3g} to {high:.3g}x"
     changes = (1 - high, 1 - low) if verdict is Verdict.SLOWER else (low - 1, high - 1)
     decimals = _decimals(*changes)
-    sign = "+" if verdict is None else ""
+    sign = "+" if verdict is Verdict.OPEN else ""
     first, last = (f"{100 * change:{sign}.{decimals}f}" for change in changes)
     return f"{first} to {last} %"
 
@@ -234,7 +204,8 @@ def slower_text(speedups: PlanSpeedups, allowed: float) -> str:
     if not slower:
         return ""
     clauses = [
-        f"{speedup.name} {per_cent(1 - speedup.ratio)} ({_ends(speedup, Verdict.SLOWER)})"
+        f"{speedup.name} {per_cent(1 - speedup.ratio)} "
+        f"({ends_text(speedup.low, speedup.high, Verdict.SLOWER)})"
         for speedup in slower
     ]
     return f"slower than {speedups.base.name} by more than {per_cent(allowed)}: {listed(clauses)}"
@@ -247,7 +218,7 @@ def configuration_listing(speedups: PlanSpeedups) -> Listing:
     """Return a row a configuration, or a pair of them, with a bar of its speedup."""
     base, contrasts = speedups.base, speedups.speedups
     are_pairs = any(speedup.base != base.name for speedup in contrasts)
-    labels = [_pair_name(speedup) if are_pairs else speedup.name for speedup in contrasts]
+    labels = [pair_name(speedup) if are_pairs else speedup.name for speedup in contrasts]
     totals = [speedups.by_name[speedup.name].estimate.main.total for speedup in contrasts]
     rows = [(1.0, 1.0, 1.0), *((speedup.ratio, speedup.low, speedup.high) for speedup in contrasts)]
     axis = ratio_axis([value for row in rows for value in row])
@@ -258,19 +229,23 @@ def configuration_listing(speedups: PlanSpeedups) -> Listing:
     figures = [
         names("configuration", [base.name, *labels]),
         Column("cycles", [_cycles(total) for total in (base.estimate.main.total, *totals)]),
-        Column("speedup", ["1", *(_ratio(speedup.ratio) for speedup in contrasts)]),
-        Column("interval", ["", *map(_interval, contrasts)]),
-        Column("verdict", ["base", *(_verdict(speedups, speedup) for speedup in contrasts)], to_right=False),
+        Column("speedup", ["1", *(ratio_text(speedup.ratio) for speedup in contrasts)]),
+        Column("interval", ["", *(interval_text(speedup.low, speedup.high) for speedup in contrasts)]),
+        Column(
+            "verdict", ["base", *(verdict_word(speedups, speedup) for speedup in contrasts)], to_right=False
+        ),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(rows))]
     return Listing(figures, axis_words(axis), bar, ("cycles",), full_labels=pages)
 
 
-def _pair_name(speedup: Speedup) -> str:
+def pair_name(speedup: Speedup) -> str:
+    """Return what is compared with what."""
     return f"{speedup.name} over {speedup.base}"
 
 
-def _verdict(speedups: PlanSpeedups, speedup: Speedup) -> str:
+def verdict_word(speedups: PlanSpeedups, speedup: Speedup) -> str:
+    """Return what is told of a speedup, as a table has it."""
     if speedups.likeness(speedup) is Likeness.SAME_FILES:
         return "same files"
     verdict = speedups.verdict(speedup)
@@ -281,12 +256,14 @@ def _cycles(total: float) -> str:
     return count(round(total)) if math.isfinite(total) else UNKNOWN
 
 
-def _ratio(value: float) -> str:
+def ratio_text(value: float) -> str:
+    """Return a speedup as a table has it."""
     return f"{value:.4f}" if math.isfinite(value) else UNKNOWN
 
 
-def _interval(speedup: Speedup) -> str:
-    return UNKNOWN if math.isnan(speedup.half_width) else f"{speedup.low:.4f}-{speedup.high:.4f}"
+def interval_text(low: float, high: float) -> str:
+    """Return the ends of an interval as a table has them; NaN where there is none."""
+    return UNKNOWN if math.isnan(high - low) else f"{low:.4f}-{high:.4f}"
 
 
 def change_lines(speedups: PlanSpeedups) -> Iterator[tuple[str, str]]:
@@ -308,8 +285,8 @@ def kernel_listing(speedups: PlanSpeedups, kernels: Sequence[GroupSpeedup]) -> L
     figures = [
         names("configuration", [group.speedup.name for group in kernels]),
         Column("of all cycles", [f"{100 * change:+.2f} %" for change in shares]),
-        Column("speedup", [_ratio(group.speedup.ratio) for group in kernels]),
-        Column("interval", [_interval(group.speedup) for group in kernels]),
+        Column("speedup", [ratio_text(group.speedup.ratio) for group in kernels]),
+        Column("interval", [interval_text(group.speedup.low, group.speedup.high) for group in kernels]),
     ]
     parts = [key_parts(key) for key in keys]
     return Listing(figures, "kernel group", label_kernels(parts, group_places(parts)), full_labels=keys)

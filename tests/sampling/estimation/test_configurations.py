@@ -21,11 +21,12 @@ from sampling.estimation.configurations import (
 )
 from sampling.estimation.interval import estimate
 from sampling.estimation.speedup import Verdict
-from sampling.estimation.speedup_summary import summarise_speedups
 from sampling.estimation.top_up import top_up_speedups
 from sampling.estimation.total import NOT_RANDOM, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.simulators.results import SimulatedLaunches
+from sampling.study.comparison import single_program
+from sampling.study.summary import summarise_study
 
 Written = Callable[..., PlanFile]
 
@@ -145,7 +146,7 @@ def test_two_logs_of_the_same_options_are_told(written: Written, tmp_path: Path)
     other = simulated(plan, 1.0, 0.001, options=options | {"-gpgpu_scheduler": "gto"})
     found = compare_configurations(plan, {"base": first, "again": again, "gto": other})
     assert [found.likeness(one) for one in found.speedups] == [Likeness.SAME_OPTIONS, None]
-    summary = summarise_speedups(found, "plan")
+    summary = summarise_study(single_program("plan", found))
     changes = [configuration.options_changed for configuration in summary.configurations]
     assert [[one.option for one in each or ()] for each in changes] == [[], [], ["-gpgpu_scheduler"]]
     path, copy = tmp_path / "a.csv", tmp_path / "b.csv"

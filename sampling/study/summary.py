@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from sampling.estimation.configurations import Configuration, GroupSpeedup, PlanSpeedups
 from sampling.estimation.speedup import Speedup
+from sampling.estimation.suite import Mean
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
 from sampling.simulators.results import changed_options
+from sampling.study.comparison import ProgramComparison, StudySpeedups
 
 
 class OptionChange(Record, frozen=True):
@@ -24,9 +26,10 @@ class ConfigurationSummary(Record, frozen=True):
     """A configuration: where its results are, and what differs from the base."""
 
     name: str
+    #: Of all programs.
     files: list[str]
-    #: How its launches found the caches.
-    caches: str
+    #: How its launches found the caches; None where it has no results.
+    caches: str | None
     #: None where the results do not print the options of both.
     options_changed: list[OptionChange] | None
 
@@ -57,8 +60,9 @@ class ProgramSpeedups(Record, frozen=True):
     """A program, a cell for each comparison."""
 
     name: str
-    launches: Count
-    drawn: Count
+    #: None where it has no plan yet.
+    launches: Count | None
+    drawn: Count | None
     cells: list[SpeedupCell]
 
 
@@ -78,15 +82,16 @@ class KernelSpeedup(Record, frozen=True):
 
 
 class MeanSpeedup(Record, frozen=True):
-    """A mean over programs."""
+    """A mean over programs, without an interval where one of these has none."""
 
     ratio: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    verdict: str | None
 
 
 class MeanSpeedups(Record, frozen=True):
-    """The means of each configuration, by its name."""
+    """The means of each configuration whose speedups are known on all programs, by its name."""
 
     geometric: dict[str, MeanSpeedup]
     harmonic: dict[str, MeanSpeedup]
@@ -117,7 +122,8 @@ class SpeedupSummary(Record, frozen=True):
     means: MeanSpeedups | None
     #: None of them unless they are asked for.
     groups: list[KernelSpeedup]
-    confidence: Fraction
+    #: None where nothing is compared yet.
+    confidence: Fraction | None
     #: Whether the intervals hold all at once.
     simultaneous: bool
     same_within: Amount
@@ -126,43 +132,96 @@ class SpeedupSummary(Record, frozen=True):
     next: list[NextLaunch]
 
 
-def summarise_speedups(
-    speedups: PlanSpeedups,
-    program: str,
+def summarise_study(
+    study: StudySpeedups,
     *,
-    groups: Sequence[GroupSpeedup] = (),
+    groups: Sequence[tuple[str, GroupSpeedup]] = (),
     target: float | None = None,
     accept_cold: bool = False,
-    next_launches: Sequence[PlannedLaunch] = (),
+    next_launches: Sequence[tuple[str, PlannedLaunch]] = (),
 ) -> SpeedupSummary:
-    """Return every figure of the speedups of one program; ``groups``: those of its kernels that are told."""
-    base = speedups.base
+    """Return every figure of a study; ``groups`` and ``next_launches`` are told with their programs."""
+    is_known = not math.isnan(study.confidence)
     return SpeedupSummary(
-        base=base.name,
-        configurations=[
-            ConfigurationSummary(
-                name=configuration.name,
-                files=list(configuration.files),
-                caches=configuration.estimate.caches.state,
-                options_changed=find_changes(base, configuration),
-            )
-            for configuration in speedups.configurations
-        ],
+        base=study.base,
+        configurations=[_configuration(study, name) for name in study.configurations],
         programs=[
             ProgramSpeedups(
-                name=program,
-                launches=speedups.plan.launches,
-                drawn=len(speedups.plan.drawn),
-                cells=[_base_cell(speedups), *(_cell(speedups, speedup) for speedup in speedups.speedups)],
+                name=program.name,
+                launches=None if program.plan is None else program.plan.launches,
+                drawn=None if program.plan is None else len(program.plan.drawn),
+                cells=_cells(study, program),
             )
+            for program in study.programs
         ],
-        means=None,
-        groups=[_kernel(speedups, program, group) for group in groups],
-        confidence=speedups.confidence,
-        simultaneous=speedups.simultaneous,
-        same_within=speedups.same_within,
-        target_met=None if target is None else speedups.is_within(target, accept_cold=accept_cold),
-        next=[NextLaunch.from_attributes(launch, program=program) for launch in next_launches],
+        means=_means(study) if len(study.programs) > 1 else None,
+        groups=[_kernel(dict(study.compared)[program], program, group) for program, group in groups],
+        confidence=study.confidence if is_known else None,
+        simultaneous=study.simultaneous,
+        same_within=study.same_within,
+        target_met=None if target is None else study.is_within(target, accept_cold=accept_cold),
+        next=[NextLaunch.from_attributes(launch, program=program) for program, launch in next_launches],
+    )
+
+
+def _configuration(study: StudySpeedups, name: str) -> ConfigurationSummary:
+    """Return a configuration by its results on all programs."""
+    pairs = [
+        (speedups.base, speedups.by_name[name]) for _, speedups in study.compared if name in speedups.by_name
+    ]
+    changes = [changes for pair in pairs if (changes := find_changes(*pair)) is not None]
+    return ConfigurationSummary(
+        name=name,
+        files=[file for _, configuration in pairs for file in configuration.files],
+        caches=pairs[0][1].estimate.caches.state if pairs else None,
+        options_changed=changes[0] if changes else None,
+    )
+
+
+def _means(study: StudySpeedups) -> MeanSpeedups:
+    def of(kind: str) -> dict[str, MeanSpeedup]:
+        means = {name: getattr(means, kind) for name, means in study.means.items()}
+        return {name: _mean(study, mean) for name, mean in means.items()}
+
+    return MeanSpeedups(geometric=of("geometric"), harmonic=of("harmonic"), total=of("total"))
+
+
+def _mean(study: StudySpeedups, mean: Mean) -> MeanSpeedup:
+    verdict = study.verdict(mean)
+    return MeanSpeedup(
+        mean.ratio, _finite(mean.low), _finite(mean.high), None if verdict is None else str(verdict)
+    )
+
+
+def _cells(study: StudySpeedups, program: ProgramComparison) -> list[SpeedupCell]:
+    """Return the cells of a program, those without results at the end."""
+    speedups = program.speedups
+    cells = []
+    if speedups is not None:
+        cells = [_base_cell(speedups), *(_cell(speedups, speedup) for speedup in speedups.speedups)]
+    without = set(study.configurations) - {cell.configuration for cell in cells}
+    names = [name for name in study.configurations if name in without]
+    return cells + [_missing_cell(study.base, name, program) for name in names]
+
+
+def _missing_cell(base: str, name: str, program: ProgramComparison) -> SpeedupCell:
+    place = program.missing.get(name)
+    remark = f"no results of {base} to compare it with"
+    if place is not None:
+        remark = place if program.plan is None else f"no results yet: {place}"
+    return SpeedupCell(
+        configuration=name,
+        base=base,
+        cycles=None,
+        speedup=None,
+        low=None,
+        high=None,
+        verdict=None,
+        launches=0,
+        differing=0,
+        missing=0 if program.plan is None else len(program.plan.drawn),
+        launches_to_tell=None,
+        remark=remark,
     )
 
 

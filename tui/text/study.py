@@ -1,0 +1,267 @@
+"""Programs on configurations, in words: what the means tell, every cell, what is missing, what comes next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups
+from sampling.estimation.speedup import Speedup, Verdict
+from sampling.estimation.suite import Mean
+from sampling.study.comparison import StudySpeedups
+from sampling.text import counted, joined, listed
+from tui.charts.quantities import UNKNOWN
+from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
+from tui.options.simulate import SpeedupOptions
+from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing, Pairs
+from tui.output.writer import Canvas
+from tui.terminal.printable import Column, is_ascii, names, table
+from tui.text.labels import group_places, key_parts, place_lines
+from tui.text.speedup import (
+    change_lines,
+    change_text,
+    ends_text,
+    interval_text,
+    kernel_listing,
+    pair_name,
+    per_cent,
+    ratio_text,
+    speedup_notes,
+    verdict_text,
+    verdict_word,
+)
+
+_PAGE_BAR = 40
+_MOST_MISSING = 3
+#: What a verdict is in a cell.
+_MARKS = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼", Verdict.SAME: "=", Verdict.OPEN: "?"}
+_ASCII_MARKS = {Verdict.FASTER: ">", Verdict.SLOWER: "<", Verdict.SAME: "=", Verdict.OPEN: "?"}
+_MEANS = {"geometric": "geometric mean", "harmonic": "harmonic mean", "total": "total work"}
+
+
+def study_blocks(
+    study: StudySpeedups,
+    kernels: Sequence[tuple[str, GroupSpeedup]],
+    options: SpeedupOptions,
+    following: str,
+    canvas: Canvas,
+) -> Iterator[Block]:
+    """Yield who is faster in the mean, every cell, what differs between configurations, what is missing."""
+    for program, speedups in study.compared:
+        caches = speedups.base.estimate.caches
+        if not speedups.is_of_whole_run and caches.said:
+            yield f"{caches.kind.upper()}: {program}: {caches.said}"
+    yield answer_text(study)
+    if study.missing:
+        yield missing_text(study)
+    yield from study_notes(study)
+    if options.target is not None:
+        is_met = study.is_within(options.target, accept_cold=options.accept_cold)
+        yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
+    if any(True for _ in study.compared):
+        yield ""
+        yield from _cell_tables(study, canvas)
+    first = next(iter(study.compared), None)
+    if first is not None and (changes := list(change_lines(first[1]))):
+        yield ""
+        yield f"Options other than {study.base}'s:"
+        yield Pairs(changes)
+    for program in dict.fromkeys(program for program, _ in kernels):
+        groups = [group for name, group in kernels if name == program][:MOST_ROWS]
+        yield ""
+        yield f"Kernels of {program} that gain and lose most:"
+        yield kernel_listing(dict(study.compared)[program], groups)
+        yield from place_lines(group_places([key_parts(group.key) for group in groups]))
+    yield from [CommandLine(following)] if following else []
+
+
+# Sentences.
+
+
+def answer_text(study: StudySpeedups) -> str:
+    """Return what the means tell of each configuration, of how many launches, and how surely."""
+    compared = list(study.compared)
+    if not compared:
+        return "Nothing is compared yet: less than the base and another configuration have results."
+    if len(study.programs) == 1:
+        return verdict_text(compared[0][1])
+    clauses, alike = [], []
+    for name, means in study.means.items():
+        verdict = study.verdict(means.geometric)
+        if verdict is Verdict.SAME:
+            alike.append(name)
+        else:
+            clauses.append(_mean_clause(study, name, means.geometric))
+    if alike:
+        clauses.append(f"{joined([*alike, study.base])} are the same within {per_cent(study.same_within)}")
+    if not clauses:
+        clauses = ["no mean yet, which waits for every program"]
+    drawn = sum(len(speedups.plan.drawn) for _, speedups in compared)
+    launches = sum(speedups.plan.launches for _, speedups in compared)
+    sure = f"{100 * study.confidence:.4g} %" + (" for all together" if study.simultaneous else " sure")
+    programs = counted(len(study.programs), "program")
+    share = f"{drawn:,} of {counted(launches, 'launch', 'launches')}"
+    return f"{'; '.join(clauses)}, in the geometric mean. {share}, {programs}, {sure}."
+
+
+def _mean_clause(study: StudySpeedups, name: str, mean: Mean) -> str:
+    verdict = study.verdict(mean)
+    if verdict is None:
+        word = Verdict.FASTER if mean.ratio >= 1 else Verdict.SLOWER
+        return f"{name} is {change_text(mean.ratio, word)} than {study.base}, without an interval"
+    ends = ends_text(mean.low, mean.high, verdict)
+    if verdict is Verdict.OPEN:
+        return f"{name} is not told apart from {study.base} ({ends})"
+    return f"{name} is {change_text(mean.ratio, verdict)} than {study.base} ({ends})"
+
+
+def missing_text(study: StudySpeedups) -> str:
+    """Return which cells have no results, which the means wait for, and where these are looked for."""
+    cells = [f"{configuration} on {program} ({place})" for program, configuration, place in study.missing]
+    total = len(study.programs) * len(study.configurations)
+    waiting = ", which the means wait for" if len(study.programs) > 1 else ""
+    return f"No results yet of {len(cells)} of {total} cells{waiting}: {listed(cells, _MOST_MISSING)}"
+
+
+def study_notes(study: StudySpeedups) -> Iterator[str]:
+    """Yield what is to be known beside the verdicts, program by program."""
+    for program, speedups in study.compared:
+        yield from (f"{program}: {note}" for note in speedup_notes(speedups))
+
+
+def unmet_text(study: StudySpeedups, options: SpeedupOptions) -> str:
+    """Return why the speedups are not as narrow as asked for."""
+    assert options.target is not None
+    unmet = f"not within {per_cent(options.target)}"
+    widest = study.widest()
+    if study.missing or widest is None:
+        return f"{unmet}: cells have no results yet"
+    program, speedup = widest
+    pair = f"{pair_name(speedup)} on {program}"
+    if math.isnan(speedup.half_width):
+        return f"{unmet}: {pair} has no interval"
+    if speedup.half_width <= options.target:
+        return f"{unmet} of the whole run: launches started cold (`--accept-cold` takes their speedups)"
+    return f"{unmet}: {pair} is known within {per_cent(math.expm1(speedup.half_width))}"
+
+
+def slower_text(study: StudySpeedups, allowed: float) -> str:
+    """Return on which programs, or in which mean, a configuration is surely slower; "" for none."""
+    clauses = []
+    for program, speedups in study.compared:
+        for speedup in speedups.speedups:
+            if speedup.base == study.base and speedup.high < 1 - allowed:
+                slower = f"{speedup.name} {per_cent(1 - speedup.ratio)} on {program}"
+                clauses.append(f"{slower} ({ends_text(speedup.low, speedup.high, Verdict.SLOWER)})")
+    for name, means in study.means.items():
+        if means.geometric.high < 1 - allowed:
+            clauses.append(f"{name} {per_cent(1 - means.geometric.ratio)} in the geometric mean")
+    return f"slower than {study.base} by more than {per_cent(allowed)}: {listed(clauses)}" if clauses else ""
+
+
+# Tables.
+
+
+class _Cell(NamedTuple):
+    """A speedup or a mean, as a table has it."""
+
+    ratio: float
+    low: float
+    high: float
+    verdict: Verdict | None
+    word: str
+
+    @property
+    def text(self) -> str:
+        """The ratio, its interval to either side, and the verdict's mark."""
+        if math.isnan(self.ratio):
+            return UNKNOWN
+        if self.verdict is None:
+            return ratio_text(self.ratio)
+        sign, marks = ("+-", _ASCII_MARKS) if is_ascii() else ("±", _MARKS)
+        half_width = per_cent(math.sqrt(self.high / self.low) - 1)
+        return f"{ratio_text(self.ratio)} {sign}{half_width} {marks[self.verdict]}"
+
+
+_NOTHING = _Cell(math.nan, math.nan, math.nan, None, "no results")
+
+
+def _of_speedup(speedups: PlanSpeedups, speedup: Speedup) -> _Cell:
+    ends = speedup.ratio, speedup.low, speedup.high
+    return _Cell(*ends, speedups.verdict(speedup), verdict_word(speedups, speedup))
+
+
+def _of_mean(study: StudySpeedups, mean: Mean) -> _Cell:
+    verdict = study.verdict(mean)
+    return _Cell(mean.ratio, mean.low, mean.high, verdict, "no interval" if verdict is None else verdict)
+
+
+def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[_Cell]]]]:
+    """Return the comparisons by their names, and each program and mean with a cell for each of these."""
+    contrasts = list(
+        dict.fromkeys((one.base, one.name) for _, speedups in study.compared for one in speedups.speedups)
+    )
+    of_base = [name for base, name in contrasts if base == study.base]
+    of_base += [name for name in study.configurations[1:] if name not in of_base]
+    pairs = [(study.base, name) for name in study.configurations[1:] if name in of_base]
+    pairs += [pair for pair in contrasts if pair not in pairs]
+    rows = []
+    for program in study.programs:
+        speedups = program.speedups
+        cells = {}
+        if speedups is not None:
+            cells = {(one.base, one.name): _of_speedup(speedups, one) for one in speedups.speedups}
+        rows.append((program.name, [cells.get(pair, _NOTHING) for pair in pairs]))
+    if len(study.programs) > 1:
+        for kind, words in _MEANS.items():
+            means = {
+                (study.base, name): _of_mean(study, getattr(means, kind))
+                for name, means in study.means.items()
+            }
+            rows.append((words, [means.get(pair, _NOTHING) for pair in pairs]))
+    return [name if base == study.base else f"{name} over {base}" for base, name in pairs], rows
+
+
+def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
+    """Yield the table of programs and configurations where it fits; and every cell with its bar."""
+    labels, rows = table_rows(study)
+    matrix = [
+        names("program", [name for name, _ in rows]),
+        *(Column(label, [cells[place].text for _, cells in rows]) for place, label in enumerate(labels)),
+    ]
+    fits = max(map(len, table(matrix).split("\n"))) <= canvas.width
+    if fits and len(rows) > 1:
+        yield matrix
+        yield ""
+        if not canvas.is_page:
+            marks = _ASCII_MARKS if is_ascii() else _MARKS
+            yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+            yield ""
+        # The other means differ little from it, and stand above.
+        rows = [row for row in rows if row[0] not in (_MEANS["harmonic"], _MEANS["total"])]
+    yield bar_listing(labels, rows)
+
+
+def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[_Cell]]]) -> Listing:
+    """Return a row a cell, with a bar of its speedup and the whiskers of its interval."""
+    flat = [(name, label, cell) for name, cells in rows for label, cell in zip(labels, cells, strict=True)]
+    cells = [cell for _, _, cell in flat]
+    axis = ratio_axis([value for cell in cells for value in (cell.ratio, cell.low, cell.high)])
+
+    def bar(row: int, room: int) -> str:
+        return whisker_row(*cells[row][:3], axis, room)
+
+    shown, last = [], ""
+    for name, _, _ in flat:
+        shown.append("" if name == last else name)
+        last = name
+    figures = [
+        names("program", shown),
+        names("configuration", [label for _, label, _ in flat]),
+        Column("speedup", [ratio_text(cell.ratio) for cell in cells]),
+        Column("interval", [interval_text(cell.low, cell.high) for cell in cells]),
+        Column("verdict", [cell.word for cell in cells], to_right=False),
+    ]
+    pages = [bar(row, _PAGE_BAR) for row in range(len(cells))]
+    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages)
