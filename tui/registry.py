@@ -66,6 +66,7 @@ _COMMANDS = (
     Command("align", _SIMULATE, "simulate", "simulate", "Whether a trace has a plan's launches."),
     Command("estimate", _SIMULATE, "simulate", "simulate", "The whole run's cycles, from results."),
     Command("speedup", _SIMULATE, "simulate", "speedup", "Which configuration is faster, and how surely."),
+    Command("study new", _SIMULATE, "simulate", "study", "Write a study: programs on configurations."),
     Command("project", _SIMULATE, "simulate", "simulate", "Where a kernel's simulation can stop."),
     Command("difference", _COMPARE, "look", "look", "Two profiles, or parts, by kernel (also: diff)."),
     Command("demo", _OTHER, "look", "opening", "The same on bundled sample data."),
@@ -80,7 +81,10 @@ _COMMANDS = (
 COMMANDS: dict[str, Command] = {command.name: command for command in _COMMANDS}
 
 #: The families of commands, with their one-line help.
-FAMILIES: dict[str, str] = {"scale": "From two small simulated GPUs to a big one."}
+FAMILIES: dict[str, str] = {
+    "scale": "From two small simulated GPUs to a big one.",
+    "study": "Programs on configurations of a simulator.",
+}
 
 #: Other first words for commands.
 ALIASES: dict[str, str] = {"diff": "difference"}

@@ -43,6 +43,7 @@ from sampling.simulators.results import (
     read_result_files,
 )
 from sampling.strata.satterthwaite import student_t
+from sampling.strata.strata import SIMILAR_SPREAD, half_width_as_declared
 from sampling.text import counted
 
 #: Two configurations are the same where their speedup is surely within this of 1.
@@ -162,6 +163,24 @@ class PlanSpeedups:
         goal = self.goal(speedup, target)
         sizes = None if goal is None else self.sizes(speedup, goal, math.inf)
         return None if sizes is None else int(sizes.sum()) - speedup.launches
+
+
+def expected_half_width(plan: PlanFile) -> float | None:
+    """Return the half-width, of its logarithm, expected of a speedup between much the same configurations.
+
+    None where the plan's launches were picked.
+    """
+    if not plan.is_random:
+        return None
+    keys = compared_keys(plan)
+    return half_width_as_declared(
+        np.array([stratum.size for stratum in plan.strata]),
+        np.array([stratum.samples for stratum in plan.strata]),
+        np.array([stratum.mean_ns for stratum in plan.strata]),
+        np.unique(keys, return_inverse=True)[1],
+        np.full(len(keys), SIMILAR_SPREAD**2),
+        plan.options.confidence,
+    )
 
 
 def read_configurations(

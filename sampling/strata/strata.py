@@ -208,9 +208,6 @@ def expected_half_width(
     """Return the half-width, over the total, of the interval from simulated values that vary as declared.
 
     ``paired_spread``: that of log R of two totals instead, where the launches' own ratios vary by so much.
-
-    It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1; 0
-    where nothing takes any time. (docs/methods.md, 11 Back from the simulator)
     """
     # All pools tell one spread together, as they do when results come.
     is_pool = cycles.spans_kernels[strata.group]
@@ -218,11 +215,28 @@ def expected_half_width(
     declared = cycles.within_squared(strata.start, strata.stop) + np.where(is_pool, cycles.between**2, 0.0)
     if paired_spread is not None:
         declared = np.full(len(declared), paired_spread**2)
-    var = (strata.launches * strata.mean_ns) ** 2 * declared
-    var *= finite_population_factor(strata.samples, strata.launches)
-    is_single, df = replicate_df(var, strata.launches, strata.samples, strata.mean_ns > 0, group)
+    return half_width_as_declared(
+        strata.launches, strata.samples, strata.mean_ns, group, declared, confidence
+    )
+
+
+def half_width_as_declared(
+    launches: IntArray,
+    samples: IntArray,
+    mean_ns: FloatArray,
+    group: IntArray,
+    declared: FloatArray,
+    confidence: float,
+) -> float:
+    """Return the half-width, over the total, from strata (s,) whose values vary by ``declared`` kappa^2.
+
+    It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1; 0
+    where nothing takes any time. (docs/methods.md, 11 Back from the simulator)
+    """
+    var = (launches * mean_ns) ** 2 * declared * finite_population_factor(samples, launches)
+    is_single, df = replicate_df(var, launches, samples, mean_ns > 0, group)
     observed = satterthwaite(var, df, is_single, group)
-    total_ns = float(np.dot(strata.launches, strata.mean_ns))
+    total_ns = float(np.dot(launches, mean_ns))
     t = float(student_t(confidence, (PRIOR_DF + observed.effective_df) / 2))
     return t * float(np.sqrt(observed.declared_var)) / total_ns if total_ns else 0.0
 

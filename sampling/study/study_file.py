@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +37,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from sampling.errors import ProfileError
+from sampling.estimation.configurations import expected_half_width
+from sampling.plan.plan_file import read_plan
 from sampling.readers.small_file import parsed_toml, read_text
+from sampling.record import Amount, Count, Record
 from sampling.text import listed
 
 _MEANT = "a TOML with tables [study], [configurations.NAME] and [programs.NAME]"
@@ -179,6 +183,49 @@ def read_study(path: str) -> Study:
     return Study(path, settings, ordered, document.programs)
 
 
+class ProgramPrecision(Record, frozen=True):
+    """How well speedups on a program are to be known."""
+
+    name: str
+    plan: str
+    launches: Count
+    drawn: Count
+    #: The half-width of log R to expect between configurations that are much alike; None where launches were
+    #: picked.
+    expected_interval: Amount | None
+
+
+class NewStudy(Record, frozen=True):
+    """A study that was written."""
+
+    #: None for standard output.
+    path: str | None
+    configurations: list[str]
+    programs: list[ProgramPrecision]
+    #: Of the geometric mean over the programs; None of a single one, or where one has none.
+    expected_geometric_interval: Amount | None
+
+
+def summarise_new_study(
+    path: str | None, plans: Mapping[str, str], configurations: Iterable[str]
+) -> NewStudy:
+    """Return what a study is made of, and how well its speedups are to be known.
+
+    Raises PlanFileError: a plan cannot be read.
+    """
+    programs = []
+    for name, place in plans.items():
+        plan = read_plan(place)
+        expected = expected_half_width(plan)
+        programs.append(ProgramPrecision(name, place, plan.launches, len(plan.drawn), expected))
+    half_widths = [program.expected_interval for program in programs]
+    of_mean = None
+    if len(programs) > 1 and None not in half_widths:
+        # As of `suite.means`.
+        of_mean = math.hypot(*(half_width or 0.0 for half_width in half_widths)) / len(programs)
+    return NewStudy(path, list(configurations), programs, of_mean)
+
+
 def study_text(plans: Mapping[str, str], configurations: Mapping[str, str], simulator: str) -> str:
     """Return a commented file of a study of plans and configuration files, by their names.
 
@@ -195,14 +242,14 @@ def study_text(plans: Mapping[str, str], configurations: Mapping[str, str], simu
         "same_within = 0.005  # two are the same where their speedup is surely within this of 1",
     ]
     for name, config in configurations.items():
-        lines += ["", f"[configurations.{_quoted(name)}]"]
+        lines += ["", f"[configurations.{_key(name)}]"]
         # A line of its own for each, to be changed by hand.
         lines.append(f"simulator = {_quoted(simulator.replace('{config}', config))}")
         lines.append(f"config = {_quoted(config)}  # for the size of its L2")
     for name, plan in plans.items():
         lines += [
             "",
-            f"[programs.{_quoted(name)}]",
+            f"[programs.{_key(name)}]",
             f"plan = {_quoted(plan)}",
             f"traces = {_quoted(f'traces/{name}')}  # what a tracer recorded of it",
             '# results = "out/{configuration}/{program}.log"  # where they are, if not simulated by `run`',
@@ -211,8 +258,13 @@ def study_text(plans: Mapping[str, str], configurations: Mapping[str, str], simu
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a TOML string, which JSON's is too; a plain name as a key needs no quotes."""
+    """Return a text as a TOML string, which JSON's is too."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    """Return a name as a part of a TOML key."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
 
 
 def plan_names(plans: Sequence[str]) -> dict[str, str]:

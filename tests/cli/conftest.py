@@ -235,6 +235,8 @@ def command_lines(
     target.write_text("[gpu]\nsms = 64\nllc_mib = 16\nllc_slices = 16\nmemory_controllers = 8\n")
     trace.write_text("".join(f"{128 * (access % 3000):#x}\n" for access in range(9000)))
     interval_log.write_text(f"cycle,instructions,ctas,ctas_per_sm,sms\n{rows}")
+    for name in ("base", "other"):
+        (folder / f"{name}.config").touch()
     names = folder / "kernel_names.txt"
     names.write_text(tracer_names(resnet_csv))
     return {
@@ -257,6 +259,10 @@ def command_lines(
         "speedup": (
             *("speedup", plan_file, f"base={cycles_of(plan_file, folder / 'base.csv')}"),
             f"other={cycles_of(plan_file, folder / 'other.csv', spread=2)}",
+        ),
+        "study new": (
+            *("study", "new", plan_file, f"base={folder / 'base.config'}"),
+            *(f"other={folder / 'other.config'}", "-o", folder / "study.toml", "--force"),
         ),
         # By the method that is quickest at one epsilon after another.
         "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),

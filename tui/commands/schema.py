@@ -26,6 +26,7 @@ from sampling.running.summary import RunState, RunSummary
 from sampling.simulators.alignment import AlignmentSummary
 from sampling.simulators.export import ExportSummary
 from sampling.splitting.tree import SplitDecision
+from sampling.study.study_file import NewStudy
 from sampling.study.summary import SpeedupSummary
 from sampling.text import nearest
 from scalemodel.derive import DerivedModel
@@ -61,6 +62,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "align": (AlignmentSummary,),
     "estimate": (EstimateSummary,),
     "speedup": (SpeedupSummary,),
+    "study new": (NewStudy,),
     "project": (list[ProjectedKernel],),
     "difference": (DifferenceSummary,),
     "convert": (ConvertedProfile,),

@@ -42,10 +42,8 @@ def run_speedup(options: SpeedupOptions) -> None:
         raise OptionError("--target is a fraction between 0 and 1, not 0", remedy="give --target 0.005")
     if is_study(options.plan):
         _compare_study(options)
-    elif options.results:
-        _compare_plan(options)
     else:
-        raise OptionError("no results are named", remedy="give BASE=RESULTS NAME=RESULTS, or a study.toml")
+        _compare_plan(options)
 
 
 def _compare_study(options: SpeedupOptions) -> None:
@@ -133,6 +131,8 @@ def _result(
 def _compare_plan(options: SpeedupOptions) -> None:
     """Compare configurations on the launches of one plan."""
     plan = plan_before("speedup", options, "results")
+    if not options.results:
+        raise OptionError("no results are named", remedy="give BASE=RESULTS NAME=RESULTS, or a study.toml")
     files = parse_configurations(options.results)
     with ProgressMeter(quiet=options.quiet) as progress:
         results = read_configurations(

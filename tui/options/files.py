@@ -125,6 +125,7 @@ class Product(Enum):
     PROFILE = "Parquet profile of `convert`"
     REPORT = "report of kernelpoint's"
     FOLDER = "folder"
+    STUDY = "study"
 
 
 # What a suffix says of a file's content, other than text for people.
@@ -261,6 +262,8 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
             if read_json_object(str(path)).get("topped_up") is not None:
                 return "is a plan that was topped up after a simulation"
             return None if product is Product.PLAN else "is a plan"
+    if product is Product.STUDY:
+        return "exists"
     is_own = {
         Product.RESULTS: lambda: b"\0" not in read_head(path),
         Product.PROFILE: lambda: _is_converted(path),

@@ -196,3 +196,18 @@ class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
         "Exit 4 where a configuration is surely slower than the base by more than this fraction.",
         fraction=True,
     )
+
+
+class StudyNewOptions(OutputOptions):
+    output: str | None = output_option(
+        "Where the study goes; study.toml if not given, `-` is stdout.", "FILE", Product.STUDY
+    )
+    parts: tuple[FeatureFile, ...] = argument(
+        "The plans, and the configurations by NAME=CONFIG, a gpgpusim.config; the first is the base.",
+        "PLAN|NAME=CONFIG",
+    )
+    simulator: str = option(
+        "The command line that runs a configuration, {config} in place of its file, {list} of its launches.",
+        default="accel-sim.out -config {config} -config trace.config -trace {list}",
+        metavar="COMMAND",
+    )

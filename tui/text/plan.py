@@ -130,13 +130,15 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
 
 def speedup_sentence(promise: Promise) -> str:
     """Return how well speedups are known of configurations that are much alike."""
-    expected = share(math.expm1(promise.expected_speedup_half_width))
+    half_width = promise.expected_speedup_half_width
+    expected, of_mean = (share(math.expm1(half_width / math.sqrt(programs))) for programs in (1, 4))
     configurations = (
         f"configurations that are much alike (ratios of launches vary by {100 * SIMILAR_SPREAD:g} %)"
     )
     launches = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
     return (
-        f"With {launches}, a speedup between {configurations} is expected within {expected}; `speedup` tells."
+        f"With {launches}, a speedup between {configurations} is expected within {expected}, the geometric "
+        f"mean over four such programs within {of_mean}; `speedup` tells."
     )
 
 

@@ -56,7 +56,7 @@ def study_blocks(
     if study.missing:
         yield missing_text(study)
     yield from study_notes(study)
-    if options.target is not None:
+    if options.target is not None and not study.missing:
         is_met = study.is_within(options.target, accept_cold=options.accept_cold)
         yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
     if any(True for _ in study.compared):
@@ -121,7 +121,7 @@ def missing_text(study: StudySpeedups) -> str:
     cells = [f"{configuration} on {program} ({place})" for program, configuration, place in study.missing]
     total = len(study.programs) * len(study.configurations)
     waiting = ", which the means wait for" if len(study.programs) > 1 else ""
-    return f"No results yet of {len(cells)} of {total} cells{waiting}: {listed(cells, _MOST_MISSING)}"
+    return f"no results yet of {len(cells)} of {total} cells{waiting}: {listed(cells, _MOST_MISSING)}"
 
 
 def study_notes(study: StudySpeedups) -> Iterator[str]:
@@ -135,8 +135,7 @@ def unmet_text(study: StudySpeedups, options: SpeedupOptions) -> str:
     assert options.target is not None
     unmet = f"not within {per_cent(options.target)}"
     widest = study.widest()
-    if study.missing or widest is None:
-        return f"{unmet}: cells have no results yet"
+    assert widest is not None
     program, speedup = widest
     pair = f"{pair_name(speedup)} on {program}"
     if math.isnan(speedup.half_width):
