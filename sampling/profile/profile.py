@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
+from sampling.profile.activity import Activity
 from sampling.profile.named_ranges import NamedRange, RangeSource
 from sampling.profile.names import NameTable, is_rocm_name
 from sampling.profile.times import NO_START
@@ -399,6 +401,8 @@ class Profile:
     #: The ranges the program named; None where the format has none, as that of one of several files may.
     ranges: RangeSource | None = None
     lacks_ranges: bool = False
+    #: Reads what the recording has besides launches; None where the format has no such thing.
+    activity_reader: Callable[[], Activity] | None = field(default=None, repr=False)
     #: For each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     clocks: tuple[int, ...] = ()
     #: Which columns of its tables hold what, as the user said it; None where nobody did.
@@ -417,6 +421,11 @@ class Profile:
 
     def __post_init__(self) -> None:
         self.clocks = self.clocks or (0,) * len(self.sequences)
+
+    @cached_property
+    def activity(self) -> Activity | None:
+        """What it has besides launches, read once, and late: few questions need it."""
+        return None if self.activity_reader is None else self.activity_reader()
 
     @property
     def launches(self) -> int:

@@ -7,11 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
+MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
+MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 STRINGS = "StringIds"
 NVTX = "NVTX_EVENTS"
@@ -35,6 +40,9 @@ BLOCK = ("blockX", "blockY", "blockZ")
 CALL = ("start", "globalTid", "correlationId")
 #: What is called, and whether that failed
 CALLED = ("nameId", "returnValue")
+#: A copy or set, the direction of the one and the value of the other
+COPY = (*TIMES, "globalPid", "deviceId", "bytes")
+COPY_KIND, SET_VALUE = "copyKind", "value"
 RANGE = ("eventType", "text", "textId", "globalTid", "start", "end")
 NODE = ("globalTid", "graphNodeId", "start", "originalGraphNodeId")
 NODE_OF_LAUNCH = ("globalPid", "graphNodeId")
@@ -45,10 +53,29 @@ OLD_GPU = ("deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize")
 GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
 GPU_NUMBER = ("pid", "cudaId", "gpuId")
 
+#: What is of the thread in its number, the rest is its process; and of correlation ids
+THREAD_BITS = 0xFFFFFF
+_CORRELATION_BITS = 32
+
 _SPELLING = {
     name.casefold(): name
     for name in (
-        *(KERNEL, RUNTIME, GRAPH_TRACE, STRINGS, NVTX, *NODES, CAPTURE, DIAGNOSTICS, SYSTEM, *EXPORTERS),
+        *(
+            KERNEL,
+            RUNTIME,
+            MEMCPY,
+            MEMSET,
+            COPY_KIND,
+            *COPY,
+            GRAPH_TRACE,
+            STRINGS,
+            NVTX,
+            *NODES,
+            CAPTURE,
+            DIAGNOSTICS,
+            SYSTEM,
+            *EXPORTERS,
+        ),
         *(OLD_GPUS, GPUS, GPU_NUMBERS, *TIMES, *NAMES, *PLACE, *GRID, *BLOCK, *CALL, *CALLED, *RANGE, *NODE),
         *(PARENT, *NODE_OF_LAUNCH, *SETTING, *TEXT, *DIAGNOSTIC, *OLD_GPU, *GPU, *GPU_NUMBER),
     )
@@ -58,6 +85,24 @@ _SPELLING = {
 def spelled(name: str) -> str:
     """Return the name of a table or column as nsys spells it: SQL does not tell capitals apart."""
     return _SPELLING.get(name.casefold(), name)
+
+
+def number_codes(values: IntArray, table: dict[int, int]) -> NDArray[np.int32]:
+    """Return (n,) the code of each value, of which there are few; new ones are added to the known."""
+    if values.min() == values.max():
+        return np.full(len(values), table.setdefault(int(values[0]), len(table)), dtype=np.int32)
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([table.setdefault(value, len(table)) for value in distinct.tolist()], dtype=np.int32)[
+        place
+    ]
+
+
+def call_keys(process: NDArray[np.int32], correlation: IntArray) -> IntArray:
+    """Return (n,) process and correlation id as one number, -1 for an id that is none."""
+    keys = process.astype(np.int64) << _CORRELATION_BITS
+    keys |= correlation
+    keys[correlation >> _CORRELATION_BITS != 0] = -1
+    return keys
 
 
 class NsysTables(ABC):
