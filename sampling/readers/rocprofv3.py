@@ -248,8 +248,12 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
         calls, texts = _integers(path, executed(_CALLS), 6), dict(executed(_CALL_NAMES))
 
         def copies(
-            executed: Callable[[str], sqlite3.Cursor] = executed, texts: dict[int, str] = texts
+            executed: Callable[[str], sqlite3.Cursor] = executed,
+            suffix: str = suffix,
+            texts: dict[int, str] = texts,
         ) -> IntArray:
+            if f"rocpd_memory_copy{suffix}" not in (*database.tables, *views):
+                return np.zeros((6, 0), dtype=np.int64)
             texts.update(executed(_COPY_NAMES))
             return _integers(path, executed(_COPIES), 6)
 
