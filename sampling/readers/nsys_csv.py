@@ -8,16 +8,26 @@ API call was not recorded. Two traces of the same kind are refused: they may be 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.activity import Activity, make_activity
 from sampling.profile.launch_table import LaunchColumns
-from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
+from sampling.profile.profile import (
+    Device,
+    KernelTable,
+    LaunchOrder,
+    LaunchSequence,
+    Profile,
+    RecordingFacts,
+)
 from sampling.profile.times import NO_START
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, parse, parse_plain
@@ -38,6 +48,8 @@ _REQUIRED: Mapping[TraceKind, frozenset[str]] = {
 # Read as times, in nanoseconds as integers and in larger units as fractions; as integers; as texts.
 _TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", "Kernel Start", "Kernel Dur")}
 _WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
+# What a copy or set is of, in bytes or, by newer versions, in the unit that the title names.
+_SIZE, _BYTES = "Bytes", {"": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _TEXTS = {"gpu": ("Device", "Name"), "exec": ("GridXYZ", "BlockXYZ", "Kernel Name")}
 _NANOSECONDS = {
     **dict.fromkeys(("", "ns", "nsec"), 1),
@@ -165,6 +177,8 @@ class _Trace:
         self.launches = Launches(file, kernels)
         self._kernels = kernels
         self._names_of: dict[int, str] = {}
+        self._copies = [np.zeros((6, 0), dtype=np.int64)]
+        self._copy_names: dict[str, int] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
         titles = [_split_title(cell) for cell in cells]
         # Of two columns with one name the first counts.
@@ -180,11 +194,15 @@ class _Trace:
                 raise _error(file, offset, f"the unit {printed!r} of {column} is not known", remedy)
             self._units[column] = unit
             kinds[column] = "integer" if unit == 1 else "number"
+        if kind == "gpu" and _SIZE in places:
+            self._units[_SIZE] = _BYTES.get(titles[places[_SIZE]][1].strip(), 0)
+            kinds[_SIZE] = "number"
         columns = {name: (places[name], kind) for name, kind in kinds.items() if name in places}
         self.layout = Layout(cells, columns, remedy="write the report again, or record the profile again")
 
     def finish(self) -> Profile:
         """Return the launches."""
+        names = tuple(self._copy_names)
         named = sorted((number, name) for number, name in self._names_of.items() if name)
         devices = tuple(Device(number, name) for number, name in named)
         return self.launches.finish(
@@ -194,6 +212,9 @@ class _Trace:
                 f"an nsys {_TRACE_NAMES[self.kind]} that lists no kernel launch, only copies or nothing",
                 "record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
             ),
+            activity=partial(_find_copies, self.launches.count, np.concatenate(self._copies, axis=1), names)
+            if self.kind == "gpu"
+            else None,
         )
 
     def add(self, rows: Rows) -> None:
@@ -203,6 +224,7 @@ class _Trace:
             # Launches have a grid and the name of no copy or memset.
             distinct, codes = rows.codes("Name")
             is_copy = np.array([name.startswith(b"[CUDA ") for name in distinct.to_pylist()], dtype=np.bool_)
+            self._add_copies(rows.where(is_copy[codes]))
             rows = rows.where(rows.has_value("GrdX") & ~is_copy[codes])
         if len(rows) == 0:
             return
@@ -232,6 +254,21 @@ class _Trace:
             )
         )
 
+    def _add_copies(self, rows: Rows) -> None:
+        """Add copies and sets, but for those that lack a time."""
+        rows = rows.where(rows.has_value("Start") & rows.has_value("Duration"))
+        if not len(rows):
+            return
+        start_ns, lasts_ns = (rows.times(name, self._units[name]) for name in _TIMES["gpu"])
+        cells, codes = rows.texts("Name")
+        name = np.array([self._copy_names.setdefault(cell, len(self._copy_names)) for cell in cells])[codes]
+        size = rows.numbers(_SIZE, empty=0) * self._units[_SIZE] if _SIZE in rows else np.zeros(len(rows))
+        device = self._devices(rows)
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        place = nothing, nothing if device is None else device
+        columns = start_ns, start_ns + lasts_ns, *place, name, np.rint(size).astype(np.int64)
+        self._copies.append(np.stack(columns))
+
     def _devices(self, rows: Rows) -> NDArray[np.int32] | None:
         """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names are kept."""
         if "Device" not in rows:
@@ -246,6 +283,12 @@ class _Trace:
                 numbers.append(number)
                 self._names_of[number] = (match["name"] or "").strip() or self._names_of.get(number, "")
         return np.array(numbers, dtype=np.int32)[codes]
+
+
+def _find_copies(
+    launches: int, copies: IntArray, names: Sequence[str], sequences: Sequence[LaunchSequence]
+) -> Activity:
+    return make_activity(sequences, np.full(launches, -1), copies, names)
 
 
 def _trace_header(line: bytes) -> tuple[TraceKind, tuple[str, ...]] | None:
@@ -263,3 +306,7 @@ def _split_title(cell: str) -> tuple[str, str]:
     """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
     match = _TITLE.fullmatch(cell)
     return (match[1], match[2] or "") if match else (cell, "")
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (_find_copies,)

@@ -105,7 +105,7 @@ class Gaps(NamedTuple):
         return self.end_ns - self.begin_ns
 
 
-class _Covered:
+class Covered:
     """The time that intervals (k,) cover together."""
 
     def __init__(self, begin_ns: IntArray, end_ns: IntArray) -> None:
@@ -155,7 +155,7 @@ def find_gaps(profile: Profile, parts: Sequence[Part], sequence: int) -> Gaps:
     call, copies = activity.launch_call[after], activity.copies[:2, activity.copies[2] == sequence]
     # The last one stands for those that are not there.
     is_late = (call >= 0) & (np.append(activity.calls[1], 0)[call] > begin_ns)
-    by_copy = 2 * _Covered(*copies).between(begin_ns, until_ns) > until_ns - begin_ns
+    by_copy = 2 * Covered(*copies).between(begin_ns, until_ns) > until_ns - begin_ns
     conditions = [is_late, by_copy, call < 0, until_ns - begin_ns >= _LEAST_DEPENDENCY_NS]
     cause = np.select(conditions, [_HOST, _COPY, _UNKNOWN, _DEPENDENCY], _TURNAROUND)
     return Gaps(begin_ns, until_ns, ids[latest[place]], after, cause)
@@ -219,7 +219,7 @@ def _ended_inside(gaps: Gaps, start_ns: IntArray, end_ns: IntArray) -> int:
     gap = np.searchsorted(gaps.end_ns, end_ns)
     is_inside = np.append(gaps.begin_ns, _FAR_NS)[gap] < end_ns
     begin_ns = np.maximum(start_ns[is_inside], gaps.begin_ns[gap[is_inside]])
-    return _Covered(begin_ns, end_ns[is_inside]).total_ns
+    return Covered(begin_ns, end_ns[is_inside]).total_ns
 
 
 def _told(profile: Profile, calls: IntArray, names: Sequence[str], *gap: int) -> IdleGap:
@@ -256,7 +256,7 @@ def _copy_times(
         first_ns, last_ns = time.first_start_ns, time.last_end_ns
         rows = np.flatnonzero((sequence == place) & (start_ns <= last_ns) & (end_ns >= first_ns))
         begin_ns, stop_ns = np.maximum(start_ns[rows], first_ns), np.minimum(end_ns[rows], last_ns)
-        idle_ns = _Covered(gaps.begin_ns, gaps.end_ns).between(begin_ns, stop_ns)
+        idle_ns = Covered(gaps.begin_ns, gaps.end_ns).between(begin_ns, stop_ns)
         is_counted[rows], overlapped_ns[rows] = True, stop_ns - begin_ns - idle_ns
     directions, copied = [copy_direction(text) for text in activity.names], list[CopyTime]()
     for direction in get_args(Direction):

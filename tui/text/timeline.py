@@ -180,6 +180,7 @@ def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
     return [
         Column("launches", [count(row.launches) for row in rows]),
         Column("time", [duration(row.duration_ns) for row in rows]),
+        Column("elapsed", [duration(row.elapsed_ns) for row in rows]),
         Column("share", [share(row.share) for row in rows]),
     ]
 
@@ -221,7 +222,7 @@ def _selection(listed: RangeList, path: int) -> str:
 
 _LEFTS = ((160, 60), (110, 52), (64, 36), (0, LEFT))
 # Without room for so many cells of a name, there is none for a column.
-_DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
+_DROPPED_FIRST = (("elapsed", 28), ("launches", 20), ("time", 8), ("share", 8))
 _MOST_INDENTS = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
