@@ -6,33 +6,18 @@ There may be more of these than launches, and few questions need them: they are 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray, find_places
-
-if TYPE_CHECKING:
-    from sampling.profile.profile import LaunchSequence
+from sampling.profile.profile import Activity, LaunchSequence
 
 #: The device of what the host did, and the time of what lacks one.
 HOST = NO_TIME = int(np.iinfo(np.int64).min)
 
 
-class Activity(NamedTuple):
-    """What the host and the copy engines did, on the clocks of the launches."""
-
-    #: (n,) the place of the call that issued each launch; -1 where it was not recorded.
-    launch_call: IntArray
-    #: (5, c) start, end, the first sequence of the calling process (-1: none), place of the name and number.
-    calls: IntArray
-    #: (5, m) start, end, the sequence of the device (-1: it ran no kernel), place of the name and bytes.
-    copies: IntArray
-    names: Sequence[str]
-
-
 #: Reads the activity, of launches in the order of the file, for sequences.
-ActivityReader = Callable[[Sequence["LaunchSequence"]], Activity]
+ActivityReader = Callable[[Sequence[LaunchSequence]], Activity]
 
 
 def find_sequences(

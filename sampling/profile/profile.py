@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
-from sampling.profile.activity import Activity
 from sampling.profile.named_ranges import NamedRange, RangeSource
 from sampling.profile.names import NameTable, is_rocm_name
 from sampling.profile.times import NO_START
@@ -324,6 +323,18 @@ class Part:
         begin: int = self.rows.start
         rows = slice(begin + first, begin + stop)
         return Part(self.sequence, self.first_id + first, self.source, rows) if first < stop else None
+
+
+class Activity(NamedTuple):
+    """What the host and the copy engines did, on the clocks of the launches."""
+
+    #: (n,) the place of the call that issued each launch; -1 where it was not recorded.
+    launch_call: IntArray
+    #: (5, c) start, end, the first sequence of the calling process (-1: none), place of the name and number.
+    calls: IntArray
+    #: (5, m) start, end, the sequence of the device (-1: it ran no kernel), place of the name and bytes.
+    copies: IntArray
+    names: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

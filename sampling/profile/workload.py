@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from sampling.profile.activity import Activity, join_activities
+from sampling.profile.activity import join_activities
 from sampling.profile.named_ranges import JoinedRanges, RangeSource
 from sampling.profile.profile import (
+    Activity,
     Device,
     LaunchSequence,
     Part,

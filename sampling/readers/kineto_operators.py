@@ -12,10 +12,10 @@ import numpy as np
 from msgspec import Raw, Struct, field, json
 
 from sampling.arrays import IntArray, find_places
-from sampling.profile.activity import HOST, NO_TIME, Activity, make_activity
+from sampling.profile.activity import HOST, NO_TIME, make_activity
 from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
-from sampling.profile.profile import LaunchSequence
+from sampling.profile.profile import Activity, LaunchSequence
 from sampling.readers.input_file import InputFile
 from sampling.readers.kineto_events import NO_SIZE, codes, is_time, labels, nanoseconds, numbers
 from sampling.readers.kineto_ranks import Ranks

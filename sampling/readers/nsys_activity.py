@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.profile.activity import HOST, Activity, make_activity
-from sampling.profile.profile import LaunchSequence
+from sampling.profile.activity import HOST, make_activity
+from sampling.profile.profile import Activity, LaunchSequence
 from sampling.readers.nsys_tables import (
     COPY,
     COPY_KIND,

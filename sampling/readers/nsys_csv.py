@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.activity import Activity, make_activity
+from sampling.profile.activity import make_activity
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import (
+    Activity,
     Device,
     KernelTable,
     LaunchOrder,

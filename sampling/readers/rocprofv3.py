@@ -23,7 +23,7 @@ from msgspec.json import Decoder
 from sampling.arrays import AnyIntArray, BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.activity import HOST, Activity, join_activities, make_activity
+from sampling.profile.activity import HOST, join_activities, make_activity
 from sampling.profile.launch_table import (
     NO_CALL,
     NO_NAME,
@@ -33,7 +33,15 @@ from sampling.profile.launch_table import (
     find_range_runs,
 )
 from sampling.profile.named_ranges import RangeSource
-from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
+from sampling.profile.profile import (
+    Activity,
+    Device,
+    KernelTable,
+    LaunchSequence,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+)
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import COPY_AGAIN, InputFile, damage_note, decoded
 from sampling.readers.launch_calls import LaunchCalls, classify_call

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.profile.activity import Activity, find_sequences
-from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
+from sampling.profile.activity import find_sequences
+from sampling.profile.profile import Activity, DeviceTime, LaunchSequence, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.record import Count, Fraction, Index, Nanoseconds, Record
 

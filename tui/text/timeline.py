@@ -39,6 +39,7 @@ _LEAST_GAP = 0.01
 _MOST_RANGES = 12
 _MOST_ROWS = 100
 _LEAST_LABEL = 20
+_RANGE_ROOM = 32
 
 
 # A kernel group over the run.
@@ -205,7 +206,8 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
         is_fit = summary.source == "found" and len(text) <= room
         return f"{indent}{text}" if is_fit else indent + shortened(str(summary.name), room)
 
-    yield Listing(figures, "range", label, dropped_first=(), full_labels=[row.path for row in rows])
+    paths_in_full = [row.path for row in rows]
+    yield Listing(figures, "range", label, ("share",), _RANGE_ROOM, full_labels=paths_in_full)
     if rest := int((listed.launches > 0).sum()) - len(paths):
         yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
 
