@@ -76,7 +76,8 @@ def waits(name: str) -> bool:
 def why(events: Events, process: int, device: int) -> Idle:
     """Return why one device is idle."""
     kernels = sorted(
-        (kernel for kernel in events.kernels if kernel[:2] == (process, device)), key=lambda kernel: kernel.start
+        (kernel for kernel in events.kernels if kernel[:2] == (process, device)),
+        key=lambda kernel: kernel.start,
     )
     calls = sorted((call for call in events.calls if call.process == process), key=lambda call: call.start)
     copies = Sorted((copy.start, copy.end) for copy in events.copies if copy[:2] == (process, device))
@@ -135,9 +136,9 @@ def covered(intervals: Iterable[tuple[int, int]], low: int, high: int) -> int:
     """Return how much of a stretch intervals cover."""
     total, reach = 0, low
     for begin, end in sorted(intervals):
-        begin, end = max(begin, reach), min(end, high)
-        if end > begin:
-            total, reach = total + end - begin, end
+        first, until = max(begin, reach), min(end, high)
+        if until > first:
+            total, reach = total + until - first, until
     return total
 
 
@@ -177,7 +178,9 @@ def nsys(path: Path) -> Events:
 
         def rows(table: str, columns: str) -> list[tuple[int, ...]]:
             full = f"CUPTI_ACTIVITY_KIND_{table}"
-            return database.execute(f"SELECT {columns} FROM {full} {times}").fetchall() if full in tables else []
+            return (
+                database.execute(f"SELECT {columns} FROM {full} {times}").fetchall() if full in tables else []
+            )
 
         names = dict(database.execute("SELECT id, value FROM StringIds"))
         return Events(
@@ -214,13 +217,19 @@ def rocpd(path: Path) -> Events:
                 return []
 
         names, stack = dict(rows("string", "id, string")), dict(rows("event", "id, stack_id"))
-        of_marker = {event for event, category in rows("event", "id, category_id") if "MARKER" in names[category]}
+        of_marker = {
+            event for event, category in rows("event", "id, category_id") if "MARKER" in names[category]
+        }
         process = dict(rows("info_process", "id, pid"))
-        gpus = {agent: index for agent, kind, index in rows("info_agent", "id, type, type_index") if kind != "CPU"}
+        gpus = {
+            agent: index for agent, kind, index in rows("info_agent", "id, type, type_index") if kind != "CPU"
+        }
         return Events(
             [
                 Kernel(process[pid], gpus[agent], start, end, stack.get(event))
-                for pid, agent, start, end, event in rows("kernel_dispatch", 'pid, agent_id, start, "end", event_id')
+                for pid, agent, start, end, event in rows(
+                    "kernel_dispatch", 'pid, agent_id, start, "end", event_id'
+                )
             ],
             [
                 Called(process[pid], start, end, names[name], stack.get(event))
