@@ -14,8 +14,8 @@ from sampling.profile.profile import Activity, LaunchSequence
 
 #: The device of what the host did, and the time of what lacks one.
 HOST = NO_TIME = int(np.iinfo(np.int64).min)
-
-
+# Of the rows of events those of an `Activity`, once the sequence stands in place of the device
+_KEPT = np.array([0, 1, 3, 4, 5])
 #: Reads the activity, of launches in the order of the file, for sequences.
 ActivityReader = Callable[[Sequence[LaunchSequence]], Activity]
 
@@ -34,7 +34,7 @@ def find_sequences(
 
 
 def make_activity(
-    sequences: Sequence[LaunchSequence], number: IntArray, events: IntArray, names: Sequence[str]
+    number: IntArray, events: IntArray, names: Sequence[str], sequences: Sequence[LaunchSequence]
 ) -> Activity:
     """Return the activity of launches, (n,) the numbers of the calls behind them, -1 for none.
 
@@ -50,9 +50,6 @@ def make_activity(
     return Activity(find_places(number, calls[5]), calls[_KEPT], copies[_KEPT], names)
 
 
-_KEPT = np.array([0, 1, 3, 4, 5])
-
-
 def in_id_order(
     read: ActivityReader, order: IntArray | None, sequences: Sequence[LaunchSequence]
 ) -> Activity:
@@ -63,22 +60,21 @@ def in_id_order(
 
 def join_activities(parts: Sequence[tuple[Callable[[], Activity] | None, int, int]]) -> Activity:
     """Return the activity of recordings, each with the place of its first sequence and its launches."""
-    nothing = np.zeros((5, 0), dtype=np.int64)
-    activities = [Activity(np.zeros(0, dtype=np.int64), nothing, nothing, ())]
-    names, before = list[str](), 0
+    launch_call, names, before = list[IntArray](), list[str](), 0
+    calls, copies = [np.zeros((5, 0), dtype=np.int64)], [np.zeros((5, 0), dtype=np.int64)]
     for read, first, launches in parts:
-        activity = Activity(np.full(launches, -1), nothing, nothing, ()) if read is None else read()
-        call = activity.launch_call + np.where(activity.launch_call < 0, 0, before)
-        for rows in (activity.calls, activity.copies):
-            rows[2] += np.where(rows[2] < 0, 0, first)
-            rows[3] += len(names)
-        activities.append(activity._replace(launch_call=call))
-        names, before = [*names, *activity.names], before + activity.calls.shape[1]
-    launch_call, calls, copies, _ = zip(*activities, strict=True)
-    return Activity(
-        np.concatenate(launch_call), np.concatenate(calls, axis=1), np.concatenate(copies, axis=1), names
-    )
+        if read is None:
+            launch_call.append(np.full(launches, -1))
+            continue
+        call, *read_events, texts = read()
+        launch_call.append(np.where(call < 0, -1, call + before))
+        for rows, joined in zip(read_events, (calls, copies), strict=True):
+            rows[2:4] += [np.where(rows[2] < 0, 0, first), np.full_like(rows[3], len(names))]
+            joined.append(rows)
+        names, before = [*names, *texts], before + read_events[0].shape[1]
+    events = np.concatenate(calls, axis=1), np.concatenate(copies, axis=1)
+    return Activity(np.concatenate(launch_call), *events, names)
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
-CACHED_BY_NAME = (in_id_order,)
+CACHED_BY_NAME = (in_id_order, make_activity)

@@ -149,7 +149,7 @@ def find_activity(
         found[2], is_call = np.array([*ranks.numbers, -1])[rank], found[3] == HOST
         numbered = (correlation, ranks.of_launch), (found[5, is_call], rank[is_call])
         correlation, found[5, is_call] = ranks.numbered_apart(*numbered)
-    return make_activity(sequences, correlation, found, tuple(names))
+    return make_activity(correlation, found, tuple(names), sequences)
 
 
 def _host_places(events: Sequence[_HostEvent], threads: dict[Any, int]) -> tuple[IntArray, IntArray]:

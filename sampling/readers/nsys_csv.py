@@ -8,27 +8,18 @@ API call was not recorded. Two traces of the same kind are refused: they may be 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.activity import make_activity
+from sampling.profile.activity import ActivityReader, make_activity
 from sampling.profile.launch_table import LaunchColumns
-from sampling.profile.profile import (
-    Activity,
-    Device,
-    KernelTable,
-    LaunchOrder,
-    LaunchSequence,
-    Profile,
-    RecordingFacts,
-)
+from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.profile.times import NO_START
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, parse, parse_plain
@@ -203,7 +194,6 @@ class _Trace:
 
     def finish(self) -> Profile:
         """Return the launches."""
-        names = tuple(self._copy_names)
         named = sorted((number, name) for number, name in self._names_of.items() if name)
         devices = tuple(Device(number, name) for number, name in named)
         return self.launches.finish(
@@ -213,9 +203,7 @@ class _Trace:
                 f"an nsys {_TRACE_NAMES[self.kind]} that lists no kernel launch, only copies or nothing",
                 "record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
             ),
-            activity=partial(_find_copies, self.launches.count, np.concatenate(self._copies, axis=1), names)
-            if self.kind == "gpu"
-            else None,
+            activity=self._activity() if self.kind == "gpu" else None,
         )
 
     def add(self, rows: Rows) -> None:
@@ -255,6 +243,10 @@ class _Trace:
             )
         )
 
+    def _activity(self) -> ActivityReader:
+        no_call = np.full(self.launches.count, -1)
+        return partial(make_activity, no_call, np.concatenate(self._copies, axis=1), tuple(self._copy_names))
+
     def _add_copies(self, rows: Rows) -> None:
         """Add copies and sets, but for those that lack a time."""
         rows = rows.where(rows.has_value("Start") & rows.has_value("Duration"))
@@ -286,12 +278,6 @@ class _Trace:
         return np.array(numbers, dtype=np.int32)[codes]
 
 
-def _find_copies(
-    launches: int, copies: IntArray, names: Sequence[str], sequences: Sequence[LaunchSequence]
-) -> Activity:
-    return make_activity(sequences, np.full(launches, -1), copies, names)
-
-
 def _trace_header(line: bytes) -> tuple[TraceKind, tuple[str, ...]] | None:
     """Return kind and cells of a trace whose header a line is, maybe behind a progress bar."""
     if b"GrdX" in line or b"API Start" in line:
@@ -307,7 +293,3 @@ def _split_title(cell: str) -> tuple[str, str]:
     """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
     match = _TITLE.fullmatch(cell)
     return (match[1], match[2] or "") if match else (cell, "")
-
-
-#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
-CACHED_BY_NAME = (_find_copies,)

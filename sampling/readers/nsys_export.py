@@ -45,7 +45,6 @@ from sampling.profile.profile import (
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import InputFile
 from sampling.readers.launch_calls import ENDS_CAPTURE, LaunchCalls, classify_call
-from sampling.readers.nsys_activity import find_activity
 from sampling.readers.nsys_tables import (
     BLOCK,
     CALL,
@@ -75,6 +74,7 @@ from sampling.readers.nsys_tables import (
     TIMES,
     NsysTables,
     call_keys,
+    find_activity,
     number_codes,
 )
 

@@ -200,7 +200,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     dispatch.
     """
     if not file.head.startswith(SQLITE):
-        document, damage = _read_document(file, progress)
+        # Of its long lists pieces become columns at once, of the fields that are used: commands and hosts are
+        # not read.
+        document, damage = read_at_once(file, Decoder(_Document).decode, "rocprofv3 JSON", progress)
         lists = [bytes(process.buffer_records.kernel_dispatch) for process in document.processes]
         if damage is not None and {*lists} <= {_EMPTY}:
             message = "rocprofv3 JSON that is cut short or damaged before its first kernel dispatch"
@@ -215,12 +217,6 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         return _build_profile(_recordings(file.path, database, progress), file, kernels, "rocpd")
 
 
-def _read_document(file: InputFile, progress: Progress | None) -> tuple[Any, str | None]:
-    # Of its long lists pieces become columns at once, of the fields that are used: commands and hosts are not
-    # read.
-    return read_at_once(file, Decoder(_Document).decode, "rocprofv3 JSON", progress)
-
-
 def find_activity(file: InputFile, sequences: Sequence[LaunchSequence]) -> Activity:
     """Return the activity of a file's launches, in the order of their records; the file is read once more."""
 
@@ -231,11 +227,11 @@ def find_activity(file: InputFile, sequences: Sequence[LaunchSequence]) -> Activ
             events = np.concatenate([recorded.calls, recorded.copies()], axis=1)
             keys, events[4] = np.unique(events[4], return_inverse=True)
             names = [str(recorded.names.get(key, "")) for key in keys.tolist()]
-            parts.append((partial(make_activity, sequences, number, events, names), 0, len(number)))
+            parts.append((partial(make_activity, number, events, names, sequences), 0, len(number)))
         return join_activities(parts)
 
     if not file.head.startswith(SQLITE):
-        document, _ = _read_document(file, None)
+        document, _ = read_at_once(file, Decoder(_Document).decode, "rocprofv3 JSON", None)
         return joined(_recording(process, file.path) for process in document.processes)
     with open_database(file, _AGAIN) as database:
         return joined(_recordings(file.path, database, None))
@@ -333,7 +329,7 @@ def _recording(process: Any, path: str) -> Recording:
             if value is not None:
                 column[:] = np.fromiter(map(value, piece), np.int64, len(piece))
     names = {
-        _name_key(kind, operation): str(name)
+        kind << 32 | operation: str(name)
         for kind, records in enumerate(process.strings.buffer_records)
         for operation, name in enumerate(records.operations)
     }
@@ -384,13 +380,9 @@ def _recording(process: Any, path: str) -> Recording:
     )
 
 
-def _name_key(kind: int, operation: int) -> int:
-    return kind << 32 | operation
-
-
 def _event(record: Any, pid: int, device: int) -> tuple[int, ...]:
-    key = _name_key(record.kind, record.operation)
-    return record.start_timestamp, record.end_timestamp, pid, device, key
+    name = record.kind << 32 | record.operation
+    return record.start_timestamp, record.end_timestamp, pid, device, name
 
 
 def _records(raw: Raw, kind: Any, path: str, *, instead: Any = None) -> Iterator[list[Any]]:

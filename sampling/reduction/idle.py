@@ -14,26 +14,26 @@ from sampling.profile.activity import find_sequences
 from sampling.profile.profile import Activity, DeviceTime, LaunchSequence, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.record import Count, Fraction, Index, Nanoseconds, Record
+from sampling.reduction.intervals import Covered
 
 #: The next kernel was launched late; or in time, and then waited for a copy, as long as every launch does, or
 #: longer; or its call is not known.
 Cause = Literal["host", "copy", "turnaround", "dependency", "unknown"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-#: Shorter gaps have no cause of their own.
-LEAST_GAP_NS = 1_000
-
 #: From the host (H), a device (D) or another device (P) to one; a set writes one value over and over.
 Direction = Literal["HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "set", "other"]
 
 _HOST, _COPY, _TURNAROUND, _DEPENDENCY, _UNKNOWN = range(len(CAUSES))
-_LEAST_DEPENDENCY_NS = 10_000
+# Shorter gaps have no cause of their own, and none that waits for anything is shorter than the other.
+_LEAST_GAP_NS, _LEAST_DEPENDENCY_NS = 1_000, 10_000
 _MOST_GAPS = _MOST_OPERATORS = 5
 _FROM_TO = re.compile(r"(Host|Device|Array|Peer|[HDAP])[-_ ]?to[-_ ]?([HDAP])", re.IGNORECASE)
 _COPYING = re.compile(r"(?:cuda|cu|hip)Memcpy(?!\w*Async)")
 _WAITING = re.compile(rf"(?:cuda|cu|hip)\w*Synchronize|{_COPYING.pattern}")
-# What follows the name of an operator of PyTorch.
-_SHAPES = " [["
+_SHAPES = " [["  # what follows the name of an operator of PyTorch
 _FAR_NS = 1 << 62
+_NO_EVENTS = np.zeros((5, 0), dtype=np.int64)
+_NOTHING = Activity(_NO_EVENTS[0], _NO_EVENTS, _NO_EVENTS, ())
 
 
 class IdleGap(Record, frozen=True):
@@ -105,31 +105,6 @@ class Gaps(NamedTuple):
         return self.end_ns - self.begin_ns
 
 
-class Covered:
-    """The time that intervals (k,) cover together."""
-
-    def __init__(self, begin_ns: IntArray, end_ns: IntArray) -> None:
-        order = np.argsort(begin_ns, kind="stable")
-        self._reach = np.maximum.accumulate(end_ns[order])
-        # What begins before all earlier ones have ended adds only what is beyond them.
-        self._begin = np.maximum(begin_ns[order], np.append(begin_ns[order][:1], self._reach[:-1]))
-        self._total = np.append(0, np.cumsum(np.maximum(self._reach - self._begin, 0)))
-
-    @property
-    def total_ns(self) -> int:
-        return int(self._total[-1])
-
-    def between(self, begin_ns: IntArray, end_ns: IntArray) -> IntArray:
-        """Return (n,) how much of it lies between two times."""
-        until = []
-        for time_ns in (begin_ns, end_ns):
-            place = np.searchsorted(self._begin, time_ns, side="right")
-            beyond = np.append(-_FAR_NS, self._reach)[place] - time_ns
-            until.append(self._total[place] - np.maximum(beyond, 0))
-        covered: IntArray = until[1] - until[0]
-        return covered
-
-
 def find_gaps(profile: Profile, parts: Sequence[Part], sequence: int) -> Gaps:
     """Return the gaps between the launches of a sequence that are in these parts, and what each is due to.
 
@@ -187,14 +162,10 @@ def why_idle(
 
 
 def _idle_time(profile: Profile, time: DeviceTime, gaps: Gaps, *, operators: bool) -> IdleTime:
-    names: Sequence[str] = ()
-    calls: IntArray = np.zeros((5, 0), dtype=np.int64)
-    if profile.activity is not None:
-        process = find_sequences(profile.sequences, np.array([time.sequence.process]))
-        calls = profile.activity.calls[:, profile.activity.calls[2] == process]
-        names = profile.activity.names
-    idle_ns = time.span_ns - time.busy_ns
-    gaps = gaps.take(gaps.duration_ns >= LEAST_GAP_NS)
+    _, calls, _, names = profile.activity or _NOTHING
+    process = find_sequences(profile.sequences, np.array([time.sequence.process]))
+    calls, idle_ns = calls[:, calls[2] == process], time.span_ns - time.busy_ns
+    gaps = gaps.take(gaps.duration_ns >= _LEAST_GAP_NS)
     late, long_ns = gaps.take(gaps.cause == _HOST), int(gaps.duration_ns.sum())
     cause_ns = np.bincount(gaps.cause, gaps.duration_ns, len(CAUSES))
     waiting = []

@@ -18,7 +18,7 @@ from sampling.record import Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_at_once
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.idle import Covered
+from sampling.reduction.intervals import Covered
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import By, TimelineBin, TimelineBins, list_bins

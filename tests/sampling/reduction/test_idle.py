@@ -61,7 +61,7 @@ def recorded(launch_table: Build, events: Events) -> Profile:
     order = np.lexsort((starts, devices))
     profile.activity_reader = partial(
         in_id_order,
-        lambda sequences: make_activity(sequences, number, columns, (*NAMES, *COPIES)),
+        lambda sequences: make_activity(number, columns, (*NAMES, *COPIES), sequences),
         order,
         profile.sequences,
     )
