@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.rendered_markdown import rendered_paragraph, rendered_tables
-from tui.output.blocks import fenced, in_markdown, table_text
+from tui.output.markdown import fenced, in_markdown, table_text
 from tui.report.page import prose_in_html
 from tui.report.pictures import in_html
 from tui.terminal.printable import Column, names, printable

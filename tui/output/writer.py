@@ -20,8 +20,9 @@ from sampling.text import csv_text, finite, json_text, spreadsheet_cell
 from tui import __version__
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.blocks import Block, page_text, terminal_lines
+from tui.output.blocks import Block, page_parts, terminal_lines
 from tui.output.files import new_file, write_text
+from tui.output.markdown import page_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 from tui.terminal.printable import ascii_within, data_for_terminal, printable_lines
@@ -85,7 +86,7 @@ class CommandResult:
 
     def page(self) -> str:
         """Return the same as Markdown."""
-        return page_text((*self.heading, *self.blocks(PAGE)), PAGE.width)
+        return page_text(page_parts((*self.heading, *self.blocks(PAGE)), PAGE.width))
 
 
 def canvas_text(blocks: Iterable[Block], canvas: Canvas) -> str:
