@@ -144,6 +144,8 @@ def test_the_place_is_the_first_thing_that_is_looked_at(
     [
         ("convert PROFILE -o x.csv", "Parquet, not CSV", "give -o x.parquet"),
         ("convert PROFILE -o x.PARQUET.gz", "Parquet, not gz", "give -o x.PARQUET,"),
+        ("groups PROFILE -o groups.tex", "text, not LaTeX", "give --format latex"),
+        ("groups PROFILE --format latex -o groups.csv", "LaTeX, not CSV", "give --format csv"),
         ("sample PROFILE -o plan.parquet", "JSON, not Parquet", "give -o plan.json"),
         ("sample PROFILE -o plan.json.gz", "JSON, not gz", "give -o plan.json,"),
         ("estimate PLAN PROFILE --target 0.1 --top-up more.csv", "JSON, not CSV", "give --top-up more.json"),

@@ -136,11 +136,12 @@ _SUFFIXES = {
     **dict.fromkeys((".parquet", ".pq"), "Parquet"),
     **dict.fromkeys((".arrow", ".feather"), "Arrow"),
     **dict.fromkeys((".sqlite", ".db"), "SQLite"),
+    ".tex": "LaTeX",
     **{f".{name}": name for name in ("gz", "xz", "zip", "pdf", "svg", "png", "tsv", "xlsx", "nsys-rep")},
 }
 # A folder, or text for people, is what no such suffix says.
 _WRITTEN = {Product.PLAN: "JSON", Product.PROFILE: "Parquet", Product.FOLDER: "a folder"}
-_FORMATS = {"csv": "CSV", "json": "JSON", "jsonl": "JSON lines"}
+_FORMATS = {"csv": "CSV", "json": "JSON", "jsonl": "JSON lines", "latex": "LaTeX"}
 
 
 def check_places(options: Any) -> None:

@@ -143,8 +143,8 @@ class DifferenceOptions(shared.RegionOptions):
     )
     after: PartOfFile = argument("What it is compared with; it may be the same file.", "B[@RANGE]")
     top: int | None = option(
-        "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
-        "20 where it is not given.",
+        "Only the first N kernels, those that changed most unless sorted otherwise; tables, Markdown and "
+        "LaTeX have 20 where it is not given.",
         "-n",
         least=1,
     )

@@ -36,6 +36,8 @@ class Listing:
     least_room: int = _LEAST_LABEL
     #: The labels in full, for where nothing is cut.
     full_labels: Sequence[str] | None = None
+    #: Whether the labels are bars, drawn with letters.
+    has_bars: bool = False
 
     def __len__(self) -> int:
         return len(self.figures[0].cells) if self.figures else 0
@@ -66,7 +68,7 @@ class Listing:
             [self.label(row, room) for row in range(number)] if self.full_labels is None else self.full_labels
         )
         figures = (replace(column, cells=column.cells[:number]) for column in self.figures)
-        return (*figures, names(self.heading, labels[:number]))
+        return (*figures, replace(names(self.heading, labels[:number]), is_bar=self.has_bars))
 
     def _fitted(self, width: int) -> tuple[list[Column], int]:
         """Return the figures that are shown in a width, and the room of the labels."""
@@ -146,6 +148,11 @@ def terminal_lines(blocks: Iterable[Block], width: int, *, color: bool = False) 
                 yield block.text
             case _:
                 yield table(block)
+
+
+def has_headings(columns: Sequence[Column]) -> bool:
+    """Whether the headings of a table are shown: those of pairs say nothing."""
+    return any(column.heading not in {"", "value"} for column in columns)
 
 
 def page_parts(blocks: Iterable[Block], width: int) -> Iterator[PagePart]:

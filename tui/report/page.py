@@ -14,7 +14,7 @@ from sampling.errors import OptionError
 from tui import __version__
 from tui.options.files import is_report
 from tui.options.look import ReportOptions
-from tui.output.blocks import Block, CommandLine, page_parts
+from tui.output.blocks import Block, CommandLine, has_headings, page_parts
 from tui.output.files import new_file, write_folder
 from tui.output.markdown import fenced, in_markdown, page_text
 from tui.report.pictures import HEIGHT, STYLE, WIDTH, Figure, in_html, picture_text
@@ -123,7 +123,7 @@ def _table(label: str, columns: Sequence[Column]) -> Iterator[str]:
     yield f'<div class="wide" role="region" tabindex="0" aria-label="{in_html(label)}">'
     yield '<table class="dense">' if len(columns) > _MOST_COLUMNS else "<table>"
     aligned = [' class="number"' if column.to_right else "" for column in columns]
-    if any(column.heading not in {"", "value"} for column in columns):
+    if has_headings(columns):
         heads = (
             # An empty heading would be announced as one.
             f'<th{css} scope="col">{in_html(column.heading)}</th>' if column.heading else f"<th{css}></th>"
