@@ -164,7 +164,8 @@ def page_parts(blocks: Iterable[Block], width: int) -> Iterator[PagePart]:
             case Pairs():
                 yield block.columns()
             case Grid():
-                yield from filter(None, plain(block).split("\n"))
+                # A chart of letters is for terminals.
+                continue
             case Preformatted():
                 yield from filter(None, block.text.split("\n"))
             case CommandLine():
