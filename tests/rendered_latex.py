@@ -25,6 +25,8 @@ _SHOWN = {
     r"$\approx$": "≈",
     r"$\infty$": "∞",
     r"$\mu$": "\u03bc",
+    r"$\bigtriangleup$": "▲",
+    r"$\bigtriangledown$": "▼",
     "{}": "",
     "{[}": "[",
     "{*}": "*",
@@ -37,9 +39,9 @@ _SHOWN = {
 
 
 def rendered_tables(text: str) -> list[Cells]:
-    """Return the cells of each table, the headings first; all around them is comments."""
+    """Return the cells of each table, the headings first; all around them is comments and empty lines."""
     for line in _TABLE.sub("%", text).removesuffix("\n").split("\n"):
-        assert line.startswith("%"), line
+        assert line[:1] in {"%", ""}, line
     return [_rows(*match.groups()) for match in _TABLE.finditer(text)]
 
 

@@ -31,6 +31,8 @@ _SIGNS = str.maketrans(
         "\N{ALMOST EQUAL TO}": r"$\approx$",
         "\N{INFINITY}": r"$\infty$",
         "\N{GREEK SMALL LETTER MU}": r"$\mu$",
+        "\N{BLACK UP-POINTING TRIANGLE}": r"$\bigtriangleup$",
+        "\N{BLACK DOWN-POINTING TRIANGLE}": r"$\bigtriangledown$",
     }
 )
 # Two of these in a row are set as one other sign.
@@ -64,12 +66,14 @@ def table_text(columns: Sequence[Column]) -> str:
 
 
 def page_text(parts: Iterable[PagePart]) -> str:
-    """Return comments and tables, first what these need."""
+    """Return comments and tables, first what these need; a table is a paragraph."""
     parts = list(parts)
     packages = [] if all(isinstance(part, str) for part in parts) else [r"\usepackage{booktabs}"]
-    return "\n".join(
-        f"% {printable(part)}" if isinstance(part, str) else table_text(part) for part in (*packages, *parts)
+    texts = (
+        f"% {printable(part)}" if isinstance(part, str) else f"{table_text(part)}\n"
+        for part in (*packages, *parts)
     )
+    return "\n".join(texts).rstrip("\n")
 
 
 def _row(cells: Iterable[str]) -> str:

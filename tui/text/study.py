@@ -263,4 +263,4 @@ def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[_Cell]
         Column("verdict", [cell.word for cell in cells], to_right=False),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(cells))]
-    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages)
+    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages, has_bars=True)
