@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.cli.conftest import JSON, Kernelpoint, drawn_of, results
 PROGRAMS = ("large", "small")
 GAINS = {"base": 1.0, "gto": 1.03, "slow": 0.96, "alike": 1.0}
 Study = Callable[..., Path]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,23 @@ def test_data_are_rows_a_cell_and_means_by_name(kernelpoint: Kernelpoint, study:
     groups = results(kernelpoint, "speedup", path, "--groups")["groups"]
     assert {row["program"] for row in groups} == {"large", "small"}
     assert "Kernels of small that gain and lose most:" in kernelpoint("speedup", path, "--groups").out
+
+
+def test_the_figure_has_a_place_for_every_cell_and_the_mean(kernelpoint: Kernelpoint, study: Study) -> None:
+    path = study(("small", "gto"))
+    figure = path.with_name("figure.svg")
+    assert kernelpoint("speedup", path, "--svg", figure).code == 4
+    titles = [element.text or "" for element in ET.fromstring(figure.read_text()).iter(f"{SVG}title")]
+    assert titles[0] == "Speedup over base"
+    programs = [title.partition(":")[0] for title in titles[1:]]
+    assert programs == [
+        f"{name}, {one}" for name in (*PROGRAMS, "geomean") for one in ("gto", "slow", "alike")
+    ]
+    assert [title.partition(": ")[2] == "no speedup" for title in titles[1:]] == [
+        *(False, False, False),
+        *(True, False, False),
+        *(True, False, False),
+    ]
 
 
 def test_a_cell_without_results_is_named_and_leaves_with_4(kernelpoint: Kernelpoint, study: Study) -> None:

@@ -191,10 +191,10 @@ def write_stdout(text: str) -> None:
     sys.stdout.flush()
 
 
-def write_plan(text: str, place: str, *, quiet: bool) -> None:
-    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout."""
+def write_product(product: str, text: str, place: str, *, quiet: bool) -> None:
+    """Write what a command makes to a file, which a note says, or to stdout; ``product``: its name."""
     if place == STDOUT:
         write_stdout(text)
         return
     write_text(text, Path(place))
-    note(f"plan written to {place}", quiet=quiet)
+    note(f"{product} written to {place}", quiet=quiet)
