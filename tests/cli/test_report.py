@@ -104,6 +104,8 @@ def test_the_page_has_every_section_and_loads_and_runs_nothing(text: str) -> Non
     assert "default-src 'none'" in text
     assert "\x1b" not in text
     assert any(printable(HOSTILE) in shown for shown in page.text["td"]), "a name is shown as it is"
+    commands = page.text["code"][-1].splitlines()
+    assert [line.split()[1] for line in commands] == ["sample", "tree", "compare"]
 
 
 def test_figures_are_those_of_the_other_commands(kernelpoint: Kernelpoint, profile: Path, text: str) -> None:

@@ -103,7 +103,8 @@ def html_lines(report: Report) -> Iterator[str]:
                     figures += 1
                     yield from _figure(block, figures)
                 case CommandLine():
-                    yield f'<pre tabindex="0"><code>{in_html(block.command)}</code></pre>'
+                    commands = "\n".join(map(in_html, block.command.split("\n")))
+                    yield f'<pre tabindex="0"><code>{commands}</code></pre>'
                 case _:
                     for part in page_parts([block], _NAME_WIDTH):
                         if isinstance(part, str):
