@@ -21,7 +21,7 @@ from sampling.estimation.configurations import (
 )
 from sampling.profile.names import is_rocm_name
 from sampling.study.comparison import StudySpeedups, compare_study, single_program
-from sampling.study.study_file import is_study, read_study
+from sampling.study.study_file import Study, is_study, read_study
 from sampling.study.summary import SpeedupSummary, summarise_study
 from tui.engine.plan_files import manifests_beside, plan_before
 from tui.options.command_line import command_line
@@ -50,7 +50,7 @@ def run_speedup(options: SpeedupOptions) -> None:
 
 
 def _compare_study(options: SpeedupOptions) -> None:
-    """Compare what is there of a study."""
+    """Compare what is there of a study, show."""
     if options.results:
         raise OptionError(f"{options.plan} says itself where results are", remedy="leave NAME=RESULTS out")
     if options.top_up is not None:
@@ -59,8 +59,15 @@ def _compare_study(options: SpeedupOptions) -> None:
     study_file = read_study(options.plan)
     target = study_file.settings.target if options.target is None else options.target
     options = replace(options, target=target)
+    study = study_speedups(study_file, options)
+    _emit(study_result(study, options), options)
+    check_study(study, options)
+
+
+def study_speedups(study_file: Study, options: SpeedupOptions) -> StudySpeedups:
+    """Return the speedups of what is there of a study."""
     with ProgressMeter(quiet=options.quiet) as progress:
-        study = compare_study(
+        return compare_study(
             study_file,
             all_pairs=options.all_pairs,
             same_within=options.same_within,
@@ -71,8 +78,6 @@ def _compare_study(options: SpeedupOptions) -> None:
             scale_error=options.scale_error or 0.0,
             progress=progress,
         )
-    _emit(study_result(study, options), options)
-    check_study(study, options)
 
 
 def study_result(study: StudySpeedups, options: SpeedupOptions, command: str = "speedup") -> CommandResult:

@@ -111,6 +111,9 @@ class RanksOptions(ProfileOptions):
 
 
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
+    profiles: tuple[InputFile, ...] = argument(
+        "Profile files; several are one workload. Or a study.toml.", "PROFILE"
+    )
     output: str | None = output_option(
         "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE", Product.REPORT
     )

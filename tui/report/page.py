@@ -144,12 +144,16 @@ def _figure(figure: Figure, number: int) -> Iterator[str]:
     named = f'role="img" aria-labelledby="title-{number} about-{number}"'
     yield f"""<figure>
 <figcaption><strong>{title}</strong><br>{about}</figcaption>
-<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">
-<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>
-<title id="title-{number}">{title}</title>
-<desc id="about-{number}">{about}</desc>"""
-    yield from figure.svg
-    yield "</svg>\n</div>"
+<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">"""
+    if figure.file:
+        # Its first line says of a file that it is XML.
+        yield figure.file.partition("\n")[2].rstrip()
+    else:
+        yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>'
+        yield f'<title id="title-{number}">{title}</title>\n<desc id="about-{number}">{about}</desc>'
+        yield from figure.svg
+        yield "</svg>"
+    yield "</div>"
     items = []
     for mark, text in figure.legend:
         symbol = f'<svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> ' if mark else ""

@@ -47,6 +47,8 @@ class Figure:
     svg: tuple[str, ...]
     legend: Legend
     text: str
+    #: The whole file, of a figure with a size and colours of its own; its parts and legend are in it.
+    file: str = ""
 
 
 def in_html(text: str) -> str:
@@ -288,6 +290,8 @@ def picture_text(figure: Figure) -> str:
 
     Inkscape and rsvg-convert, which make PDF of it for a paper, know no variables of CSS.
     """
+    if figure.file:
+        return figure.file
     style = re.sub(r"var\((--\w+)\)", lambda match: _COLOURS[match[1]], _CHART)
     legend, x, y = [], float(LEFT), float(HEIGHT + _BELOW)
     for mark, words in figure.legend:

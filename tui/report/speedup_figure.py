@@ -35,7 +35,7 @@ _MEAN, _NONE = "geomean", "n/a"
 _APART = 1.5
 
 
-class _Bar(NamedTuple):
+class Bar(NamedTuple):
     """A speedup and its interval, as far as there are any."""
 
     ratio: float | None = None
@@ -43,11 +43,11 @@ class _Bar(NamedTuple):
     high: float | None = None
 
 
-class _Group(NamedTuple):
+class BarGroup(NamedTuple):
     """The bars of a program or of the mean, one a configuration."""
 
     name: str
-    bars: list[_Bar]
+    bars: list[Bar]
     is_mean: bool = False
 
     @property
@@ -61,8 +61,7 @@ def speedup_figure(summary: SpeedupSummary) -> str:
 
     It is as wide as a column of a paper, or as two where bars would be too narrow.
     """
-    names = [one.name for one in summary.configurations if one.name != summary.base]
-    groups = _groups(summary, names)
+    names, groups = compared_names(summary), bar_groups(summary)
     layout = _layout(names, groups)
     width, height = layout.width, layout.height
     size = f'width="{width / 72:.3f}in" height="{height / 72:.3f}in" viewBox="0 0 {width:.2f} {height:.2f}"'
@@ -82,16 +81,21 @@ def speedup_figure(summary: SpeedupSummary) -> str:
     )
 
 
-def _groups(summary: SpeedupSummary, names: Sequence[str]) -> list[_Group]:
+def compared_names(summary: SpeedupSummary) -> list[str]:
+    """Return the configurations that are compared with the base."""
+    return [one.name for one in summary.configurations if one.name != summary.base]
+
+
+def bar_groups(summary: SpeedupSummary) -> list[BarGroup]:
     """Return the bars program by program, then those of the mean where there is one."""
-    groups = []
+    names, groups = compared_names(summary), []
     for program in summary.programs:
         cells = {cell.configuration: cell for cell in program.cells if cell.base == summary.base}
-        bars = {name: _Bar(cell.speedup, cell.low, cell.high) for name, cell in cells.items()}
-        groups.append(_Group(program.name, [bars.get(name, _Bar()) for name in names]))
+        bars = {name: Bar(cell.speedup, cell.low, cell.high) for name, cell in cells.items()}
+        groups.append(BarGroup(program.name, [bars.get(name, Bar()) for name in names]))
     if summary.means is not None and (means := summary.means.geometric):
-        bars = {name: _Bar(mean.ratio, mean.low, mean.high) for name, mean in means.items()}
-        groups.append(_Group(_MEAN, [bars.get(name, _Bar()) for name in names], is_mean=True))
+        bars = {name: Bar(mean.ratio, mean.low, mean.high) for name, mean in means.items()}
+        groups.append(BarGroup(_MEAN, [bars.get(name, Bar()) for name in names], is_mean=True))
     return groups
 
 
@@ -119,12 +123,12 @@ class _Layout:
         """The width of a bar."""
         return min(self.pitch, _WIDEST_BAR)
 
-    def middle(self, number: int, group: _Group) -> float:
+    def middle(self, number: int, group: BarGroup) -> float:
         """Return the middle of a group, by its number from 0."""
         return self.left + (number + 0.5) * self.group_pitch + _APART * self.pitch * group.is_mean
 
 
-def _layout(names: Sequence[str], groups: Sequence[_Group]) -> _Layout:
+def _layout(names: Sequence[str], groups: Sequence[BarGroup]) -> _Layout:
     ticks = _ticks([value for group in groups for bar in group.bars for value in bar if value is not None])
     axis_width = max(_width(text) for _, text in ticks) + 2 * _GAP
     label_width = max(_width(group.label) for group in groups)
@@ -198,7 +202,7 @@ def _axis(layout: _Layout, title: str) -> Iterator[str]:
     yield _text(title, layout.title_x, (layout.up.first + layout.up.last) / 2, "middle", turn=-90)
 
 
-def _labels(layout: _Layout, groups: Sequence[_Group]) -> Iterator[str]:
+def _labels(layout: _Layout, groups: Sequence[BarGroup]) -> Iterator[str]:
     """Yield what stands below the groups, and the line between the programs and their mean."""
     bottom, half_letter = layout.up.first, _BASELINE * _FONT_SIZE
     for number, group in enumerate(groups):
@@ -212,7 +216,7 @@ def _labels(layout: _Layout, groups: Sequence[_Group]) -> Iterator[str]:
             yield _line(f"M{x:.2f} {layout.up.last:.2f}V{bottom:.2f}", "#808080", 0.5, dashed=True)
 
 
-def _bars(layout: _Layout, groups: Sequence[_Group], names: Sequence[str]) -> Iterator[str]:
+def _bars(layout: _Layout, groups: Sequence[BarGroup], names: Sequence[str]) -> Iterator[str]:
     """Yield the bars, over them the line at 1, and over that the intervals."""
     up, width, whiskers = layout.up, layout.bar_width, []
     thickness = min(0.7, width / 6)
@@ -236,7 +240,7 @@ def _bars(layout: _Layout, groups: Sequence[_Group], names: Sequence[str]) -> It
     yield from whiskers
 
 
-def _words(bar: _Bar) -> str:
+def _words(bar: Bar) -> str:
     if bar.ratio is None:
         return "no speedup"
     interval = "" if bar.low is None or bar.high is None else f" ({bar.low:.4f} to {bar.high:.4f})"
