@@ -16,19 +16,21 @@ from sampling.study.summary import (
 )
 
 #: A speedup with the half-width of its logarithm, which is NaN where there is no interval.
-Told = tuple[float, float]
+Contrast = tuple[float, float]
 
 
 def made_summary(
-    programs: Mapping[str, Sequence[Told | None]], configurations: Sequence[str], base: str = "base"
+    programs: Mapping[str, Sequence[Contrast | None]], configurations: Sequence[str], base: str = "base"
 ) -> SpeedupSummary:
     """Return the summary of programs with a speedup for each configuration; None where it has no results."""
     means = {}
     for place, name in enumerate(configurations):
-        told = [row[place] for row in programs.values()]
-        if len(told) > 1 and None not in told:
-            logs = [math.log(speedup[0]) for speedup in told if speedup is not None]
-            half_width = sum(speedup[1] for speedup in told if speedup is not None) / len(told) ** 1.5
+        contrasts = [row[place] for row in programs.values()]
+        if len(contrasts) > 1 and None not in contrasts:
+            logs = [math.log(speedup[0]) for speedup in contrasts if speedup is not None]
+            half_width = (
+                sum(speedup[1] for speedup in contrasts if speedup is not None) / len(contrasts) ** 1.5
+            )
             means[name] = MeanSpeedup(*_ends(math.exp(sum(logs) / len(logs)), half_width), "faster")
     return SpeedupSummary(
         base=base,
@@ -43,15 +45,18 @@ def made_summary(
         ],
         programs=[
             ProgramSpeedups(
-                name=name,
+                name=program,
                 launches=1000 + number,
                 drawn=20 + number,
                 cells=[
                     _cell(base, base, (1.0, 0.0), "base"),
-                    *(_cell(one, base, told) for one, told in zip(configurations, row, strict=True)),
+                    *(
+                        _cell(name, base, contrast)
+                        for name, contrast in zip(configurations, row, strict=True)
+                    ),
                 ],
             )
-            for number, (name, row) in enumerate(programs.items())
+            for number, (program, row) in enumerate(programs.items())
         ],
         means=MeanSpeedups(means, means, means) if len(programs) > 1 else None,
         groups=[],
@@ -69,8 +74,8 @@ def _ends(ratio: float, half_width: float) -> tuple[float, float | None, float |
     return ratio, ratio * math.exp(-half_width), ratio * math.exp(half_width)
 
 
-def _cell(name: str, base: str, told: Told | None, verdict: str = "faster") -> SpeedupCell:
-    ratio, low, high = (None, None, None) if told is None else _ends(*told)
+def _cell(name: str, base: str, contrast: Contrast | None, verdict: str = "faster") -> SpeedupCell:
+    ratio, low, high = (None, None, None) if contrast is None else _ends(*contrast)
     return SpeedupCell(
         configuration=name,
         base=base,

@@ -51,20 +51,20 @@ def _report_study(options: ReportOptions) -> None:
     from tui.text.speedup import result_notes
 
     _refuse_options_of_profiles(options)
-    path, *others = options.profiles
-    if others:
-        raise OptionError(f"{path} and {others[0]}: a report is of one study", remedy="name one")
-    # As they are typed again: nothing is replaced then.
-    typed = replace(options, format=OutputFormat.TABLE, force=False, quiet=False)
-    asked = options_of(SpeedupOptions, typed, plan=path, results=(), output=None, svg=None)
+    path, *more_files = options.profiles
+    if more_files:
+        raise OptionError(f"{path} and {more_files[0]}: a report is of one study", remedy="name one")
+    # For whoever types them again: nothing is replaced then.
+    plain_options = replace(options, format=OutputFormat.TABLE, force=False, quiet=False)
+    speedup_options = options_of(SpeedupOptions, plain_options, plan=path, results=(), output=None, svg=None)
     with report_files(options) as write:
         study_file = read_study(path)
         target = study_file.settings.target if options.target is None else options.target
-        study = study_speedups(study_file, asked)
+        study = study_speedups(study_file, speedup_options)
         lines = [
             *words.caches_lines(study),
             *([words.missing_text(study)] if study.missing else []),
-            *words.target_lines(study, replace(asked, target=target)),
+            *words.target_lines(study, replace(speedup_options, target=target)),
         ]
         notes = [
             f"{program}: {note}" for program, speedups in study.compared for note in result_notes(speedups)
@@ -76,23 +76,26 @@ def _report_study(options: ReportOptions) -> None:
             [*words.study_notes(study), *notes],
             [
                 *([f"kernelpoint run {shlex.quote(path)}"] if is_run else []),
-                command_line("speedup", asked),
-                command_line("report", typed),
+                command_line("speedup", speedup_options),
+                command_line("report", plain_options),
             ],
         )
         written = write(report)
     emit(report_result(report, *written, (), options), options, redirect=False)
     if options.target is not None:
-        check_study(study, asked)
+        check_study(study, speedup_options)
 
 
 def _refuse_options_of_profiles(options: ReportOptions) -> None:
     """Refuse options that a study has no use for."""
-    taken = {option.name for option in fields(SpeedupOptions)} - {"plan", "results"} | {"profiles", "request"}
+    shared = {option.name for option in fields(SpeedupOptions)} - {"plan", "results"} | {
+        "profiles",
+        "request",
+    }
     flags = [
         option.metadata["flags"][0]
         for option in fields(options)
-        if option.name not in taken and getattr(options, option.name) != option.default
+        if option.name not in shared and getattr(options, option.name) != option.default
     ]
     flags += [
         request.flags(name)[0]

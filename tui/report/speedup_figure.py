@@ -83,7 +83,8 @@ def speedup_figure(summary: SpeedupSummary) -> str:
 
 def compared_names(summary: SpeedupSummary) -> list[str]:
     """Return the configurations that are compared with the base."""
-    return [one.name for one in summary.configurations if one.name != summary.base]
+    names = [configuration.name for configuration in summary.configurations]
+    return [name for name in names if name != summary.base]
 
 
 def bar_groups(summary: SpeedupSummary) -> list[BarGroup]:

@@ -132,10 +132,10 @@ def _cells(summary: SpeedupSummary) -> list[Column]:
     """Return a row a cell, with all its numbers."""
     rows = [(program.name, cell) for program in summary.programs for cell in program.cells]
     cells = [cell for _, cell in rows]
-    overs = ["" if cell.base == summary.base else f" over {cell.base}" for cell in cells]
+    bases = ["" if cell.base == summary.base else f" over {cell.base}" for cell in cells]
     return [
         names("program", [name for name, _ in rows]),
-        names("configuration", [cell.configuration + over for cell, over in zip(cells, overs, strict=True)]),
+        names("configuration", [cell.configuration + base for cell, base in zip(cells, bases, strict=True)]),
         Column("cycles", [UNKNOWN if cell.cycles is None else count(round(cell.cycles)) for cell in cells]),
         Column("speedup", [_speedup(cell.speedup, None, None) for cell in cells]),
         Column(
@@ -164,29 +164,37 @@ def _launches(summary: SpeedupSummary) -> Iterator[Block]:
     if not planned:
         yield "No launch is drawn yet."
         return
-    labels, drawn, launches = map(list, zip(*planned, strict=True))
-    all_drawn, all_launches = sum(drawn), sum(launches)
-    share = f"{all_drawn:,} of {counted(all_launches, 'launch')}"
-    stands_for = f"{all_launches / all_drawn:,.0f}"
-    yield f"{share} are simulated, the same on every configuration: one stands for {stands_for}."
+    labels, samples, launches = map(list, zip(*planned, strict=True))
+    all_samples, all_launches = sum(samples), sum(launches)
+    share = f"{all_samples:,} of {counted(all_launches, 'launch')}"
+    stands_for = f"{all_launches / all_samples:,.0f}"
+    yield f"{share} are drawn, the same for every configuration: one stands for {stands_for}."
     yield [
         names("program", labels),
         Column("launches", [*map(count, launches)]),
-        Column("simulated", [*map(count, drawn)]),
+        Column("drawn", [*map(count, samples)]),
         Column(
-            "one stands for", [f"{whole / part:,.0f}" for whole, part in zip(launches, drawn, strict=True)]
+            "one stands for", [f"{whole / part:,.0f}" for whole, part in zip(launches, samples, strict=True)]
         ),
     ]
 
 
 def _configurations(summary: SpeedupSummary) -> Iterator[Block]:
     """Yield how launches found the caches, and the options that differ from the base's."""
-    base, *others = summary.configurations
+    base, *compared = summary.configurations
     yield [
-        names("configuration", [one.name for one in summary.configurations]),
-        Column("caches", [one.caches or "no results" for one in summary.configurations], to_right=False),
+        names("configuration", [configuration.name for configuration in summary.configurations]),
+        Column(
+            "caches",
+            [configuration.caches or "no results" for configuration in summary.configurations],
+            to_right=False,
+        ),
     ]
-    changes = [(one.name, change) for one in others for change in one.options_changed or ()]
+    changes = [
+        (configuration.name, change)
+        for configuration in compared
+        for change in configuration.options_changed or ()
+    ]
     if changes:
         yield f"Options other than {base.name}'s:"
         yield [
@@ -195,7 +203,8 @@ def _configurations(summary: SpeedupSummary) -> Iterator[Block]:
             names(base.name, [change.base or "unset" for _, change in changes]),
             names("value", [change.value or "unset" for _, change in changes]),
         ]
-    if unknown := [one.name for one in others if one.options_changed is None]:
+    unknown = [configuration.name for configuration in compared if configuration.options_changed is None]
+    if unknown:
         yield f"Of {joined(unknown)} the results do not print the options beside {base.name}'s."
 
 
