@@ -60,11 +60,12 @@ def _report_study(options: ReportOptions) -> None:
     with report_files(options) as write:
         study_file = read_study(path)
         target = study_file.settings.target if options.target is None else options.target
-        study = study_speedups(study_file, speedup_options)
+        compared_options = replace(speedup_options, target=target, quiet=options.quiet)
+        study = study_speedups(study_file, compared_options)
         lines = [
             *words.caches_lines(study),
             *([words.missing_text(study)] if study.missing else []),
-            *words.target_lines(study, replace(speedup_options, target=target)),
+            *words.target_lines(study, compared_options),
         ]
         notes = [
             f"{program}: {note}" for program, speedups in study.compared for note in result_notes(speedups)
@@ -83,15 +84,13 @@ def _report_study(options: ReportOptions) -> None:
         written = write(report)
     emit(report_result(report, *written, (), options), options, redirect=False)
     if options.target is not None:
-        check_study(study, speedup_options)
+        check_study(study, compared_options)
 
 
 def _refuse_options_of_profiles(options: ReportOptions) -> None:
     """Refuse options that a study has no use for."""
-    shared = {option.name for option in fields(SpeedupOptions)} - {"plan", "results"} | {
-        "profiles",
-        "request",
-    }
+    shared = {"profiles", "request", *(option.name for option in fields(SpeedupOptions))}
+    shared -= {"plan", "results"}
     flags = [
         option.metadata["flags"][0]
         for option in fields(options)
