@@ -249,10 +249,9 @@ def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
     if fits and len(rows) > 1:
         yield matrix
         yield ""
-        if not canvas.is_page:
-            marks = _ASCII_MARKS if is_ascii() else _MARKS
-            yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
-            yield ""
+        marks = _ASCII_MARKS if is_ascii() else _MARKS
+        yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+        yield ""
         # The other means differ little from it, and stand above.
         rows = [row for row in rows if row[0] not in (MEANS["harmonic"], MEANS["total"])]
     yield bar_listing(labels, rows)
