@@ -40,13 +40,16 @@ _ALL_FAIL = 3
 
 
 @contextmanager
-def locked_folder(path: Path) -> Iterator[None]:
-    """Make a folder, which is nobody else's meanwhile; OptionError where another run is at work there."""
+def locked_folder(path: Path, name: str = "lock") -> Iterator[None]:
+    """Make a folder, which is nobody else's meanwhile; OptionError where another run is at work there.
+
+    ``name``: of the file that is locked.
+    """
     import fcntl
 
     path.mkdir(parents=True, exist_ok=True)
     # The lock holds for as long as this lasts, however this process ends.
-    with (path / "lock").open("a") as lock:
+    with (path / name).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -83,6 +83,11 @@ class RunRequest:
         return command_words(self.command, self.simulator, self.paths_from)
 
 
+def split_caches(simulator: str, caches: str | None) -> tuple[str | None, str]:
+    """Return what an export puts into the caches, and what a command that is told ids sees to itself."""
+    return (None, caches or "cold") if find_run_rules(simulator).is_told_ids else (caches, "cold")
+
+
 def command_words(command: str, simulator: str, paths_from: Path) -> tuple[str, ...]:
     """Return a command line as words that mean the same in any folder: each launch runs in its own.
 

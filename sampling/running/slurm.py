@@ -23,6 +23,10 @@ class JobArray(NamedTuple):
     begun_folders: tuple[Path, ...]
 
 
+#: Nothing is left to run
+NO_ARRAY = JobArray(None, ())
+
+
 def write_job_array(request: RunRequest, watch: Watch) -> RunResult:
     """Take what a job array left, and write one for what is still to be simulated; run nothing.
 
