@@ -159,7 +159,9 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
         several = listed([f"{clock / 1e6:g}" for clock in sorted(filter(None, clocks))])
         yield f"the configurations have several clocks ({several} MHz): speedups are of cycles, not of time"
     for speedup in speedups.speedups:
-        if speedup.missing:
+        is_reached = bool(speedup.at_least) and speedup.half_width == speedup.at_least
+        # A target that is met lacks no launch.
+        if speedup.missing and not is_reached:
             launches = counted(speedup.missing, "drawn launch", "drawn launches")
             leave = "leaves" if speedup.missing == 1 else "leave"
             pair = f"{speedup.name} and {speedup.base}"
@@ -167,7 +169,7 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
         if speedups.likeness(speedup) is Likeness.SAME_OPTIONS:
             pair = f"{speedup.name} and {speedup.base}"
             yield f"{pair} have the same options: what differs is the simulator's own noise"
-        if speedup.at_least and speedup.half_width == speedup.at_least:
+        if is_reached:
             reached = per_cent(speedup.at_least)
             yield f"{speedup.name}: no narrower than {reached}, which launches were added for"
 
