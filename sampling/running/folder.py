@@ -247,6 +247,7 @@ class RunFolder:
             launch_list=task.launch_list,
             traces=traces,
             caches=task.caches,
+            paths_from=self.request.paths_from,
         )
 
     def take_results(self, left_out: Collection[int] = ()) -> list[MeasuredRun]:

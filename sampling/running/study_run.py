@@ -26,7 +26,7 @@ from sampling.running.program_run import CellFailure, CellGivenUp, ProgramRun
 from sampling.running.request import RunRequest, command_words, split_caches
 from sampling.running.slurm import NO_ARRAY, JobArray, make_array, refuse_line_breaks
 from sampling.simulators.export import FILLED, ExportChoices
-from sampling.simulators.registry import find_exporter
+from sampling.simulators.registry import find_exporter, find_run_rules
 from sampling.study.comparison import StudySpeedups, compare_study
 from sampling.study.plans import first_plan
 from sampling.study.study_file import Study
@@ -117,29 +117,43 @@ class StudyRun:
         self.request, self.watch = request, watch
         self.processes = LocalProcesses(request.timeout_seconds)
         self.programs: list[ProgramRun] = []
-        study = request.study
-        #: Of all commands; what is no command is refused before a folder is made.
-        self.words = [word for name in study.configurations for word in self._command_words(name)]
-        self.names = [name for name, program in study.programs.items() if program.results is None]
+        self.names = [name for name, entry in request.study.programs.items() if entry.results is None]
+        # What the file lacks is said before a folder is made.
+        self._check_file()
+        #: Of all commands.
+        self.words = [word for name in request.study.configurations for word in self._command_words(name)]
+
+    def _check_file(self) -> None:
+        """Raise ProfileError where the study lacks what a run takes, or says what means nothing."""
+        study = self.request.study
+
+        def refuse(message: str, key: str, remedy: str) -> ProfileError:
+            return ProfileError(message, path=study.path, key=key, remedy=remedy)
+
         if not self.names:
             message = "every program names results, so nothing is to be simulated"
             remedy = f"compare them: `kernelpoint speedup {study.path}`, or leave out `results` of one"
-            raise ProfileError(message, path=study.path, key="programs", remedy=remedy)
-        for tool in (configuration.to for configuration in study.configurations.values()):
+            raise refuse(message, "programs", remedy)
+        for cell, configuration in study.configurations.items():
+            tool, key = configuration.to, f"configurations.{cell}"
+            find_run_rules(tool)
+            takes = find_exporter(tool).takes
+            if configuration.simulator is None:
+                raise refuse("how launches are simulated is not said", key, "give its `simulator`")
+            if configuration.config is not None and "config" not in takes:
+                remedy = "leave it out; what differs is said in its command line"
+                raise refuse(f"it means nothing to {tool}", f"{key}.config", remedy)
             for name in self.names:
-                if "traces" in find_exporter(tool).takes and study.programs[name].traces is None:
-                    message, key = f"{tool} runs traces, and there are none", f"programs.{name}"
-                    raise ProfileError(message, path=study.path, key=key, remedy="give its `traces`")
+                if "traces" in takes and study.programs[name].traces is None:
+                    message = f"{tool} runs traces, and there are none"
+                    raise refuse(message, f"programs.{name}", "give its `traces`")
 
     def _command_words(self, name: str) -> tuple[str, ...]:
         """Return the words of a configuration's command line; ProfileError where it cannot be run."""
         study = self.request.study
         configuration, key = study.configurations[name], f"configurations.{name}"
-        if configuration.simulator is None:
-            message = "how launches are simulated is not said"
-            raise ProfileError(message, path=study.path, key=key, remedy="give its `simulator`")
         try:
-            return command_words(configuration.simulator, configuration.to, study.folder)
+            return command_words(configuration.simulator or "", configuration.to, study.folder)
         except OptionError as error:
             raise ProfileError(error.message, path=study.path, key=key, remedy=error.remedy) from error
 
@@ -149,7 +163,7 @@ class StudyRun:
         configuration, takes = study.configurations[name], find_exporter(study.configurations[name].to).takes
         traces = study.place(study.programs[program].traces) if "traces" in takes else None
         caches, caches_of_command = split_caches(configuration.to, self.request.caches)
-        is_filled = "config" in takes and traces is not None and caches in {None, *FILLED}
+        is_filled = traces is not None and caches in {None, *FILLED}
         choices = ExportChoices(
             traces=traces,
             caches=caches,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -37,13 +36,13 @@ from sampling.simulators.registry import (
 from sampling.study.study_file import is_study
 from sampling.text import counted
 from tui.charts.quantities import share
+from tui.commands.running import interruptible, progress_width, show_progress
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, CommandResult, emit, write_product, write_stdout
-from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
 from tui.text import run as run_words
@@ -180,31 +179,6 @@ def _show_run(progress: RunProgress, options: RunOptions, meter: ProgressMeter) 
     news = run_words.news_line(progress, options.target)
     line = run_words.progress_line(progress, options.target, progress_width())
     show_progress(news, line, options, meter)
-
-
-def show_progress(news: str | None, line: str, options: RunOptions, meter: ProgressMeter) -> None:
-    """Show a line in place on a terminal, failures above it; elsewhere the news, a line for each launch."""
-    if news is not None and (not meter.is_shown or "failed" in news):
-        meter.close()
-        note(news, quiet=options.quiet)
-    meter.draw(line)
-
-
-def progress_width() -> int:
-    """Return the columns that a line which is shown in place may have."""
-    return tty.width({}, sys.stderr) - 1
-
-
-@contextmanager
-def interruptible(folder: Path, options: RunOptions, meter: ProgressMeter) -> Iterator[None]:
-    """Say where a run that is interrupted goes on from."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        meter.close()
-        if folder.exists():
-            note(f"what is finished is kept in {folder}; the same command goes on", quiet=options.quiet)
-        raise
 
 
 def run_align(options: AlignOptions) -> None:

@@ -26,7 +26,7 @@ from sampling.simulators.registry import find_run_rules, starts_cold
 from sampling.study.study_file import Study, read_study
 from sampling.study.summary import SpeedupSummary
 from sampling.text import Wording
-from tui.commands.simulate import interruptible, progress_width, show_progress
+from tui.commands.running import interruptible, progress_width, show_progress
 from tui.commands.speedup import check_study, study_result
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place

@@ -441,6 +441,11 @@ def test_programs_that_name_results_are_not_simulated_but_told(bench: Bench) -> 
         ),
         ('profile = "bfs.csv"', 'plan = "none.json"', r"none\.json: no such file or folder"),
         ('"csv"', '"ncu"', "nothing runs ncu here"),
+        (
+            'to = "csv"',
+            'to = "csv"\nconfig = "a"',
+            r"configurations\.base\.config: it means nothing to csv; lea",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_refused_and_leaves_nothing(
