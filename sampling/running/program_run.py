@@ -87,13 +87,13 @@ class ProgramRun:
     @property
     def is_over(self) -> bool:
         """Whether no launch is wanted any more."""
-        return not self.wanted()
+        return not self.open_cells()
 
     @property
     def cells_done(self) -> int:
         """How many configurations need no more launches, for all that is known by now."""
-        is_open = self.settings.target is not None
-        return len(self.cells) - len(self.wanted() if is_open else {name for name, _ in self.remaining()})
+        names = {name for name, _ in self.remaining_launches()}
+        return len(self.cells) - len(names if self.settings.target is None else self.open_cells())
 
     def open(self, stack: ExitStack) -> None:
         """Go on from the folders, which are nobody else's meanwhile; one that lags behind catches up.
@@ -112,12 +112,12 @@ class ProgramRun:
             if cell.plan.drawn != largest.plan.drawn:
                 wrong = f"{cell.path} and {largest.path} are runs of different plans"
                 raise OptionError(wrong, remedy="remove one of the folders")
-        self.look()
+        self.compare()
         if self.settings.target is not None and not self.is_over:
             cell = self.cells[self.base]
             read_original(cell.with_path(cell.plan), cell.request.choices.progress)
 
-    def look(self) -> None:
+    def compare(self) -> None:
         """Take the results that are finished, and compare the configurations that have any."""
         failed_ids = self._failed_ids()
         self.given_up = {name: cell.find_given_up() for name, cell in self.cells.items()}
@@ -131,18 +131,18 @@ class ProgramRun:
         if self._counts == counts_before or self.base not in self._results:
             return
         base_ids = self._results[self.base].ids
-        compared = {
+        results = {
             name: self._results[name]
             for name in self.cells
             if name in self._results and np.isin(self._results[name].ids, base_ids).any()
         }
         self.speedups, self.why_none = None, ""
-        if len(compared) > 1:
+        if len(results) > 1:
             try:
                 self.speedups = compare_configurations(
                     self.plan,
-                    compared,
-                    files={name: [str(self.cells[name].path)] for name in compared},
+                    results,
+                    files={name: [str(self.cells[name].path)] for name in results},
                     same_within=self.settings.same_within,
                     confidence=self.confidence,
                 )
@@ -162,7 +162,7 @@ class ProgramRun:
         speedups = () if self.speedups is None else self.speedups.speedups
         return next((contrast for contrast in speedups if contrast.name == name), None)
 
-    def wanted(self) -> list[str]:
+    def open_cells(self) -> list[str]:
         """Return the configurations whose launches are wanted: of open comparisons, and the base of any."""
         if self._is_drawn:
             return []
@@ -179,16 +179,16 @@ class ProgramRun:
     @property
     def half_width(self) -> float:
         """The widest of the open speedups; infinite where one is not known."""
-        contrasts = [self.contrast(name) for name in self.wanted()[1:]]
+        contrasts = [self.contrast(name) for name in self.open_cells()[1:]]
         widths = [math.nan if contrast is None else contrast.half_width for contrast in contrasts]
         return max((math.inf if math.isnan(width) else width for width in widths), default=0.0)
 
-    def remaining(self) -> list[tuple[str, Job]]:
+    def remaining_launches(self) -> list[tuple[str, Job]]:
         """Return the wanted launches that have not ended, by configuration, in the order in which they run.
 
         What failed on the base is compared with nothing, and left out on the others.
         """
-        names, failed_ids = self.wanted(), self._failed_ids()
+        names, failed_ids = self.open_cells(), self._failed_ids()
         rows = zip_longest(*(self.cells[name].jobs for name in names))
         return [
             (name, job)
@@ -197,16 +197,16 @@ class ProgramRun:
             if job is not None and not job.has_ended and job.id not in failed_ids
         ]
 
-    def ready(self) -> list[tuple[str, Job]]:
+    def ready_launches(self) -> list[tuple[str, Job]]:
         """Return those of them that may run by now: the base alone until it has told what it takes."""
-        return [(name, job) for name, job in self.remaining() if self._is_sized or name == self.base]
+        return [(name, job) for name, job in self.remaining_launches() if self._is_sized or name == self.base]
 
     def _failed_ids(self) -> frozenset[int]:
         return frozenset(job.id for job in self.cells[self.base].jobs if job.failure)
 
     def draw(self) -> Iterator[int]:
         """Draw more while nothing is left to run and more is wanted; yield how many launches each time."""
-        while not self.is_over and not self.ready():
+        while not self.is_over and not self.ready_launches():
             if added := self._grow(self._sizes()):
                 yield added
             elif self._is_sized:
@@ -220,7 +220,7 @@ class ProgramRun:
         size = np.array([stratum.size for stratum in strata])
         planned = np.array([stratum.samples for stratum in self.cells[self.base].first_plan.strata])
         sizes = np.array([stratum.samples for stratum in strata])
-        for name in self.wanted()[1:] if self._is_sized else [self.base]:
+        for name in self.open_cells()[1:] if self._is_sized else [self.base]:
             needed = self._needed(name, planned)
             jobs = [job for cell in {self.base, name} for job in self.cells[cell].jobs if job.failure]
             for job_strata in {job.id: list(job.strata) for job in jobs}.values():
@@ -258,7 +258,7 @@ class ProgramRun:
             return 0
         for cell in self.cells.values():
             cell.grow(larger.text)
-        self.look()
+        self.compare()
         return larger.added
 
     def failures(self) -> Iterator[CellFailure]:

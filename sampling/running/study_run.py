@@ -27,7 +27,7 @@ from sampling.running.request import RunRequest, command_words, split_caches
 from sampling.running.slurm import NO_ARRAY, JobArray, make_array, refuse_line_breaks
 from sampling.simulators.export import FILLED, ExportChoices
 from sampling.simulators.registry import find_exporter, find_run_rules
-from sampling.study.comparison import StudySpeedups, compare_study
+from sampling.study.comparison import ProgramComparison, StudySpeedups, compare_study
 from sampling.study.plans import first_plan
 from sampling.study.study_file import Study
 
@@ -117,6 +117,7 @@ class StudyRun:
         self.request, self.watch = request, watch
         self.processes = LocalProcesses(request.timeout_seconds)
         self.programs: list[ProgramRun] = []
+        self._others: dict[str, ProgramComparison] = {}
         self.names = [name for name, entry in request.study.programs.items() if entry.results is None]
         # What the file lacks is said before a folder is made.
         self._check_file()
@@ -192,6 +193,13 @@ class StudyRun:
         confidence = self.programs[0].confidence if self.programs else plan.options.confidence
         return ProgramRun(name, requests, study.settings, confidence)
 
+    def _compare_others(self) -> dict[str, ProgramComparison]:
+        """Return the programs that name results of their own, by their names."""
+        study = self.request.study
+        others = {name: entry for name, entry in study.programs.items() if entry.results is not None}
+        compared = compare_study(replace(study, programs=others), confidence=self.programs[0].confidence)
+        return {program.name: program for program in compared.programs}
+
     @contextmanager
     def opened(self) -> Iterator[StudyRun]:
         """Go on from the folder, which is nobody else's meanwhile; no process is left behind."""
@@ -206,6 +214,8 @@ class StudyRun:
                 if len(list(folder.iterdir())) == 1:
                     shutil.rmtree(folder, ignore_errors=True)
                 raise
+            # What is wrong with them is said before anything runs.
+            self._others = self._compare_others()
             for program in self.programs:
                 program.open(stack)
             try:
@@ -230,7 +240,7 @@ class StudyRun:
             cells = {job: owners.pop(job) for job in jobs}
             given_up_before = {cell.key for cell in self._given_up()}
             for program in dict.fromkeys(program for program, _ in cells.values()):
-                program.look()
+                program.compare()
             for job, (program, name) in cells.items():
                 self._report(CellNews(program.name, name, job) if job.has_ended else None)
             for cell in self._given_up():
@@ -249,7 +259,7 @@ class StudyRun:
         return [
             (program, name, job)
             for program in programs
-            for name, job in program.ready()
+            for name, job in program.ready_launches()
             if job not in self.processes
         ]
 
@@ -270,7 +280,7 @@ class StudyRun:
     def _report(self, news: CellNews | None = None) -> None:
         """Report how far the run is."""
         jobs = [job for program in self.programs for cell in program.cells.values() for job in cell.jobs]
-        remaining = [job for program in self.programs for _, job in program.remaining()]
+        remaining = [job for program in self.programs for _, job in program.remaining_launches()]
         contrasts = [
             (program.name, contrast)
             for program in self.programs
@@ -294,17 +304,11 @@ class StudyRun:
         """Return what the run came to, with the programs that name results of their own."""
         study, runs = self.request.study, {program.name: program for program in self.programs}
         confidence = self.programs[0].confidence
-        comparisons = []
-        for name, entry in study.programs.items():
-            if name in runs:
-                comparisons.append(runs[name].comparison())
-            else:
-                one = replace(study, programs={name: entry})
-                comparisons += compare_study(one, confidence=confidence).programs
+        comparisons = tuple(
+            runs[name].comparison() if name in runs else self._others[name] for name in study.programs
+        )
         return StudyRunResult(
-            StudySpeedups(
-                tuple(study.configurations), tuple(comparisons), study.settings.same_within, confidence
-            ),
+            StudySpeedups(tuple(study.configurations), comparisons, study.settings.same_within, confidence),
             tuple(failure for program in self.programs for failure in program.failures()),
             self._given_up(),
             {program.name: program.why_no_more for program in self.programs if program.why_no_more},

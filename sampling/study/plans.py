@@ -24,7 +24,7 @@ def first_plan(study: Study, program: str, progress: Progress | None = None) -> 
         return read_plan(str(study.place(entry.plan)))
     path = study.run_folder / program / IN_FOLDER
     if not path.is_file():
-        text = _made_plan(study, entry.profile, progress).text()
+        text = _make_plan(study, entry.profile, progress).text()
         path.parent.mkdir(parents=True, exist_ok=True)
         # What is interrupted leaves no half of a plan.
         part = path.with_name(f"{path.name}.part")
@@ -33,7 +33,7 @@ def first_plan(study: Study, program: str, progress: Progress | None = None) -> 
     return read_plan(str(path))
 
 
-def _made_plan(study: Study, profile_path: str, progress: Progress | None) -> PlanFile:
+def _make_plan(study: Study, profile_path: str, progress: Progress | None) -> PlanFile:
     request = PlanRequest(min_samples=FEWEST_OF_SPEEDUPS)
     profile = read_profile([str(study.place(profile_path))], progress, request.read_options)
     draft = draft_plan(profile, request)

@@ -104,11 +104,11 @@ def _refuse_what_the_study_says(options: RunOptions) -> None:
 def _starts_cold(study: Study, caches: str | None) -> bool:
     """Return whether launches start with empty caches on a configuration."""
     for configuration in study.configurations.values():
-        exported, of_command = split_caches(configuration.to, caches)
+        export_caches, command_caches = split_caches(configuration.to, caches)
         if find_run_rules(configuration.to).is_told_ids:
-            is_cold = caches_kind(of_command) == "cold"
+            is_cold = caches_kind(command_caches) == "cold"
         else:
-            is_cold = starts_cold(configuration.to, ExportChoices(traces="", caches=exported))
+            is_cold = starts_cold(configuration.to, ExportChoices(traces="", caches=export_caches))
         if is_cold:
             return True
     return False

@@ -96,10 +96,10 @@ def progress_line(progress: RunProgress, target: float | None, width: int | None
         parts.append(f"{'' if target is None else 'up to '}{hours(progress.seconds_left / 3600)} left")
     if progress.running:
         parts.append(f"{progress.running:,} running")
-    return joined_within(parts, width)
+    return fit_parts(parts, width)
 
 
-def joined_within(parts: list[str], width: int | None) -> str:
+def fit_parts(parts: list[str], width: int | None) -> str:
     """Return as many of some parts of a line as fit, the first at least."""
     while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
         parts.pop()

@@ -158,14 +158,14 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
     if len(clocks) > 1:
         several = listed([f"{clock / 1e6:g}" for clock in sorted(filter(None, clocks))])
         yield f"the configurations have several clocks ({several} MHz): speedups are of cycles, not of time"
-    as_narrow_as_wanted = [
+    narrow_enough = [
         speedup
         for speedup in speedups.speedups
         if speedup.at_least and speedup.half_width == speedup.at_least
     ]
     for speedup in speedups.speedups:
         # What is as narrow as it was to be lacks no launch.
-        if speedup.missing and speedup not in as_narrow_as_wanted:
+        if speedup.missing and speedup not in narrow_enough:
             launches = counted(speedup.missing, "drawn launch", "drawn launches")
             leave = "leaves" if speedup.missing == 1 else "leave"
             pair = f"{speedup.name} and {speedup.base}"
@@ -173,9 +173,9 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
         if speedups.likeness(speedup) is Likeness.SAME_OPTIONS:
             pair = f"{speedup.name} and {speedup.base}"
             yield f"{pair} have the same options: what differs is the simulator's own noise"
-    if as_narrow_as_wanted:
-        several = joined([speedup.name for speedup in as_narrow_as_wanted])
-        reached = per_cent(as_narrow_as_wanted[0].at_least)
+    if narrow_enough:
+        several = joined([speedup.name for speedup in narrow_enough])
+        reached = per_cent(narrow_enough[0].at_least)
         yield f"{several}: no narrower than {reached}, which launches were added for"
 
 

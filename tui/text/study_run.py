@@ -8,7 +8,7 @@ from sampling.running.study_run import StudyProgress, StudyRunResult
 from sampling.text import counted
 from tui.charts.quantities import hours
 from tui.output.blocks import Block
-from tui.text.run import array_blocks, event_text, given_up_head, joined_within
+from tui.text.run import array_blocks, event_text, fit_parts, given_up_head
 from tui.text.speedup import per_cent
 
 
@@ -24,7 +24,7 @@ def study_progress_line(progress: StudyProgress, target: float | None, width: in
     if progress.running:
         parts.append(f"{progress.running:,} running")
     parts.append(f"{progress.measured:,} of {counted(progress.launches, 'launch')}")
-    return joined_within(parts, width)
+    return fit_parts(parts, width)
 
 
 def study_news_line(progress: StudyProgress, target: float | None) -> str | None:
