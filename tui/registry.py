@@ -62,7 +62,7 @@ _COMMANDS = (
     Command("judge", _PLAN, "plan", "plan", "A plan's error on a profile."),
     Command("methods", _PLAN, "plan", "plan", "The methods and their options."),
     Command("export", _SIMULATE, "simulate", "simulate", "Hand a plan to a simulator."),
-    Command("run", _SIMULATE, "simulate", "simulate", "Simulate a plan until its total is known."),
+    Command("run", _SIMULATE, "simulate", "simulate", "Simulate a plan, or a study, until enough is known."),
     Command("align", _SIMULATE, "simulate", "simulate", "Whether a trace has a plan's launches."),
     Command("estimate", _SIMULATE, "simulate", "simulate", "The whole run's cycles, from results."),
     Command("speedup", _SIMULATE, "simulate", "speedup", "Which configuration is faster, and how surely."),

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """How no bound is written, where a number may be none."""
+#: Launches of a stratum: from two on they show how much a speedup varies.
+FEWEST_OF_SPEEDUPS = 2
 
 
 class Part(Enum):

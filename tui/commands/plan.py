@@ -8,7 +8,7 @@ from sampling.errors import OptionError
 from sampling.plan.judge import judge_design, judge_plan
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.plan.request import is_used
+from sampling.plan.request import FEWEST_OF_SPEEDUPS, is_used
 from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_sensitivity
 from tui.charts.quantities import share_above
 from tui.engine import drafts, planning
@@ -22,8 +22,6 @@ from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, note
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
 from tui.text.profile import plan_selection, survey_selection, with_selection
 
-# Launches of a stratum: from two on they show how much a speedup varies.
-FEWEST_OF_SPEEDUPS = 2
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
 

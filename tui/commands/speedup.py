@@ -80,13 +80,20 @@ def study_speedups(study_file: Study, options: SpeedupOptions) -> StudySpeedups:
         )
 
 
-def study_result(study: StudySpeedups, options: SpeedupOptions, command: str = "speedup") -> CommandResult:
-    """Return what a study comes to, and what simulates more of it where that is wanted."""
+def study_result(
+    study: StudySpeedups, options: SpeedupOptions, command: str = "speedup", following: str | None = None
+) -> CommandResult:
+    """Return what a study comes to, and what simulates more of it where that is wanted.
+
+    ``following``: the command to type next in place of that; "" for none.
+    """
     kernels = _kernels(study, options)
-    is_open = bool(study.missing) or (
-        options.target is not None and not study.is_within(options.target, accept_cold=options.accept_cold)
-    )
-    following = f"kernelpoint run {shlex.quote(options.plan)}" if is_open else ""
+    if following is None:
+        is_open = bool(study.missing) or (
+            options.target is not None
+            and not study.is_within(options.target, accept_cold=options.accept_cold)
+        )
+        following = f"kernelpoint run {shlex.quote(options.plan)}" if is_open else ""
     summary = summarise_study(study, groups=kernels, target=options.target, accept_cold=options.accept_cold)
     return _result(
         command,

@@ -158,8 +158,14 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
     if len(clocks) > 1:
         several = listed([f"{clock / 1e6:g}" for clock in sorted(filter(None, clocks))])
         yield f"the configurations have several clocks ({several} MHz): speedups are of cycles, not of time"
+    narrow_enough = [
+        speedup
+        for speedup in speedups.speedups
+        if speedup.at_least and speedup.half_width == speedup.at_least
+    ]
     for speedup in speedups.speedups:
-        if speedup.missing:
+        # What is as narrow as it was to be lacks no launch.
+        if speedup.missing and speedup not in narrow_enough:
             launches = counted(speedup.missing, "drawn launch", "drawn launches")
             leave = "leaves" if speedup.missing == 1 else "leave"
             pair = f"{speedup.name} and {speedup.base}"
@@ -167,9 +173,10 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
         if speedups.likeness(speedup) is Likeness.SAME_OPTIONS:
             pair = f"{speedup.name} and {speedup.base}"
             yield f"{pair} have the same options: what differs is the simulator's own noise"
-        if speedup.at_least and speedup.half_width == speedup.at_least:
-            reached = per_cent(speedup.at_least)
-            yield f"{speedup.name}: no narrower than {reached}, which launches were added for"
+    if narrow_enough:
+        several = joined([speedup.name for speedup in narrow_enough])
+        reached = per_cent(narrow_enough[0].at_least)
+        yield f"{several}: no narrower than {reached}, which launches were added for"
 
 
 def result_notes(speedups: PlanSpeedups) -> Iterator[str]:
