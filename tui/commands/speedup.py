@@ -174,9 +174,6 @@ def _following(speedups: PlanSpeedups, options: SpeedupOptions, *, is_larger: bo
     if is_larger:
         is_amd = any(map(is_rocm_name, {launch.name for launch in plan.drawn}))
         return export_command(str(options.top_up), "more", usual_target(is_amd=is_amd))
-    is_open = any(
-        speedups.launches_to_tell(speedup, options.target) is not None for speedup in speedups.speedups
-    )
-    if not plan.is_random or not is_open:
+    if not words.has_next(speedups, options):
         return ""
     return command_line("speedup", replace(options, top_up=free_name("more.json"), output=None))

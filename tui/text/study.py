@@ -168,7 +168,7 @@ def cell_texts(study: StudySpeedups) -> list[list[str]]:
         clauses = [of_program.get(pair) or _missing_clause(program, pair) for pair in pairs]
         texts.append([f"{program.name}: {clause}" for clause in clauses])
     if len(study.programs) > 1:
-        for kind, words in _MEANS.items():
+        for kind, words in MEANS.items():
             clauses = []
             for base, name in pairs:
                 means = study.means.get(name) if base == study.base else None
@@ -305,12 +305,17 @@ def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
     if fits and len(rows) > 1:
         yield matrix
         yield ""
-        marks = _ASCII_MARKS if is_ascii() else _MARKS
-        yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+        yield marks_text()
         yield ""
         # The other means differ little from it, and stand above.
         rows = [row for row in rows if row[0] not in (MEANS["harmonic"], MEANS["total"])]
     yield bar_listing(labels, rows)
+
+
+def marks_text() -> str:
+    """Return what the marks of verdicts mean."""
+    marks = _ASCII_MARKS if is_ascii() else _MARKS
+    return ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
 
 
 def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[TableCell]]]) -> Listing:
