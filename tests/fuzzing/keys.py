@@ -25,7 +25,7 @@ from textual.keys import _character_to_key
 from textual.widgets import Input
 
 from sampling.plan.request import PlanRequest
-from tests.app.driving import SIZES, opened
+from tests.app.driving import SIZES, opened, wait_for
 from tui.app.views import VIEWS
 from tui.options.look import OpenOptions
 
@@ -92,6 +92,8 @@ async def press_at_random(profile: str, seed: int, presses: int) -> None:
                 # The palette can be told to quit.
                 if app._exit:
                     return
+            # A key that is handled while the app is torn down finds no screen.
+            await wait_for(pilot, lambda: app._keys.is_resting or bool(app._exit), "every key is handled")
             await pilot.pause(0.2)
     except Exception as error:
         raise AssertionError(f"seed {seed}, key {len(pressed)}: {' '.join(pressed[-_TOLD:])}") from error

@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Input
 
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.parallel import Progress
 from sampling.text import counted
 from tui.app.actions import APP, MATRIX, SPEEDUPS, VIEW, bindings
 from tui.app.plan_panes import PlanPrompt
 from tui.app.planning import failure_words, printed_speedups
-from tui.app.prompt import Prompt
 from tui.app.session_app import in_words, start
 from tui.app.speedup_details import (
     Cell,
@@ -111,10 +110,7 @@ class SpeedupsScreen(ViewScreen):
         """Whether nothing is being read, compared or drawn."""
         return not self._doing
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether there is a table."""
-        return self.is_settled
+    is_ready = is_settled
 
     @property
     def _cell(self) -> Cell | None:
@@ -152,7 +148,11 @@ class SpeedupsScreen(ViewScreen):
 
     def _refuse(self, error: SamplingError | OSError) -> None:
         """Say over what is there why nothing else is."""
-        self._doing, self._problem = "", f"{failure_words(error)} ([r] reads again, [o] other results)"
+        words = failure_words(error)
+        if isinstance(error, ProfileError):
+            # A study says where its files are from the root on, which takes rows.
+            words = words.replace(f"{Path.cwd()}/", "")
+        self._doing, self._problem = "", f"{words} ([r] reads again, [o] other results)"
         self._show()
 
     def _compare_kernels(self, state: SpeedupsState) -> None:
@@ -217,6 +217,10 @@ class SpeedupsScreen(ViewScreen):
     def on_resize(self) -> None:
         self._arrange()
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if event.widget in (self._matrix, self._bars, self._kernels):
+            self.set_class(event.widget is not self._matrix, "-lower")
+
     def _arrange(self) -> None:
         """Give the sentences as many rows as they take, a quarter of the window at most."""
         lines = len(self._words(self.size.width).split("\n")) if self.state is not None else 0
@@ -258,7 +262,7 @@ class SpeedupsScreen(ViewScreen):
         name = f"[8] {Path(state.options.plan).name}"
         self.entitle("words", name, *((doing,) if doing else (f"{size}  {more}".rstrip(), more)))
         place, marks = self._matrix.place, marks_text()
-        self.entitle("matrix", f"[tab] Speedups over {study.base}", f"{marks}  {place}".rstrip(), place)
+        self.entitle("matrix", f"[tab] Over {study.base}", f"{marks}  {place}".rstrip(), place)
         sure = "together" if study.simultaneous else "sure"
         self.entitle(
             "bars",
@@ -324,10 +328,6 @@ class SpeedupsScreen(ViewScreen):
             self._compare_kernels(self.state)
         self._show_cell()
         self._kernels.focus()
-
-    @on(Prompt.Left)
-    def _show_place(self) -> None:
-        self._show_titles_soon()
 
     def action_leave(self) -> None:
         """Cancel what is under way; else go back to the bars."""
