@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError, PlanFileError
-from sampling.study.study_file import is_study, read_study
 from tui.options.command_line import options_of
 from tui.options.files import input_files, is_plan, is_there, reading, sample_profile
 from tui.options.look import DemoOptions, OpenOptions
@@ -28,7 +27,8 @@ def run_open(options: OpenOptions) -> None:
     """Open the app if a person can see and steer it, else print what takes its place."""
     _check_insisted(options)
     path, others = options.plan, options.profiles
-    if path is None and others and is_study(others[0]):
+    # As `is_study` says, which brings the engine.
+    if path is None and others and Path(others[0]).suffix == ".toml":
         _show_study(options, others[0], others[1:])
         return
     if path is None and others and is_plan(others[0]):
@@ -158,6 +158,7 @@ def _show_study(options: OpenOptions, path: str, others: tuple[str, ...]) -> Non
     if not terminal.is_interactive():
         _print_speedups(options, path)
         return
+    from sampling.study.study_file import read_study
     from tui.app.running import open_session
 
     # Refused before the app takes the terminal, so that it is seen.
