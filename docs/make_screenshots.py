@@ -6,6 +6,7 @@ python docs/make_screenshots.py            writes docs/screenshots/*.svg anew
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import sys
@@ -15,16 +16,23 @@ from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 from textual.pilot import Pilot
 
+import sampling
 from tui.app.app import KernelPointApp
 from tui.app.running import open_session
 from tui.options.look import OpenOptions
+from tui.options.simulate import SpeedupOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 SIZES = ((80, 24), (120, 40), (200, 60))
 PROFILE = "gpt2-like.json.gz"
+STUDY = "study.toml"
+#: Programs of the study, and how many times as fast its configurations are on them; no simulator says so.
+PROGRAMS = {"gpt2": PROFILE, "resnet50": "resnet50-like.sqlite"}
+GAINS = {"base": (1.0, 1.0), "gto": (1.031, 1.012), "l2half": (0.971, 0.943), "dram150": (0.999, 0.996)}
 
 _QUIET_SECONDS = 0.4
 _PATIENCE_SECONDS = 120
@@ -40,12 +48,14 @@ class Scene:
     view : the view's name.
     keys : pressed one after the other once the view is drawn.
     profile : the sample that is open, None for none.
+    study : the study that is compared, None for none.
     """
 
     name: str
     view: str
     keys: tuple[str, ...] = ()
     profile: str | None = PROFILE
+    study: str | None = None
 
 
 SCENES = (
@@ -56,13 +66,15 @@ SCENES = (
     Scene("scale-model", "Scale model", profile=None),
     Scene("timeline", "Timeline"),
     Scene("difference", "Difference", ("o", *"@:7000", "enter", "j")),
+    Scene("speedups", "Speedups", ("j", "l"), profile=None, study=STUDY),
 )
 
 
 async def picture(scene: Scene, size: tuple[int, int], *, ascii_only: bool = False) -> tuple[str, str]:
     """Return the screen as SVG and as text; the profile is looked for in the current folder."""
     profiles = () if scene.profile is None else (scene.profile,)
-    session = replace(open_session(profiles, OpenOptions()), ascii_only=ascii_only)
+    speedups = None if scene.study is None else SpeedupOptions(plan=scene.study)
+    session = replace(open_session(profiles, OpenOptions()), ascii_only=ascii_only, speedups=speedups)
     app = KernelPointApp(session, view=scene.view)
     async with app.run_test(size=size) as pilot:
         await _settled(app, pilot)
@@ -98,8 +110,29 @@ def _text(app: KernelPointApp) -> str:
     return "".join(f"{row.text.rstrip()}\n" for row in rows)
 
 
+def write_study() -> None:
+    """Write a study of two samples, with made-up results, into the current folder."""
+    lines = ["[study]", "target = 0.01", *(f"[configurations.{name}]" for name in GAINS)]
+    for number, (program, profile) in enumerate(PROGRAMS.items()):
+        request = sampling.PlanRequest(min_samples=2)
+        plan = sampling.make_plan(sampling.read_profile(PROJECT / "sample_data" / profile), request)
+        sampling.write_plan(plan, Path(f"{program}.json"))
+        lines += [f"[programs.{program}]", f"plan = '{program}.json'"]
+        lines += ["results = '{configuration}-{program}.csv'"]
+        strata = json.loads(Path(f"{program}.json").read_text(encoding="utf-8"))["strata"]
+        launches = [launch for stratum in strata for launch in stratum["launches"]]
+        for seed, (name, gains) in enumerate(GAINS.items()):
+            random, rows = np.random.default_rng((seed, number)), ["id,cycles,caches"]
+            for launch in launches:
+                cycles = 1.2 * launch["duration_ns"] / gains[number] * random.lognormal(0, 0.015)
+                rows.append(f"{launch['id']},{cycles:.0f},warm")
+            Path(f"{name}-{program}.csv").write_text("\n".join(rows), encoding="utf-8")
+    Path(STUDY).write_text("\n".join(lines), encoding="utf-8")
+
+
 async def main() -> None:
     """Write all pictures."""
+    write_study()
     SCREENSHOTS.mkdir(exist_ok=True)
     for scene in SCENES:
         for size in SIZES:

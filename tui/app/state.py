@@ -9,6 +9,7 @@ from sampling.plan.request import PlanRequest
 from sampling.reduction import GroupBy
 from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
+from tui.options.simulate import SpeedupOptions
 
 # They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Session:
     scale: OpenQuestions | None = None
     #: What view 7 compares with the open workload, as typed; None until something is.
     before: str | None = None
+    #: What view 8 compares, as the headless command is told; None until something is.
+    speedups: SpeedupOptions | None = None
     #: The plan file that was opened, and in what the plan shown is not that of the file, in a line each.
     plan: OpenedPlan | None = None
     beside: tuple[str, ...] = ()

@@ -45,7 +45,8 @@ def run_report(options: ReportOptions) -> None:
 def _report_study(options: ReportOptions) -> None:
     """Compare what is there of a study, write, say how much."""
     from sampling.study.summary import summarise_study
-    from tui.commands.speedup import check_study, study_speedups
+    from tui.commands.speedup import check_study
+    from tui.engine.speedups import study_speedups
     from tui.report.study import study_report
     from tui.text import study as words
     from tui.text.speedup import result_notes
@@ -61,7 +62,8 @@ def _report_study(options: ReportOptions) -> None:
         study_file = read_study(path)
         target = study_file.settings.target if options.target is None else options.target
         compared_options = replace(speedup_options, target=target, quiet=options.quiet)
-        study = study_speedups(study_file, compared_options)
+        with ProgressMeter(quiet=options.quiet) as progress:
+            study = study_speedups(study_file, compared_options, progress)
         lines = [
             *words.caches_lines(study),
             *([words.missing_text(study)] if study.missing else []),

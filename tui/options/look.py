@@ -44,7 +44,9 @@ class SummaryOptions(BudgetOptions, ProfileOptions):
 
 class OpenOptions(shared.AppOptions, SlowdownOptions, ProfileOptions):
     profiles: tuple[PartOfFile, ...] = argument(
-        "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
+        "Profile files; several are one workload. Or a plan file, and a simulator's results, or those of "
+        "configurations as NAME=RESULTS; or a study.toml.",
+        "PROFILE",
     )
     difference: bool = option(
         "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE."

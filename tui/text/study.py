@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups
 from sampling.estimation.speedup import Speedup, Verdict
 from sampling.estimation.suite import Mean
-from sampling.study.comparison import StudySpeedups
+from sampling.study.comparison import ProgramComparison, StudySpeedups
 from sampling.text import counted, joined, listed
 from tui.charts.quantities import UNKNOWN
 from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
@@ -21,6 +22,7 @@ from tui.text.labels import group_places, key_parts, place_lines
 from tui.text.speedup import (
     change_lines,
     change_text,
+    clause_text,
     ends_text,
     interval_text,
     kernel_listing,
@@ -49,12 +51,7 @@ def study_blocks(
     canvas: Canvas,
 ) -> Iterator[Block]:
     """Yield who is faster in the mean, every cell, what differs between configurations, what is missing."""
-    yield from caches_lines(study)
-    yield answer_text(study)
-    if study.missing:
-        yield missing_text(study)
-    yield from study_notes(study)
-    yield from target_lines(study, options)
+    yield from study_sentences(study, options)
     if any(True for _ in study.compared):
         yield ""
         yield from _cell_tables(study, canvas)
@@ -75,6 +72,16 @@ def study_blocks(
 # Sentences.
 
 
+def study_sentences(study: StudySpeedups, options: SpeedupOptions) -> Iterator[str]:
+    """Yield who is faster in the mean, what is missing, what is to be known beside it."""
+    yield from caches_lines(study)
+    yield answer_text(study)
+    if study.missing:
+        yield missing_text(study)
+    yield from study_notes(study)
+    yield from target_lines(study, options)
+
+
 def caches_lines(study: StudySpeedups) -> Iterator[str]:
     """Yield how launches found the caches, of programs whose speedups are not those of the whole run."""
     for program, speedups in study.compared:
@@ -88,6 +95,18 @@ def target_lines(study: StudySpeedups, options: SpeedupOptions) -> Iterator[str]
     if options.target is not None and not study.missing:
         is_met = study.is_within(options.target, accept_cold=options.accept_cold)
         yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
+
+
+def is_open(study: StudySpeedups, options: SpeedupOptions) -> bool:
+    """Return whether a cell has no results yet, or a speedup is not as narrow as the target."""
+    if study.missing or options.target is None:
+        return bool(study.missing)
+    return not study.is_within(options.target, accept_cold=options.accept_cold)
+
+
+def run_command(options: SpeedupOptions) -> str:
+    """Return the command that simulates more of a study."""
+    return f"kernelpoint run {shlex.quote(options.plan)}"
 
 
 def answer_text(study: StudySpeedups) -> str:
@@ -121,6 +140,8 @@ def _mean_clause(study: StudySpeedups, name: str, mean: Mean) -> str:
     if verdict is None:
         word = Verdict.FASTER if mean.ratio >= 1 else Verdict.SLOWER
         return f"{name} is {change_text(mean.ratio, word)} than {study.base}, without an interval"
+    if verdict is Verdict.SAME:
+        return f"{name} and {study.base} are the same within {per_cent(study.same_within)}"
     ends = ends_text(mean.low, mean.high, verdict)
     if verdict is Verdict.OPEN:
         return f"{name} is not told apart from {study.base} ({ends})"
@@ -133,6 +154,36 @@ def missing_text(study: StudySpeedups) -> str:
     total = len(study.programs) * len(study.configurations)
     waiting = ", which the means wait for" if len(study.programs) > 1 else ""
     return f"no results yet of {len(cells)} of {total} cells{waiting}: {listed(cells, _MOST_MISSING)}"
+
+
+def cell_texts(study: StudySpeedups) -> list[list[str]]:
+    """Return what is told of every cell of `table_rows`."""
+    pairs, texts = comparisons(study), []
+    for program in study.programs:
+        of_program = {}
+        if program.speedups is not None:
+            of_program = {
+                (one.base, one.name): clause_text(program.speedups, one) for one in program.speedups.speedups
+            }
+        clauses = [of_program.get(pair) or _missing_clause(program, pair) for pair in pairs]
+        texts.append([f"{program.name}: {clause}" for clause in clauses])
+    if len(study.programs) > 1:
+        for kind, words in MEANS.items():
+            clauses = []
+            for base, name in pairs:
+                means = study.means.get(name) if base == study.base else None
+                waits = "no mean yet, which waits for every program"
+                clauses.append(waits if means is None else _mean_clause(study, name, getattr(means, kind)))
+            texts.append([f"{words}: {clause}" for clause in clauses])
+    return texts
+
+
+def _missing_clause(program: ProgramComparison, pair: tuple[str, str]) -> str:
+    """Return which results of a pair are not there, and where they are looked for."""
+    if program.plan is None:
+        return program.missing[pair[1]]
+    places = [(name, place) for name in reversed(pair) if (place := program.missing.get(name)) is not None]
+    return listed([f"no results of {name} yet ({place})" for name, place in places])
 
 
 def study_notes(study: StudySpeedups) -> Iterator[str]:
@@ -173,7 +224,7 @@ def slower_text(study: StudySpeedups, allowed: float) -> str:
 # Tables.
 
 
-class _Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A speedup or a mean, as a table has it."""
 
     ratio: float
@@ -199,28 +250,33 @@ def speedup_text(ratio: float, low: float, high: float) -> str:
     return f"{ratio_text(ratio)} {'+-' if is_ascii() else '±'}{half_width}"
 
 
-_NOTHING = _Cell(math.nan, math.nan, math.nan, None, "no results")
+_NOTHING = TableCell(math.nan, math.nan, math.nan, None, "no results")
 
 
-def _of_speedup(speedups: PlanSpeedups, speedup: Speedup) -> _Cell:
+def _of_speedup(speedups: PlanSpeedups, speedup: Speedup) -> TableCell:
     ends = speedup.ratio, speedup.low, speedup.high
-    return _Cell(*ends, speedups.verdict(speedup), verdict_word(speedups, speedup))
+    return TableCell(*ends, speedups.verdict(speedup), verdict_word(speedups, speedup))
 
 
-def _of_mean(study: StudySpeedups, mean: Mean) -> _Cell:
+def _of_mean(study: StudySpeedups, mean: Mean) -> TableCell:
     verdict = study.verdict(mean)
-    return _Cell(mean.ratio, mean.low, mean.high, verdict, "no interval" if verdict is None else verdict)
+    return TableCell(mean.ratio, mean.low, mean.high, verdict, "no interval" if verdict is None else verdict)
 
 
-def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[_Cell]]]]:
-    """Return the comparisons by their names, and each program and mean with a cell for each of these."""
+def comparisons(study: StudySpeedups) -> list[tuple[str, str]]:
+    """Return base and configuration of every comparison, those with the study's base first."""
     contrasts = list(
         dict.fromkeys((one.base, one.name) for _, speedups in study.compared for one in speedups.speedups)
     )
     of_base = [name for base, name in contrasts if base == study.base]
     of_base += [name for name in study.configurations[1:] if name not in of_base]
     pairs = [(study.base, name) for name in study.configurations[1:] if name in of_base]
-    pairs += [pair for pair in contrasts if pair not in pairs]
+    return pairs + [pair for pair in contrasts if pair not in pairs]
+
+
+def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[TableCell]]]]:
+    """Return the comparisons by their names, and each program and mean with a cell for each of these."""
+    pairs = comparisons(study)
     rows = []
     for program in study.programs:
         speedups = program.speedups
@@ -249,15 +305,20 @@ def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
     if fits and len(rows) > 1:
         yield matrix
         yield ""
-        marks = _ASCII_MARKS if is_ascii() else _MARKS
-        yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+        yield marks_text()
         yield ""
         # The other means differ little from it, and stand above.
         rows = [row for row in rows if row[0] not in (MEANS["harmonic"], MEANS["total"])]
     yield bar_listing(labels, rows)
 
 
-def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[_Cell]]]) -> Listing:
+def marks_text() -> str:
+    """Return what the marks of verdicts mean."""
+    marks = _ASCII_MARKS if is_ascii() else _MARKS
+    return ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+
+
+def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[TableCell]]]) -> Listing:
     """Return a row a cell, with a bar of its speedup and the whiskers of its interval."""
     flat = [(name, label, cell) for name, cells in rows for label, cell in zip(labels, cells, strict=True)]
     cells = [cell for _, _, cell in flat]
