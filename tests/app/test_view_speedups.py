@@ -351,13 +351,30 @@ async def test_a_configuration_is_added_behind_those_of_before(made: Made) -> No
         assert app.clipboard == shlex.join(["kernelpoint", "speedup", "one.json", *results("one")])
 
 
+async def test_configurations_that_are_named_in_view_3_are_compared_here(made: Made) -> None:
+    made()
+    async with opened("one.csv", view="Plan", options=columns()) as (app, pilot):
+        await wait_for(pilot, lambda: "e Export" in screen_text(app), "the plan is drawn")
+        await typed(app, pilot, " ".join(results("one")), "one.json")
+        await wait_for(pilot, lambda: "[8] one.json" in words_of(app), "view 8 opens")
+        await wait_for(pilot, lambda: "gto is 3" in words_of(app), "it is compared")
+        await pilot.press("3")
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "nothing is left over view 3")
+        await pilot.press("o")
+        await wait_for(pilot, lambda: isinstance(app.focused, Input), "it asks")
+        await pilot.press("ctrl+a", "ctrl+k", *"base=x", "enter")
+        await wait_for(pilot, lambda: "base is compared with nothing" in words_of(app), "what is refused")
+
+
 async def typed(app: App, pilot: Running, results: str | None, plan: str) -> None:
     """Type the results, or keep those that are there, and the plan they are of."""
     await pilot.press("o")
     await wait_for(pilot, lambda: isinstance(app.focused, Input), "it asks")
     if results is not None:
         await pilot.press("ctrl+a", "ctrl+k", *results)
-    await pilot.press("down", "ctrl+a", "ctrl+k", *plan, "enter")
+    while not isinstance(app.focused, Input) or app.focused.id != "plan":
+        await pilot.press("down")
+    await pilot.press("ctrl+a", "ctrl+k", *plan, "enter")
 
 
 def columns() -> OpenOptions:

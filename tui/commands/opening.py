@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError, PlanFileError
 from tui.options.command_line import options_of
-from tui.options.files import input_files, is_plan, is_there, reading, sample_profile
+from tui.options.files import input_files, is_configuration, is_plan, reading, sample_profile
 from tui.options.look import DemoOptions, OpenOptions
 from tui.options.shared import AppOptions
 from tui.options.simulate import SpeedupOptions
@@ -101,7 +101,7 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     if options.difference:
         raise OptionError("--difference compares profiles", remedy="open the plan by itself")
     profiles, results = (others, ()) if options.plan is not None else ((), others)
-    if any(map(_is_configuration, results)):
+    if any(map(is_configuration, results)):
         _show_configurations(options, path, results)
         return
     if results and not terminal.is_interactive():
@@ -116,11 +116,6 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     opened_options = options_of_plan(opened, options)
     with reading([path, *input_files(opened_options)]):
         _show(opened.profiles, opened_options, opened)
-
-
-def _is_configuration(text: str) -> bool:
-    """Return whether a text is NAME=RESULTS, and not the name of a file."""
-    return "=" in text and not is_there(Path(text))
 
 
 def _show_configurations(options: OpenOptions, path: str, results: tuple[str, ...]) -> None:

@@ -319,6 +319,11 @@ def is_there(path: Path) -> bool:
     return False
 
 
+def is_configuration(text: str) -> bool:
+    """Return whether a text is NAME=RESULTS, and not the name of a file."""
+    return "=" in text and not is_there(Path(text))
+
+
 def other_folders() -> Iterator[Path]:
     """Yield the folders to write to where the current one takes no file: home, the temporary one."""
     import tempfile
