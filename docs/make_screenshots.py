@@ -6,7 +6,6 @@ python docs/make_screenshots.py            writes docs/screenshots/*.svg anew
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import sys
@@ -16,10 +15,8 @@ from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from textual.pilot import Pilot
 
-import sampling
 from tui.app.app import KernelPointApp
 from tui.app.running import open_session
 from tui.options.look import OpenOptions
@@ -30,9 +27,6 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 SIZES = ((80, 24), (120, 40), (200, 60))
 PROFILE = "gpt2-like.json.gz"
 STUDY = "study.toml"
-#: Programs of the study, and how many times as fast its configurations are on them; no simulator says so.
-PROGRAMS = {"gpt2": PROFILE, "resnet50": "resnet50-like.sqlite"}
-GAINS = {"base": (1.0, 1.0), "gto": (1.031, 1.012), "l2half": (0.971, 0.943), "dram150": (0.999, 0.996)}
 
 _QUIET_SECONDS = 0.4
 _PATIENCE_SECONDS = 120
@@ -110,29 +104,8 @@ def _text(app: KernelPointApp) -> str:
     return "".join(f"{row.text.rstrip()}\n" for row in rows)
 
 
-def write_study() -> None:
-    """Write a study of two samples, with made-up results, into the current folder."""
-    lines = ["[study]", "target = 0.01", *(f"[configurations.{name}]" for name in GAINS)]
-    for number, (program, profile) in enumerate(PROGRAMS.items()):
-        request = sampling.PlanRequest(min_samples=2)
-        plan = sampling.make_plan(sampling.read_profile(PROJECT / "sample_data" / profile), request)
-        sampling.write_plan(plan, Path(f"{program}.json"))
-        lines += [f"[programs.{program}]", f"plan = '{program}.json'"]
-        lines += ["results = '{configuration}-{program}.csv'"]
-        strata = json.loads(Path(f"{program}.json").read_text(encoding="utf-8"))["strata"]
-        launches = [launch for stratum in strata for launch in stratum["launches"]]
-        for seed, (name, gains) in enumerate(GAINS.items()):
-            random, rows = np.random.default_rng((seed, number)), ["id,cycles,caches"]
-            for launch in launches:
-                cycles = 1.2 * launch["duration_ns"] / gains[number] * random.lognormal(0, 0.015)
-                rows.append(f"{launch['id']},{cycles:.0f},warm")
-            Path(f"{name}-{program}.csv").write_text("\n".join(rows), encoding="utf-8")
-    Path(STUDY).write_text("\n".join(lines), encoding="utf-8")
-
-
 async def main() -> None:
     """Write all pictures."""
-    write_study()
     SCREENSHOTS.mkdir(exist_ok=True)
     for scene in SCENES:
         for size in SIZES:
@@ -148,4 +121,5 @@ if __name__ == "__main__":
     os.environ |= {"TERM": "xterm-256color", "LANG": "en_US.UTF-8"}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         shutil.copy(PROJECT / "sample_data" / PROFILE, folder)
+        shutil.copytree(PROJECT / "sample_data" / "study", folder, dirs_exist_ok=True)
         asyncio.run(main())
