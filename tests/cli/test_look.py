@@ -220,18 +220,26 @@ def test_decisions_of_the_users_are_told_ahead(kernelpoint: Kernelpoint, gpt2: P
 def test_named_ranges_hold_the_launches_that_selecting_them_keeps(
     kernelpoint: Kernelpoint, gpt2: Path
 ) -> None:
-    named = [row for row in results(kernelpoint, "ranges", gpt2) if row["source"] == "named"]
+    (together,) = (row for row in results(kernelpoint, "ranges", gpt2) if row["source"] == "named")
+    assert (together["path"], together["times"]) == ("ProfilerStep#*", 87)
+    apart = results(kernelpoint, "ranges", gpt2, "--steps")
+    named = [row for row in apart if row["source"] == "named"]
+    assert together["launches"] == sum(row["launches"] for row in named)
+    assert results(kernelpoint, "timeline", gpt2)["ranges"] == [together]
+    assert results(kernelpoint, "timeline", gpt2, "--steps")["ranges"] == named
     assert [row["path"] for row in named] == [f"ProfilerStep#{step}" for step in range(87)]
-    for row in (named[0], named[50]):
+    for row in (together, named[0], named[50]):
         chosen = results(kernelpoint, "info", gpt2, "--range", row["path"])
         assert (chosen["launches"], chosen["total_duration_ns"]) == (row["launches"], row["duration_ns"])
     assert sum(row["share"] for row in named) <= 1
     assert all(after["first"] > before["last"] for before, after in pairwise(named))
-    by_time = results(kernelpoint, "ranges", gpt2, "--sort", "time")
+    by_time = results(kernelpoint, "ranges", gpt2, "--steps", "--sort", "time")
     steps = [row["duration_ns"] for row in by_time if row["source"] == "named"]
     assert steps == sorted((row["duration_ns"] for row in named), reverse=True)
     part = [
-        row for row in results(kernelpoint, "ranges", gpt2, "--launches", "100:200") if "#" in row["path"]
+        row
+        for row in results(kernelpoint, "ranges", gpt2, "--steps", "--launches", "100:200")
+        if "#" in row["path"]
     ]
     assert [(row["first"], row["last"]) for row in part] == [(100, 159), (160, 199)]
     assert sum(row["share"] for row in part) == pytest.approx(1)

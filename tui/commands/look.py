@@ -143,7 +143,10 @@ def run_timeline(options: look.TimelineOptions) -> None:
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(draft))
     with ProgressMeter(quiet=options.quiet) as progress:
-        listed = ranges_in(draft.profile, draft.counts.region, progress) if wanted else None
+        listed = None
+        if wanted:
+            region = draft.counts.region
+            listed = ranges_in(draft.profile, region, progress, steps_apart=options.steps)
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
@@ -167,7 +170,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     region = options.request.region
     with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
-        listed = list_ranges(profile, region, progress)
+        listed = list_ranges(profile, region, progress, steps_apart=options.steps)
     if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
     emit(ranges_result(profile, listed, options), options)

@@ -118,11 +118,13 @@ def is_quickly_listed(draft: Draft) -> bool:
     return draft.counts.launches <= MOST_LAUNCHES
 
 
-def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
+def ranges_in(
+    profile: Profile, region: Region, progress: Progress | None = None, *, steps_apart: bool = False
+) -> RangeList | None:
     """Return the named ranges and the found iterations of a region; None where none has launches of it."""
     with suppress(EmptySelectionError):
         # There are launches; perhaps none of them in a range.
-        return list_ranges(profile, region, progress) or None
+        return list_ranges(profile, region, progress, steps_apart=steps_apart) or None
     return None
 
 

@@ -84,6 +84,7 @@ class TimelineOptions(MethodOptions, ProfileOptions):
         "Go by the order of the launches, or by when they started.", default=TimelineBy.LAUNCH
     )
     window: str | None = option("Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
+    steps: bool = shared.STEPS
     bins: int | None = option("Bins in data formats (60).", least=1, most=MOST_COLUMNS)
     log: bool = option("A logarithmic duration axis.")
     width: int | None = width_option("Columns.")
@@ -105,6 +106,7 @@ class RangesOptions(ProfileOptions):
         "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
     )
     depth: int | None = option("No deeper: 0 lists those that lie in no other.", least=0)
+    steps: bool = shared.STEPS
     sort: RangeSort = option("What those of one level are sorted by.", default=RangeSort.START)
 
 

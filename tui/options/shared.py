@@ -159,6 +159,7 @@ SCHEDULER = option(
 )
 DETAILS = option("Tell every figure, not only the answer.", panel=OUTPUT_PANEL)
 KERNEL = option("#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
+STEPS = option("List ranges whose names differ in a number alone apart: step by step.")
 BINDING = option(
     "Say what each option alone, relaxed one step, would give; makes several plans.", panel=PLAN_PANEL
 )

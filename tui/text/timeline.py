@@ -181,6 +181,7 @@ def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
         Column("launches", [count(row.launches) for row in rows]),
         Column("time", [duration(row.duration_ns) for row in rows]),
         Column("share", [share(row.share) for row in rows]),
+        Column("times", [count(row.times) for row in rows]),
     ]
 
 
@@ -192,8 +193,7 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
         return
     rows = summarise_ranges(listed, paths)
     ids = ["-".join(dict.fromkeys((str(row.first), str(row.last)))) for row in rows]
-    times = Column("times", [count(row.times) for row in rows])
-    figures = [*_range_figures(rows), times, Column("ids", ids)]
+    figures = [*_range_figures(rows), Column("ids", ids)]
 
     def label(row: int, room: int) -> str:
         """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
@@ -221,7 +221,7 @@ def _selection(listed: RangeList, path: int) -> str:
 
 _LEFTS = ((160, 60), (110, 52), (64, 36), (0, LEFT))
 # Without room for so many cells of a name, there is none for a column.
-_DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
+_DROPPED_FIRST = (("launches", 20), ("time", 20), ("times", 8), ("share", 8))
 _MOST_INDENTS = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
@@ -300,7 +300,7 @@ def columns_before_chart(width: int, *, has_ranges: bool) -> int:
 def tree_grid(
     forest: RangeForest, paths: Sequence[int], run: RunAxis | None, width: int, marks: TreeMarks
 ) -> Grid:
-    """Return a heading and a row a range: name, launches, time, share, and when in the run it lies.
+    """Return a heading and a row a range: name, launches, time, share, how often, and when in the run it is.
 
     `run`: the axis of the chart below; without one, or where there is no room, there are no bars.
     """
