@@ -279,7 +279,11 @@ def test_a_rank_that_has_less_to_do_is_named(kernelpoint: Kernelpoint, tmp_path:
             pa.table({"name": ["gemm"], "duration_ns": [duration_ns]}), tmp_path / f"rank{rank}.parquet"
         )
     shown = kernelpoint("ranks", tmp_path).out
-    assert shown.startswith("3 ranks. Rank 1 gpu0 computes shortest, 30.0 % below the middle one.")
+    assert shown.startswith("3 ranks. Rank 1 gpu0 computes shortest, 30.0 % below the median.")
+    assert (
+        "No rank alone is enough: 3 times the time of rank 0 gpu0, the nearest, is within 11.1 % of"
+        in " ".join(shown.split())
+    )
 
 
 def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
@@ -291,9 +295,13 @@ def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
         table = {"name": names, "duration_ns": [compute, reduce], "start_ns": [0, compute]}
         pq.write_table(pa.table(table), tmp_path / f"rank{rank}.parquet")
     shown = " ".join(kernelpoint("ranks", tmp_path).out.split())
-    assert shown.startswith("3 ranks. Rank 1 gpu0 computes longest, 8.9 % above the middle one.")
+    assert shown.startswith("3 ranks. Rank 1 gpu0 computes longest, 8.9 % above the median.")
     assert "Waiting for other ranks in collective communication takes 0.0 % to 2.9 % of their" in shown
-    assert "Rank 7 gpu0 stands best for all: 3 times its time is -1.9 % from the total" in shown
+    assert (
+        "Simulating rank 7 gpu0 alone is enough: 3 times its time is within 1.9 % of the time of all 3"
+        in shown
+    )
+    assert "kernel time x3 vs all computing vs median comm. waiting" in shown
     assert f"Next: kernelpoint sample {tmp_path} --process 7 -o plan.json" in shown
     labelled = kernelpoint("groups", tmp_path, "--each-rank").out
     assert "gemm rank 7" in labelled
@@ -450,7 +458,7 @@ def test_ranks_that_take_no_time_are_not_off_by_any(kernelpoint: Kernelpoint, tm
     path = tmp_path / "zeros.csv"
     path.write_text("name,duration_ns,process\na,0,0\na,0,1\n")
     shown = kernelpoint("ranks", path).out
-    assert "2 times its time is +0.0 % from the total" in " ".join(shown.split())
+    assert "2 times its time is within 0.1 % of the time of all 2," in " ".join(shown.split())
     assert "100.0 %" not in shown
 
 
