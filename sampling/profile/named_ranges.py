@@ -49,9 +49,10 @@ def without_step(name: str) -> str:
 
 #: What a range is called in a path, and what it is called together with others in the same range.
 NameForms = tuple[Callable[[str], str], Callable[[str], str]]
-FOLDED: NameForms = (without_call, without_step)
+STEPS_TOGETHER: NameForms = (without_call, without_step)
 STEPS_APART: NameForms = (without_call, without_call)
-AS_RECORDED: NameForms = (str, str)
+#: As texts may write paths, in the order in which one is looked for.
+PATH_FORMS = (STEPS_TOGETHER, STEPS_APART, (str, str))
 _FORMS = (without_call, str, without_step)
 
 
@@ -223,7 +224,7 @@ def enclosing(reach: IntArray) -> IntArray:
     return above
 
 
-def range_paths(runs: RangeRuns, forms: NameForms = FOLDED) -> tuple[Paths, IntArray]:
+def range_paths(runs: RangeRuns, forms: NameForms = STEPS_TOGETHER) -> tuple[Paths, IntArray]:
     """Return the distinct paths of ranges, level by level, and (r,) the path of each run.
 
     Those in the same range with names that differ in their numbers alone are one path, as `forms` has them.

@@ -14,14 +14,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
-from sampling.profile.named_ranges import (
-    AS_RECORDED,
-    FOLDED,
-    PATH_SEPARATOR,
-    STEPS_APART,
-    range_paths,
-    ranges_named,
-)
+from sampling.profile.named_ranges import PATH_FORMS, PATH_SEPARATOR, range_paths, ranges_named
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Part, Profile, first_and_last_start
 from sampling.record import Fraction, Index, Nanoseconds, Record
@@ -270,7 +263,7 @@ def _within_ranges(profile: Profile, text: str, parts: Sequence[Part]) -> tuple[
     first, stop = runs.ids(profile.first_ids)
     if PATH_SEPARATOR in text and not is_name:
         runs = profile.ranges.holding("")
-        for forms in (FOLDED, STEPS_APART, AS_RECORDED):
+        for forms in PATH_FORMS:
             paths, path = range_paths(runs, forms)
             on_path = np.isin(path, paths.matching(text))
             if on_path.any():

@@ -219,7 +219,7 @@ class TimelineScreen(ViewScreen):
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Show the group in focus, of the plan there is, and the ranges of the region."""
-        draft, group = session.draft, session.selected
+        draft, group = session.draft, session.focus
         if draft is not None:
             self._follow_ranges(draft)
         if draft is None or group is None:
@@ -363,7 +363,7 @@ class TimelineScreen(ViewScreen):
         session, part, visible = self.session, self._in_part(self._timeline), self._part
         # What a narrow title loses is its end.
         share = f"{quantities.share(visible.number / visible.launches)} of " if self._is_zoomed else ""
-        group = f"#{part.group + 1} {group_label(part.draft, part.group)}"
+        group = f"#{part.group + 1} {group_label(part.survey, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
         has_ranges = isinstance(self._shown_above, RangeForest)
@@ -455,10 +455,10 @@ class TimelineScreen(ViewScreen):
         self._show_part(Shown(0, self._part.launches, self._part.launches))
 
     def action_group(self, step: int) -> None:
-        session = self.session
-        if session.draft is not None and session.selected is not None:
-            last = len(session.draft.counts.groups) - 1
-            self.app.change(selected=min(max(session.selected + step, 0), last))
+        draft, group = self.session.draft, self.session.focus
+        if draft is not None and group is not None:
+            last = len(draft.look.counts.groups) - 1
+            self.app.change(selected=draft.look.members(min(max(group + step, 0), last))[0])
 
     def action_by(self) -> None:
         timeline = self._timeline

@@ -67,7 +67,7 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     sort: GroupSort = option("What to sort by.", default=GroupSort.TOTAL)
     reverse: bool = option("The other way round.")
     filter: str | None = option("Only groups whose key contains this, in any case.", metavar="TEXT")
-    plan: bool = option("Make a plan too: the strata of each group, and the launches drawn.")
+    plan: bool = option("A plan's groups, ranks apart as it has them, with their strata and drawn launches.")
 
 
 class HistogramOptions(MethodOptions, ProfileOptions):
@@ -92,7 +92,9 @@ class TimelineOptions(MethodOptions, ProfileOptions):
 
 
 class TreeOptions(PlanningOptions, ProfileOptions, asks=["method", "overrides"]):
-    kernel: str | None = shared.KERNEL
+    kernel: str | None = option(
+        "#RANK of `groups --plan`, or part of the key; else the largest group.", "-k", metavar="KERNEL"
+    )
     request: PlanRequest = request_field(PlanRequest(method="root"))
     request_help: ClassVar[dict[str, str]] = {"method": "Whose rule grows the tree."}
     max_depth: int | None = option("Draw no deeper than this.", least=0)

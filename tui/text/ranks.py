@@ -21,8 +21,6 @@ from tui.text.profile import with_selection
 _WORTH_SAYING = 0.01
 # A rank whose kernels are no more than this off stands for all.
 _STANDS = 0.05
-# No nearer is said to a total.
-_NEAREST = 0.001
 PLAN_NAME = "plan.json"
 
 
@@ -85,7 +83,8 @@ def _waiting(times: RankTimes) -> str:
 def _stands(times: RankTimes) -> str:
     """Return how well one rank stands for all, and whether that is enough."""
     best, ranks = times.best, len(times.ranks)
-    total, kernels = (share(max(abs(off), _NEAREST)) for off in (best.error, best.error_by_kernel))
+    # No nearer than one decimal is said.
+    total, kernels = (share(max(abs(off), 0.001)) for off in (best.error, best.error_by_kernel))
     within = f"within {total} of the time of all {ranks}"
     if best.error_by_kernel > _STANDS:
         nearest = f"{ranks} times the time of {rank_name(best)}, the nearest, is {within}"
