@@ -19,6 +19,7 @@ from sampling.plan.findings import Evidence, Finding, findings
 from sampling.plan.request import PlanRequest
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
+from sampling.reduction.idle import why_idle
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.run_order import run_order
 from sampling.reduction.timeline import device_times
@@ -227,6 +228,16 @@ def draft_plan(
         unfit=unfit,
     )
     return _with_findings(draft, progress)
+
+
+def with_idle(survey: AnySurvey, *, operators: bool = True) -> AnySurvey:
+    """Return a survey with why its devices are idle, what was copied, and what is odd with these.
+
+    What the recording has besides launches is read for it. ``operators``: see `why_idle`.
+    """
+    idle, copies = why_idle(survey.profile, survey.counted, survey.device_times, operators=operators)
+    survey = replace(survey, idle=idle, copies=copies)
+    return replace(survey, findings=findings(survey))
 
 
 def _with_findings(survey: AnySurvey, progress: Progress | None) -> AnySurvey:

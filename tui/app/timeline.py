@@ -190,9 +190,10 @@ class TimelineScreen(ViewScreen):
         "Every launch of the kernel group is a dot: how long it takes, over the order in which launches were "
         "issued or over time. Colours and letters are the strata of the plan, and launches that the plan "
         "draws are marked. Where the findings say that the group drifts a line runs through its means, where "
-        "the run turns to other kernels a dotted line stands, and by time the axis is shaded where the "
-        "device is idle. Drawing at random within strata needs no order, so the bound holds with drift too; "
-        "a plan that takes the first launches, or one iteration, does not see it. Above are the ranges that "
+        "the run turns to other kernels a dotted line stands, and by time letters on the axis say where the "
+        "device is idle, and why: host, copy, turnaround, dependency or unknown. Drawing at random within "
+        "strata needs no order, so the bound holds with drift too; a plan that takes the first launches, or "
+        "one iteration, does not see it. Above are the ranges that "
         "the program named and the iterations that were found, each with a bar where its launches of this "
         "group stand in the chart. tab goes there: l opens a range and h closes it, s lists steps apart that "
         "differ in a number alone, enter zooms the chart to a range, and space makes it the region, so that "
@@ -248,10 +249,10 @@ class TimelineScreen(ViewScreen):
     # What is read.
 
     def _read(self, draft: Draft, group: int, seed: int) -> None:
-        before = self._timeline
+        before, causes = self._timeline, self._by == "time"
 
         def read(progress: Progress) -> Iterator[GroupTimeline]:
-            yield with_clusters(timeline_of_group(draft, group, seed, progress, before=before))
+            yield with_clusters(timeline_of_group(draft, group, seed, progress, before=before, causes=causes))
 
         def say(words: str) -> None:
             # What is shown stays until there is something else to show.
@@ -467,6 +468,8 @@ class TimelineScreen(ViewScreen):
         elif timeline is not None:
             self._by = "launch" if self._by == "time" else "time"
             self._show()
+            if self._by == "time" and timeline.gaps is not None and timeline.gaps.cause is None:
+                self._read(timeline.draft, timeline.group, self.session.request.seed)
 
     def own_text(self) -> PaneText:
         timeline, session = self._timeline, self.session

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import EmptySelectionError, OptionError
 from sampling.methods.registry import split_trees_of
-from sampling.plan.draft import Survey
+from sampling.plan.draft import Survey, with_idle
 from sampling.plan.overview import profile_info, summarise_groups, summarise_histogram
 from sampling.record import Record
 from sampling.text import counted
@@ -44,6 +44,10 @@ def _show(
     emit(with_selection(result, survey_selection(survey)), options)
 
 
+# Of more launches a summary does not read what else was recorded: it has to be there at once.
+_MOST_CAUSES = 10_000
+
+
 def run_summary(options: look.SummaryOptions) -> None:
     """Read, draft, show_summary."""
     show_summary(options.profiles, options)
@@ -64,6 +68,8 @@ def show_summary(
     from tui.text.plan import following_commands, promise_words, summary_blocks
 
     draft = draft_within_budget(profiles, options)
+    if draft.profile.launches <= _MOST_CAUSES:
+        draft = with_idle(draft, operators=False)
     if plan is not None:
         from tui.engine.plan_files import plan_notes
 
@@ -81,7 +87,7 @@ def show_summary(
 
 def run_info(options: look.InfoOptions) -> None:
     """Read, draft, show."""
-    draft = draft_from_options(options.profiles, options)
+    draft = with_idle(draft_from_options(options.profiles, options))
     info = profile_info(draft)
     _show(draft, options, "info", info, lambda _: (info_pairs(info), "", *finding_blocks(draft)))
 

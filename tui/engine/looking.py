@@ -82,7 +82,8 @@ def timeline_of(draft: Draft, options: TimelineOptions) -> GroupTimeline:
         )
     group = drafts.chosen_kernel(draft.look.counts, options.kernel, quiet=options.quiet)
     with ProgressMeter(quiet=options.quiet) as progress:
-        timeline = timeline_of_group(draft, group, options.request.seed, progress)
+        is_by_time = options.by is TimelineBy.TIME
+        timeline = timeline_of_group(draft, group, options.request.seed, progress, causes=is_by_time)
     ids = timeline.launches.id
     low, high = (None, None) if options.window is None else written_window("window", options.window)
     first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
@@ -103,10 +104,12 @@ def timeline_of_group(
     progress: Progress | None = None,
     *,
     before: GroupTimeline | None = None,
+    causes: bool = False,
 ) -> GroupTimeline:
     """Return the launches of a kernel group, and which launches the plan draws with a seed.
 
     `before`: of another group; where it is of the same draft, what that draws is not looked for again.
+    `causes`: whether what its device idles for is looked at, for which more of the recording is read.
     """
     counts = draft.look.counts
     launches = find_group_launches(draft.profile, counts, group, progress)
@@ -115,7 +118,7 @@ def timeline_of_group(
     else:
         plan = drawn_plan(draft.counts, draft.design, seed)
         drawn_ids = locate(draft.profile, plan, progress).id
-    gaps = idle_gaps(draft.profile, counts, group, progress)
+    gaps = idle_gaps(draft.profile, counts, group, progress, causes=causes)
     return GroupTimeline(draft, group, launches, drawn_ids, gaps=gaps)
 
 

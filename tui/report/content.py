@@ -15,7 +15,7 @@ from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.comparison import ComparedMethod
-from sampling.plan.draft import Draft, Survey
+from sampling.plan.draft import Draft, Survey, with_idle
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording import made_from
 from sampling.plan.overview import device_name, profile_info, summarise_groups
@@ -95,7 +95,7 @@ def gather_facts(options: ReportOptions, progress: Progress) -> Facts:
     and `estimated`.
     """
     _check_results_options(options)
-    draft = draft_within_budget(options.profiles, options)
+    draft = with_idle(draft_within_budget(options.profiles, options))
     plan = drawn_plan(draft.counts, draft.design, options.request.seed)
     # First of all: of wrong files one hears before the long work.
     simulated = _simulated(draft, plan, options, progress) if options.results else None

@@ -109,6 +109,7 @@ def _table(times: RankTimes) -> Listing:
             "vs median", [_signed(rank.compute_ns / median_ns - 1) if median_ns else "-" for rank in ranks]
         ),
         *(of_talk if communicates else ()),
+        Column("elapsed", [duration(rank.elapsed_ns) for rank in ranks]),
         Column("busy", [share(rank.busy_share) for rank in ranks]),
         Column("launches", [count(rank.launches) for rank in ranks]),
     ]

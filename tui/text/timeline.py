@@ -39,6 +39,7 @@ _LEAST_GAP = 0.01
 _MOST_RANGES = 12
 _MOST_ROWS = 100
 _LEAST_LABEL = 20
+_RANGE_ROOM = 32
 
 
 # A kernel group over the run.
@@ -183,6 +184,7 @@ def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
     return [
         Column("launches", [count(row.launches) for row in rows]),
         Column("time", [duration(row.duration_ns) for row in rows]),
+        Column("elapsed", [duration(row.elapsed_ns) for row in rows]),
         Column("share", [share(row.share) for row in rows]),
         Column("times", [count(row.times) for row in rows]),
     ]
@@ -207,7 +209,8 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
         is_fit = summary.source == "found" and len(text) <= room
         return f"{indent}{text}" if is_fit else indent + shortened(str(summary.name), room)
 
-    yield Listing(figures, "range", label, dropped_first=(), full_labels=[row.path for row in rows])
+    paths_in_full = [row.path for row in rows]
+    yield Listing(figures, "range", label, ("share",), _RANGE_ROOM, full_labels=paths_in_full)
     if rest := int((listed.launches > 0).sum()) - len(paths):
         yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
 
@@ -224,7 +227,7 @@ def _selection(listed: RangeList, path: int) -> str:
 
 _LEFTS = ((160, 60), (110, 52), (64, 36), (0, LEFT))
 # Without room for so many cells of a name, there is none for a column.
-_DROPPED_FIRST = (("launches", 20), ("time", 20), ("times", 8), ("share", 8))
+_DROPPED_FIRST = (("elapsed", 28), ("launches", 20), ("time", 20), ("times", 8), ("share", 8))
 _MOST_INDENTS = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
