@@ -167,6 +167,16 @@ def _first_rows(values: IntArray, size: int) -> IntArray:
     return first_row
 
 
+def find_places(targets: IntArray, values: IntArray) -> IntArray:
+    """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
+    if not len(values):
+        return np.full(len(targets), -1)
+    order = np.argsort(values, kind="stable")
+    position = np.searchsorted(values, targets, sorter=order)
+    place = order[np.minimum(position, len(values) - 1)]
+    return np.where((values[place] == targets) & (targets >= 0), place, -1)
+
+
 def mixed(state: HashArray) -> HashArray:
     """Return SplitMix64's mixing of each state: all bits depend on all bits. [Steele, Lea, Flood]"""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -5,8 +5,8 @@ A new one is one function in ``_CHECKS``, whose name is its code. (docs/methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import DeviceTime, LaunchSequence, Part, Profile
 from sampling.record import Record
 from sampling.reduction.duration_counts import DurationCounts, clock_step_ns
+from sampling.reduction.idle import CAUSES, CopyTime, IdleTime
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import ReplicaRanks, RunOrder
 from sampling.text import Wording, counted, duration_text, joined_texts
@@ -29,7 +30,9 @@ Severity = Literal["note", "warning", "error"]
 _STEPS_FOR_A_SPREAD = 50
 _COARSE_FROM_SHARE = 0.05
 _OVERLAP_WORTH_SAYING = 0.01
-_IDLE_FROM = 0.5
+_IDLE_FROM = 0.2
+# So much of the idle time a cause must have for its remedy to be named.
+_CAUSE_FROM = 0.25
 _DRIFT_FROM_SHARE = 0.02
 _DOMINATES_FROM = 0.1
 _UNLIKE_FROM = 2.0
@@ -90,6 +93,9 @@ class Evidence:
     counted: tuple[Part, ...]
     #: Empty where they were not looked at.
     device_times: tuple[DeviceTime, ...] = ()
+    #: Why devices are idle, and the copies; empty and None where it was not looked at.
+    idle: Mapping[LaunchSequence, IdleTime] = field(default_factory=dict)
+    copies: list[CopyTime] | None = None
     order: RunOrder = RunOrder()
     design: Design | None = None
 
@@ -287,7 +293,7 @@ def _overlap(evidence: Evidence) -> _Content | None:
 
 def _idle(evidence: Evidence) -> _Content | None:
     worst = min(evidence.device_times, key=attrgetter("busy_share"), default=None)
-    if worst is None or worst.busy_share >= _IDLE_FROM:
+    if worst is None or 1 - worst.busy_share < _IDLE_FROM:
         return None
     share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
     device = f"device {worst.sequence.device} of {worst.sequence.owner}" if several else "the device"
@@ -298,8 +304,33 @@ def _idle(evidence: Evidence) -> _Content | None:
         f"No kernel runs on {device} for {share} of the time, longest {', '.join(gaps)}: "
         "kernel time is not run time."
     )
-    remedy = "look at what the program does on the host between these launches"
+    idle = evidence.idle.get(worst.sequence)
+    remedy = "see what the host does between these launches: `kernelpoint info` says what each gap is due to"
+    if idle is not None:
+        remedy = _idle_remedy(idle, "HIP graphs" if evidence.profile.is_amd else "CUDA graphs")
     return f"idle {share} of the time", message, remedy
+
+
+def _idle_remedy(idle: IdleTime, graphs: str) -> str:
+    """Return what is to be done about the causes that hold most of the idle time."""
+    host, waits, copies = idle.share_of("host"), idle.synchronising, idle.blocking_copies
+    of_host = f"{graphs} or a larger batch: the host launches too late"
+    if 2 * copies > host:
+        of_host = "non-blocking copies from pinned memory: the host waits for its copies"
+    elif 2 * waits > host:
+        of_host = "fewer synchronisations: the host waits for the device, then launches"
+    remedies = {
+        "host": of_host,
+        "copy": "non-blocking copies beside kernels, from pinned memory on a stream of their own",
+        "turnaround": f"{graphs} or fewer, longer kernels: each gap is what a launch takes",
+        "dependency": "look for what the kernels wait for: another stream, another device or a collective",
+        "unknown": "record the API calls too: without them nothing says why",
+    }
+    shares = {cause: idle.share_of(cause) for cause in CAUSES}
+    named = sorted(
+        (cause for cause in CAUSES if shares[cause] >= _CAUSE_FROM), key=lambda cause: -shares[cause]
+    )
+    return "; ".join(f"{_percent(shares[cause])} {cause}: {remedies[cause]}" for cause in named) or of_host
 
 
 def _zero_durations(evidence: Evidence) -> _Content | None:

@@ -14,6 +14,7 @@ from sampling.plan.findings import FindingRecord
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchOrder
 from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
+from sampling.reduction.idle import CopyTime, IdleTime
 
 
 class DeviceUse(Record, frozen=True):
@@ -29,6 +30,9 @@ class DeviceUse(Record, frozen=True):
     #: Sum of all durations, and time during which at least one kernel runs.
     kernel_ns: Nanoseconds | None
     busy_ns: Nanoseconds | None
+    #: From the first start to the last end, and why no kernel runs for a part of it.
+    span_ns: Nanoseconds | None
+    idle: IdleTime | None
     #: The share of kernel time that is hidden behind other kernels.
     overlap_share: Fraction | None
 
@@ -58,6 +62,14 @@ class ProfileInfo(Record, frozen=True):
     streams: Count | None
     #: From the first start to the last end.
     span_ns: Nanoseconds | None
+    #: Of each device the share of its span in which a kernel runs.
+    busy: list[Fraction]
+    #: Why the busiest device is idle; None without starts.
+    idle: IdleTime | None
+    #: Memory copies and sets; None where the format has none.
+    copies: list[CopyTime] | None
+    #: The share of the time of each kind of work.
+    kinds: dict[str, Fraction]
     findings: list[FindingRecord]
 
 
@@ -125,6 +137,10 @@ def profile_info(draft: Draft) -> ProfileInfo:
         processes=len({sequence.process for sequence in draft.sequences}),
         streams=_count_streams(draft),
         span_ns=draft.span_ns,
+        busy=busy_shares(draft),
+        idle=busiest_idle(draft),
+        copies=draft.copies,
+        kinds=kind_shares(draft),
         findings=[finding.record for finding in draft.findings],
     )
 
@@ -157,6 +173,8 @@ def device_uses(survey: Survey) -> list[DeviceUse]:
                 launches=survey.launches_of_sequences[sequence],
                 kernel_ns=None if time is None else time.kernel_ns,
                 busy_ns=None if time is None else time.busy_ns,
+                span_ns=None if time is None else time.span_ns,
+                idle=survey.idle.get(sequence),
                 overlap_share=None if time is None else time.overlap_share,
             )
         )
@@ -177,6 +195,12 @@ def kind_shares(draft: Draft) -> dict[str, float]:
 def busy_shares(draft: Draft) -> list[float]:
     """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
     return [time.busy_share for time in draft.device_times if time.span_ns]
+
+
+def busiest_idle(survey: Survey) -> IdleTime | None:
+    """Return why the device of the most busy time is idle; None where it was not looked at."""
+    busiest = max(survey.device_times, key=lambda time: time.busy_ns, default=None)
+    return None if busiest is None else survey.idle.get(busiest.sequence)
 
 
 def summarise_groups(survey: Survey, groups: Sequence[int] | None = None) -> list[GroupSummary]:
@@ -212,7 +236,7 @@ def _own_counts(values: IntArray | None, groups: IntArray, has_own: BoolArray) -
 
 
 def summarise_histogram(
-    draft: Draft,
+    survey: Survey,
     group: int,
     clusters: Sequence[tuple[int, int]],
     edges_ns: IntArray,
@@ -224,7 +248,7 @@ def summarise_histogram(
     launches in each bin.
     """
     return GroupHistogram(
-        key=draft.counts.groups[group].key,
+        key=survey.counts.groups[group].key,
         rank=group + 1,
         edges_ns=edges_ns.tolist(),
         counts=cluster_counts.sum(axis=0).tolist(),

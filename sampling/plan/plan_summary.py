@@ -11,10 +11,18 @@ from sampling.plan.design import Design
 from sampling.plan.draft import Draft
 from sampling.plan.findings import FindingRecord
 from sampling.plan.judge import DrawErrors, Judgement
-from sampling.plan.overview import GroupSummary, busy_shares, device_name, kind_shares, summarise_groups
+from sampling.plan.overview import (
+    GroupSummary,
+    busiest_idle,
+    busy_shares,
+    device_name,
+    kind_shares,
+    summarise_groups,
+)
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.sensitivity import PlanCosts, TradeOffPoint, machine_hours
 from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
+from sampling.reduction.idle import CopyTime, IdleTime
 from sampling.strata.draw import DRAWS
 
 #: So many kernel groups are on the screen of a summary.
@@ -120,8 +128,13 @@ class ProfileSummary(Record, frozen=True):
     launches: Count
     kernel_groups: Count
     total_duration_ns: Nanoseconds
+    #: From the first start to the last end.
+    span_ns: Nanoseconds | None
     #: Of each device the share of its span in which a kernel runs.
     busy: list[Fraction]
+    #: Why the busiest device is idle, and what was copied; None where that was not looked at.
+    idle: IdleTime | None
+    copies: list[CopyTime] | None
     #: The share of the time of each kind of work.
     kinds: dict[str, Fraction]
     findings: list[FindingRecord]
@@ -236,10 +249,13 @@ def summarise_profile(draft: Draft, costs: PlanCosts, promise: str, commands: li
         counts,
         device=device_name(draft),
         kernel_groups=len(counts.groups),
+        span_ns=draft.span_ns,
         busy=busy_shares(draft),
+        idle=busiest_idle(draft),
+        copies=draft.copies,
         kinds=kind_shares(draft),
         findings=[finding.record for finding in draft.findings],
-        groups=summarise_groups(draft, range(min(LARGEST_GROUPS, len(counts.groups)))),
+        groups=summarise_groups(draft.look, range(min(LARGEST_GROUPS, len(draft.look.counts.groups)))),
         plan=plan_figures(draft.design),
         promise=promise,
         pooled=pooled_groups(draft),

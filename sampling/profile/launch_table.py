@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, joined
 from sampling.errors import ProfileError
 from sampling.parallel import Lock, ordered_map
+from sampling.profile.activity import ActivityReader, in_id_order
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource, find_range_operators
 from sampling.profile.profile import (
     Column,
@@ -167,6 +168,7 @@ class LaunchTableBuilder:
         operators: Callable[[], FoundOperators] | None = None,
         captured: Callable[[], FoundOperators] | None = None,
         metrics: Mapping[str, FloatArray] | None = None,
+        activity: ActivityReader | None = None,
     ) -> Profile:
         """Return the launches, sequence by sequence, in API order; `ProfileError` where there is not one.
 
@@ -222,6 +224,7 @@ class LaunchTableBuilder:
             facts=facts,
             metric_names=tuple(metric),
             ranges=named_ranges,
+            activity_reader=None if activity is None else partial(in_id_order, activity, order, sequences),
         )
 
     def _cut(

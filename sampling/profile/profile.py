@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
-from sampling.profile.named_ranges import NamedRange, RangeSource
+from sampling.profile.named_ranges import NamedRange, RangeSource, ranges_named
 from sampling.profile.names import NameTable, is_rocm_name
 from sampling.profile.times import NO_START
 
@@ -324,6 +325,18 @@ class Part:
         return Part(self.sequence, self.first_id + first, self.source, rows) if first < stop else None
 
 
+class Activity(NamedTuple):
+    """What the host and the copy engines did, on the clocks of the launches."""
+
+    #: (n,) the place of the call that issued each launch; -1 where it was not recorded.
+    launch_call: IntArray
+    #: (5, c) start, end, the first sequence of the calling process (-1: none), place of the name and number.
+    calls: IntArray
+    #: (5, m) start, end, the sequence of the device (-1: it ran no kernel), place of the name and bytes.
+    copies: IntArray
+    names: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceTime:
     """The time one process keeps one device busy."""
@@ -399,6 +412,8 @@ class Profile:
     #: The ranges the program named; None where the format has none, as that of one of several files may.
     ranges: RangeSource | None = None
     lacks_ranges: bool = False
+    #: Reads what the recording has besides launches; None where the format has no such thing.
+    activity_reader: Callable[[], Activity] | None = field(default=None, repr=False)
     #: For each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     clocks: tuple[int, ...] = ()
     #: Which columns of its tables hold what, as the user said it; None where nobody did.
@@ -417,6 +432,11 @@ class Profile:
 
     def __post_init__(self) -> None:
         self.clocks = self.clocks or (0,) * len(self.sequences)
+
+    @cached_property
+    def activity(self) -> Activity | None:
+        """What it has besides launches, read once, and late: few questions need it."""
+        return None if self.activity_reader is None else self.activity_reader()
 
     @property
     def launches(self) -> int:
@@ -461,13 +481,13 @@ class Profile:
         return {column: np.concatenate([table[column] for table in tables]) for column in columns}
 
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
-        """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
+        """Return the ranges of this name, else those whose name contains it, in the order they open.
 
         None: the format of a file has no ranges. One during which nothing was launched is left out.
         """
         if self.ranges is None or self.lacks_ranges:
             return None
-        return tuple(self.ranges.holding(text).named(text).rows())
+        return tuple(ranges_named(self.ranges, text)[0].rows())
 
     def range_names(self, limit: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""

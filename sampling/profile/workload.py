@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
+from sampling.profile.activity import join_activities
 from sampling.profile.named_ranges import JoinedRanges, RangeSource
 from sampling.profile.profile import (
+    Activity,
     Device,
     LaunchSequence,
     Part,
@@ -42,11 +45,13 @@ def join_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | None
     clocks: list[int] = []
     devices: list[Device] = []
     ranges: list[tuple[RangeSource | None, int, int]] = []
+    activities: list[tuple[Callable[[], Activity] | None, int, int]] = []
     first_id = 0
     for index, profile in enumerate(profiles):
         before = len(sequences) - continues[index]
         # Its launches are counted from here in the sequence that it goes on with.
         ranges.append((profile.ranges, before, sequences[-1].launches if continues[index] else 0))
+        activities.append((profile.activity_reader, before, profile.launches))
         for part in profile.parts:
             place, first = before + part.sequence, first_id + part.first_id
             parts.append(replace(part, sequence=place, first_id=first))
@@ -76,6 +81,7 @@ def join_profiles(profiles: Sequence[Profile], owners: Sequence[int | str | None
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
         ranges=JoinedRanges(tuple(ranges)) if any(have_ranges) else None,
         lacks_ranges=not all(have_ranges),
+        activity_reader=partial(join_activities, activities) if any(part[0] for part in activities) else None,
         clocks=tuple(clocks),
     )
 

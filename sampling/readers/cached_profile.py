@@ -30,7 +30,7 @@ from sampling.readers.input_file import InputFile, open_input
 _ALIGNED = 64
 _NUMBERS = "iuf"
 # All other fields of a profile are plain data, and are kept whichever there are.
-_NOT_PLAIN = ("kernels", "parts", "ranges", "mapper", "reduced")
+_NOT_PLAIN = ("kernels", "parts", "ranges", "activity_reader", "mapper", "reduced")
 # Here lie the modules that list, as CACHED_BY_NAME, the records and functions that a file may refer to.
 _OF_PROFILES = ("sampling.profile.", "sampling.readers.")
 
@@ -57,8 +57,10 @@ class _Header(Struct, frozen=True):
     metrics: dict[str, int]
     reduction: list[int]
     device_times: tuple[DeviceTime, ...]
-    #: As `_Written` writes it: the source of the named ranges; what finds operators, and its other fields.
+    #: As `_Written` writes it: the source of the named ranges, and of what there is besides launches; what
+    #: finds operators, and its other fields.
     ranges: Any
+    activity: Any
     operator: Any
     arrays: list[_Array]
 
@@ -88,6 +90,7 @@ def profile_sections(profile: Profile) -> tuple[bytes, list[memoryview]]:
         reduction=[*map(writer.number, reduced.reduction)],
         device_times=reduced.device_times,
         ranges=writer.value(profile.ranges),
+        activity=writer.value(profile.activity_reader),
         operator=operator and writer.value([operator.find, operator.order, operator.begun_late]),
         arrays=writer.places(),
     )
@@ -118,8 +121,13 @@ def profile_from(header: bytes, content: NDArray[np.uint8]) -> Profile:
         operator = OperatorColumn(kernels, columns["signature"], *_value(record.operator, arrays))
     metrics = {name: arrays[number] for name, number in record.metrics.items()}
     source = ColumnsInMemory(kernels, columns, metrics, operator)
-    ranges = _value(record.ranges, arrays)
-    profile = Profile(**plain, kernels=kernels, parts=source.parts(plain["sequences"]), ranges=ranges)
+    profile = Profile(
+        **plain,
+        kernels=kernels,
+        parts=source.parts(plain["sequences"]),
+        ranges=_value(record.ranges, arrays),
+        activity_reader=_value(record.activity, arrays),
+    )
     reduction = Reduction(*(arrays[number] for number in record.reduction))
     profile.reduced = Reduced(reduction, record.device_times)
     return profile

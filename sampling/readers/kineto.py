@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import Struct, field
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import AnyIntArray, IntArray, find_places
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, find_range_runs
@@ -38,10 +38,9 @@ from sampling.readers.kineto_events import (
     Kernels,
     LostKernels,
     decode_size,
-    find_places,
     join_pieces,
 )
-from sampling.readers.kineto_operators import find_operators
+from sampling.readers.kineto_operators import find_activity, find_operators
 from sampling.readers.kineto_ranks import Ranks, merged_ranks
 from sampling.readers.launch_calls import LAUNCHES, classify_call
 from sampling.readers.other_traces import is_foreign, is_trace
@@ -129,6 +128,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         facts=_with_calls_counted(facts, events, launches, calls, numbers),
         ranges=partial(_ranges, events, ranks),
         operators=partial(find_operators, replace(file, progress=None), launches.correlation, ranks),
+        activity=partial(find_activity, replace(file, progress=None), launches.correlation, ranks),
     )
     if ranks is not None:
         profile.sequences = tuple(replace(sequence, is_rank=True) for sequence in profile.sequences)

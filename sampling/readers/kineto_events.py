@@ -188,8 +188,8 @@ class EventColumns:
                     codes([event.name or NO_NAME for event in kernels], self.names),
                     np.where(has_start, nanoseconds(np.where(has_start, start_us, 0)), NO_START),
                     nanoseconds(duration_us),
-                    _labels(arguments, "device", kernels, "pid"),
-                    _labels(arguments, "stream", kernels, "tid"),
+                    labels(arguments, "device", kernels, "pid"),
+                    labels(arguments, "stream", kernels, "tid"),
                     *self._call_arguments(arguments),
                     process=codes([event.pid for event in kernels], self.processes),
                 )
@@ -279,7 +279,7 @@ def nanoseconds(microseconds: FloatArray) -> IntArray:
     return integers.astype(np.int64) * 1000 + np.rint((microseconds - integers) * 1000.0).astype(np.int64)
 
 
-def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[Event], otherwise: str) -> Any:
+def labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwise: str) -> Any:
     """Return (n,) int32 device or stream numbers: the argument, else what the event says itself, else 0.
 
     The number may end a text, such as the process ``[TP01] 3`` of one of several ranks.
@@ -301,13 +301,3 @@ def decode_size(text: bytes) -> tuple[int, int, int]:
         return _SIZE_DECODER.decode(text)
     except DecodeError:
         return 0, 0, 0
-
-
-def find_places(targets: IntArray, values: IntArray) -> IntArray:
-    """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
-    if not len(values):
-        return np.full(len(targets), -1)
-    order = np.argsort(values, kind="stable")
-    position = np.searchsorted(values, targets, sorter=order)
-    place = order[np.minimum(position, len(values) - 1)]
-    return np.where((values[place] == targets) & (targets >= 0), place, -1)

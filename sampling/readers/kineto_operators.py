@@ -1,4 +1,7 @@
-"""The operators that issued the launches of a PyTorch profiler trace, found when they are asked for."""
+"""What a PyTorch profiler trace has besides launches, read when it is asked for.
+
+The operators that issued the launches, and API calls, copies and sets.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,23 @@ from typing import Any
 import numpy as np
 from msgspec import Raw, Struct, field, json
 
-from sampling.arrays import IntArray
+from sampling.arrays import IntArray, find_places
+from sampling.profile.activity import HOST, NO_TIME, make_activity
 from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
+from sampling.profile.profile import Activity, LaunchSequence
 from sampling.readers.input_file import InputFile
-from sampling.readers.kineto_events import NO_SIZE, codes, find_places, is_time, nanoseconds, numbers
+from sampling.readers.kineto_events import NO_SIZE, codes, is_time, labels, nanoseconds, numbers
 from sampling.readers.kineto_ranks import Ranks
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
+
+_COPIES = ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
 
 
 class _HostArguments(Struct, gc=False):
     correlation: Any = None
+    device: Any = None
+    bytes: Any = None
     dims: Raw = field(default=NO_SIZE, name="Input Dims")
     old_dims: Raw = field(default=NO_SIZE, name="Input dims")
     types: Raw = field(default=NO_SIZE, name="Input type")
@@ -69,7 +78,7 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
             operators.append(
                 np.stack([*places, end_ns, codes(signatures, texts)]) if on_host else operators[0]
             )
-            issuing = [event for event in events if (event.cat or "").lower().endswith(("runtime", "driver"))]
+            issuing = _of_calls(events)
             number = numbers([event.args or _NO_HOST_ARGUMENTS for event in issuing], "correlation")
             number = np.where(is_time(number), number, -1)
             process = np.array([processes.get(event.pid, 0) for event in issuing], dtype=np.int64)
@@ -98,6 +107,49 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
     place = find_places(correlation, call)
     codes_found = np.where(place >= 0, np.append(operator_of_call, 0)[place], 0)
     return ("", *(_operator_text(*signature) for signature in texts)), codes_found
+
+
+def _of_calls(events: Sequence[_HostEvent]) -> list[_HostEvent]:
+    return [event for event in events if (event.cat or "").lower().endswith(("runtime", "driver"))]
+
+
+def find_activity(
+    file: InputFile, correlation: IntArray, ranks: Ranks | None, sequences: Sequence[LaunchSequence]
+) -> Activity:
+    """Return calls and copies beside launches with these correlation numbers (n,), in their order."""
+    names: dict[Any, int] = {}
+    processes: dict[Any, int] = {} if ranks is None else dict(ranks.processes)
+    columns = [np.zeros((6, 0), dtype=np.int64)]
+    with file.damage_reported():
+        for piece in trace_pieces(TraceBlocks(file)):
+            events = [event for event in _DECODER.decode(piece).events if event.ph == "X"]
+            copies = [event for event in events if (event.cat or "").lower() in _COPIES]
+            for chosen, field_name in ((_of_calls(events), "correlation"), (copies, "bytes")):
+                start_us, duration_us = numbers(chosen, "ts"), numbers(chosen, "dur")
+                usable = is_time(start_us) & is_time(duration_us)
+                start_ns, lasts_ns = (nanoseconds(np.where(usable, us, 0)) for us in (start_us, duration_us))
+                arguments = [event.args or _NO_HOST_ARGUMENTS for event in chosen]
+                number = numbers(arguments, field_name)
+                is_copy = chosen is copies
+                rows = (
+                    np.where(usable, start_ns, NO_TIME),
+                    start_ns + lasts_ns,
+                    codes([event.pid for event in chosen], processes),
+                    labels(arguments, "device", chosen, "pid") if is_copy else np.full(len(chosen), HOST),
+                    codes([event.name or "" for event in chosen], names),
+                    np.where(is_time(number), number, 0 if is_copy else -1).astype(np.int64),
+                )
+                columns.append(np.stack(rows))
+    found = np.concatenate(columns, axis=1)
+    if ranks is None:
+        found[2] = sequences[0].process
+    else:
+        # The last one stands for those of no rank.
+        rank = np.append(ranks.of_process, np.full(len(processes), -1))[found[2]]
+        found[2], is_call = np.array([*ranks.numbers, -1])[rank], found[3] == HOST
+        numbered = (correlation, ranks.of_launch), (found[5, is_call], rank[is_call])
+        correlation, found[5, is_call] = ranks.numbered_apart(*numbered)
+    return make_activity(correlation, found, tuple(names), sequences)
 
 
 def _host_places(events: Sequence[_HostEvent], threads: dict[Any, int]) -> tuple[IntArray, IntArray]:
@@ -138,4 +190,4 @@ def _operator_text(name: str, dims: bytes, old_dims: bytes, types: bytes) -> str
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
-CACHED_BY_NAME = (find_operators,)
+CACHED_BY_NAME = (find_operators, find_activity)

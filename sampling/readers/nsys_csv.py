@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.activity import ActivityReader, make_activity
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.profile.times import NO_START
@@ -38,6 +40,8 @@ _REQUIRED: Mapping[TraceKind, frozenset[str]] = {
 # Read as times, in nanoseconds as integers and in larger units as fractions; as integers; as texts.
 _TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", "Kernel Start", "Kernel Dur")}
 _WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
+# What a copy or set is of, in bytes or, by newer versions, in the unit that the title names.
+_SIZE, _BYTES = "Bytes", {"": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _TEXTS = {"gpu": ("Device", "Name"), "exec": ("GridXYZ", "BlockXYZ", "Kernel Name")}
 _NANOSECONDS = {
     **dict.fromkeys(("", "ns", "nsec"), 1),
@@ -165,6 +169,8 @@ class _Trace:
         self.launches = Launches(file, kernels)
         self._kernels = kernels
         self._names_of: dict[int, str] = {}
+        self._copies = [np.zeros((6, 0), dtype=np.int64)]
+        self._copy_names: dict[str, int] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
         titles = [_split_title(cell) for cell in cells]
         # Of two columns with one name the first counts.
@@ -180,6 +186,9 @@ class _Trace:
                 raise _error(file, offset, f"the unit {printed!r} of {column} is not known", remedy)
             self._units[column] = unit
             kinds[column] = "integer" if unit == 1 else "number"
+        if kind == "gpu" and _SIZE in places:
+            self._units[_SIZE] = _BYTES.get(titles[places[_SIZE]][1].strip(), 0)
+            kinds[_SIZE] = "number"
         columns = {name: (places[name], kind) for name, kind in kinds.items() if name in places}
         self.layout = Layout(cells, columns, remedy="write the report again, or record the profile again")
 
@@ -194,6 +203,7 @@ class _Trace:
                 f"an nsys {_TRACE_NAMES[self.kind]} that lists no kernel launch, only copies or nothing",
                 "record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
             ),
+            activity=self._activity() if self.kind == "gpu" else None,
         )
 
     def add(self, rows: Rows) -> None:
@@ -203,6 +213,7 @@ class _Trace:
             # Launches have a grid and the name of no copy or memset.
             distinct, codes = rows.codes("Name")
             is_copy = np.array([name.startswith(b"[CUDA ") for name in distinct.to_pylist()], dtype=np.bool_)
+            self._add_copies(rows.where(is_copy[codes]))
             rows = rows.where(rows.has_value("GrdX") & ~is_copy[codes])
         if len(rows) == 0:
             return
@@ -231,6 +242,25 @@ class _Trace:
                 stream=rows.if_complete("Strm"),
             )
         )
+
+    def _activity(self) -> ActivityReader:
+        no_call = np.full(self.launches.count, -1)
+        return partial(make_activity, no_call, np.concatenate(self._copies, axis=1), tuple(self._copy_names))
+
+    def _add_copies(self, rows: Rows) -> None:
+        """Add copies and sets, but for those that lack a time."""
+        rows = rows.where(rows.has_value("Start") & rows.has_value("Duration"))
+        if not len(rows):
+            return
+        start_ns, lasts_ns = (rows.times(name, self._units[name]) for name in _TIMES["gpu"])
+        cells, codes = rows.texts("Name")
+        name = np.array([self._copy_names.setdefault(cell, len(self._copy_names)) for cell in cells])[codes]
+        size = rows.numbers(_SIZE, empty=0) * self._units[_SIZE] if _SIZE in rows else np.zeros(len(rows))
+        device = self._devices(rows)
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        place = nothing, nothing if device is None else device
+        columns = start_ns, start_ns + lasts_ns, *place, name, np.rint(size).astype(np.int64)
+        self._copies.append(np.stack(columns))
 
     def _devices(self, rows: Rows) -> NDArray[np.int32] | None:
         """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names are kept."""

@@ -70,15 +70,17 @@ from sampling.readers.nsys_tables import (
     RUNTIME,
     STRINGS,
     TEXT,
+    THREAD_BITS,
     TIMES,
     NsysTables,
+    call_keys,
+    find_activity,
+    number_codes,
 )
 
 # Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
 _RANGE_TYPES = (59, 60)
 _OF_RANGE = ("text", "globalTid", "start", "end")
-_THREAD_BITS = 0xFFFFFF
-_CORRELATION_BITS = 32
 _KEYS_APART = 4
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
 _ROWS_AT_ONCE = 1 << 15
@@ -152,6 +154,7 @@ def read_export(
         captured=partial(_captured, opened, numbers, launches, left_out)
         if tables.has(KERNEL, *NODE_OF_LAUNCH)
         else None,
+        activity=partial(find_activity, opened, numbers, launches, left_out),
     )
     profile.facts = replace(profile.facts, devices=_devices(tables, profile.sequences))
     return profile
@@ -225,8 +228,8 @@ def _who_and_which(
 ) -> tuple[NDArray[np.int32], IntArray]:
     """Return (n,) code of the process and key of each row; new processes are added."""
     nothing = np.broadcast_to(np.int64(NULL), len(column["start"]))
-    process = _codes(column.get("globalPid", nothing), processes)
-    return process, _keys(process, column.get("correlationId", nothing))
+    process = number_codes(column.get("globalPid", nothing), processes)
+    return process, call_keys(process, column.get("correlationId", nothing))
 
 
 def _part(column: Mapping[str, IntArray], processes: dict[int, int]) -> _Part:
@@ -259,24 +262,6 @@ def _launches(
         device_launched=column[PARENT] > 0 if PARENT in column else None,
         api_start_ns=part.api_start_ns if has_ranges else None,
     )
-
-
-def _codes(values: IntArray, table: dict[int, int]) -> NDArray[np.int32]:
-    """Return (n,) the code of each value, of which there are few; new ones are added to the known."""
-    if values.min() == values.max():
-        return np.full(len(values), table.setdefault(int(values[0]), len(table)), dtype=np.int32)
-    distinct, place = np.unique(values, return_inverse=True)
-    return np.array([table.setdefault(value, len(table)) for value in distinct.tolist()], dtype=np.int32)[
-        place
-    ]
-
-
-def _keys(process: NDArray[np.int32], correlation: IntArray) -> IntArray:
-    """Return (n,) process and correlation id as one number, -1 for an id that is none."""
-    keys = process.astype(np.int64) << _CORRELATION_BITS
-    keys |= correlation
-    keys[correlation >> _CORRELATION_BITS != 0] = -1
-    return keys
 
 
 def _name_codes(
@@ -330,8 +315,8 @@ def _find_calls(
     named = [name for name in CALLED if is_told and tables.has(RUNTIME, name)]
     codes, calls, kinds = dict(processes), LaunchCalls(), _KindsOfCalls(tables)
     for start_ns, thread, correlation, *called in tables.integers(RUNTIME, (*CALL, *named)):
-        process = _codes(thread & ~_THREAD_BITS, codes)
-        key = _keys(process, correlation)
+        process = number_codes(thread & ~THREAD_BITS, codes)
+        key = call_keys(process, correlation)
         if NULL in {thread.min(), start_ns.min()}:
             key[(thread == NULL) | (start_ns == NULL)] = -1
         place = find_places(key)
@@ -468,7 +453,7 @@ class _NvtxRanges(NamedTuple):
                 except NoWholeNumberError as error:
                     raise tables.not_integers(_OF_RANGE[error.column], error) from None
         code, thread, start_ns, end_ns = np.concatenate(parts).T
-        recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
+        recorded, place = np.unique(thread & ~THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
         number = np.array([self.numbers.get(number, -1) for number in recorded.tolist()], dtype=np.int64)
         events = np.stack([code, number[place], start_ns, end_ns])
@@ -510,8 +495,8 @@ def _captured(
             ):
                 thread, node, start, copied = row
                 # A copy is told of twice: as a node, and as a copy.
-                first, original = calls.get((thread & ~_THREAD_BITS, node), (start, 0))
-                calls[thread & ~_THREAD_BITS, node] = min(first, start), max(copied, original)
+                first, original = calls.get((thread & ~THREAD_BITS, node), (start, 0))
+                calls[thread & ~THREAD_BITS, node] = min(first, start), max(copied, original)
         if not calls:
             return none
         launched = [np.stack(columns) for columns in tables.integers(KERNEL, NODE_OF_LAUNCH)]

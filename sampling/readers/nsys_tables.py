@@ -1,17 +1,28 @@
-"""The tables of an nsys export and their columns, called as in the SQLite export of nsys 2020.4 to 2026.2."""
+"""The tables of an nsys export and their columns, called as in the SQLite export of nsys 2020.4 to 2026.2.
+
+And the API calls, copies and sets in them, which are read when they are asked for.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
+from sampling.profile.activity import HOST, make_activity
+from sampling.profile.profile import Activity, LaunchSequence
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
+MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
+MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 STRINGS = "StringIds"
 NVTX = "NVTX_EVENTS"
@@ -35,6 +46,9 @@ BLOCK = ("blockX", "blockY", "blockZ")
 CALL = ("start", "globalTid", "correlationId")
 #: What is called, and whether that failed
 CALLED = ("nameId", "returnValue")
+#: A copy or set, the direction of the one and the value of the other
+COPY = (*TIMES, "globalPid", "deviceId", "bytes")
+COPY_KIND, SET_VALUE = "copyKind", "value"
 RANGE = ("eventType", "text", "textId", "globalTid", "start", "end")
 NODE = ("globalTid", "graphNodeId", "start", "originalGraphNodeId")
 NODE_OF_LAUNCH = ("globalPid", "graphNodeId")
@@ -45,10 +59,35 @@ OLD_GPU = ("deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize")
 GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
 GPU_NUMBER = ("pid", "cudaId", "gpuId")
 
+#: What is of the thread in its number, the rest is its process; and of correlation ids
+THREAD_BITS = 0xFFFFFF
+_CORRELATION_BITS = 32
+
+_ISSUED = (*TIMES, "globalTid", "nameId", "correlationId")
+_LAUNCHED = ("globalPid", "correlationId")
+# What CUPTI numbers from 0; A is an array of a device, the last three are of unified memory.
+_KINDS = ("", *("HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"))
+_COPY_NAMES = (*_KINDS, "HtoD", "DtoH", "DtoD", "", "set")
+
 _SPELLING = {
     name.casefold(): name
     for name in (
-        *(KERNEL, RUNTIME, GRAPH_TRACE, STRINGS, NVTX, *NODES, CAPTURE, DIAGNOSTICS, SYSTEM, *EXPORTERS),
+        *(
+            KERNEL,
+            RUNTIME,
+            MEMCPY,
+            MEMSET,
+            COPY_KIND,
+            *COPY,
+            GRAPH_TRACE,
+            STRINGS,
+            NVTX,
+            *NODES,
+            CAPTURE,
+            DIAGNOSTICS,
+            SYSTEM,
+            *EXPORTERS,
+        ),
         *(OLD_GPUS, GPUS, GPU_NUMBERS, *TIMES, *NAMES, *PLACE, *GRID, *BLOCK, *CALL, *CALLED, *RANGE, *NODE),
         *(PARENT, *NODE_OF_LAUNCH, *SETTING, *TEXT, *DIAGNOSTIC, *OLD_GPU, *GPU, *GPU_NUMBER),
     )
@@ -58,6 +97,24 @@ _SPELLING = {
 def spelled(name: str) -> str:
     """Return the name of a table or column as nsys spells it: SQL does not tell capitals apart."""
     return _SPELLING.get(name.casefold(), name)
+
+
+def number_codes(values: IntArray, table: dict[int, int]) -> NDArray[np.int32]:
+    """Return (n,) the code of each value, of which there are few; new ones are added to the known."""
+    if values.min() == values.max():
+        return np.full(len(values), table.setdefault(int(values[0]), len(table)), dtype=np.int32)
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([table.setdefault(value, len(table)) for value in distinct.tolist()], dtype=np.int32)[
+        place
+    ]
+
+
+def call_keys(process: NDArray[np.int32], correlation: IntArray) -> IntArray:
+    """Return (n,) process and correlation id as one number, -1 for an id that is none."""
+    keys = process.astype(np.int64) << _CORRELATION_BITS
+    keys |= correlation
+    keys[correlation >> _CORRELATION_BITS != 0] = -1
+    return keys
 
 
 class NsysTables(ABC):
@@ -125,3 +182,48 @@ class NsysTables(ABC):
     @abstractmethod
     def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
         """Return the texts of ``StringIds``; ids without one are left out."""
+
+
+def find_activity(
+    opened: Callable[[], AbstractContextManager[NsysTables]],
+    numbers: Mapping[int, int],
+    launches: int,
+    left_out: Sequence[IntArray],
+    sequences: Sequence[LaunchSequence],
+) -> Activity:
+    """Return the activity of the launches, whose rows are those that are not left out, in their order.
+
+    ``numbers`` are those of processes by their globalPid.
+    """
+    with opened() as tables:
+        launched, calls = _rows(tables, KERNEL, _LAUNCHED), _rows(tables, RUNTIME, _ISSUED)
+        copies, sets = _rows(tables, MEMCPY, (*COPY, COPY_KIND)), _rows(tables, MEMSET, (*COPY, SET_VALUE))
+        ids, name = np.unique(calls[3], return_inverse=True)
+        texts = tables.strings(ids.tolist())
+    number, codes = np.full(launches, -1), dict[int, int]()
+    calls[2] &= ~THREAD_BITS
+    if launched.shape[1] and calls.shape[1]:
+        launched = np.delete(launched, np.concatenate([*left_out, np.zeros(0, dtype=np.int64)]), axis=1)
+        number = call_keys(number_codes(launched[0], codes), launched[1])
+        calls[4] = call_keys(number_codes(calls[2], codes), calls[4])
+    copies[5], sets[5] = np.clip(copies[5], 0, len(_COPY_NAMES) - 2), len(_COPY_NAMES) - 1
+    copies = np.concatenate([copies, sets], axis=1)
+    copies[4:] = np.maximum(copies[:3:-1], 0)
+    calls = np.stack([*calls[:3], np.full(calls.shape[1], HOST), name + len(_COPY_NAMES), calls[4]])
+    events = np.concatenate([calls, copies], axis=1)
+    distinct, row = np.unique(events[2], return_inverse=True)
+    events[2] = np.array([numbers.get(owner, -1) for owner in distinct.tolist()], dtype=np.int64)[row]
+    return make_activity(
+        number, events, [*_COPY_NAMES, *(texts.get(key, "") for key in ids.tolist())], sequences
+    )
+
+
+def _rows(tables: NsysTables, table: str, columns: Sequence[str]) -> IntArray:
+    """Return (columns, n) the rows of a table, none where it lacks a column."""
+    parts = tables.integers(table, columns) if tables.has(table, *columns) else ()
+    nothing = np.zeros((len(columns), 0), dtype=np.int64)
+    return np.concatenate([nothing, *(np.stack(part) for part in parts)], axis=1)
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (find_activity,)

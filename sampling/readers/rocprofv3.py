@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from msgspec.json import Decoder
 from sampling.arrays import AnyIntArray, BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.activity import HOST, join_activities, make_activity
 from sampling.profile.launch_table import (
     NO_CALL,
     NO_NAME,
@@ -31,7 +33,15 @@ from sampling.profile.launch_table import (
     find_range_runs,
 )
 from sampling.profile.named_ranges import RangeSource
-from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
+from sampling.profile.profile import (
+    Activity,
+    Device,
+    KernelTable,
+    LaunchSequence,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+)
 from sampling.readers.cells import NULL, NoWholeNumberError, whole_numbers
 from sampling.readers.input_file import COPY_AGAIN, InputFile, damage_note, decoded
 from sampling.readers.launch_calls import LaunchCalls, classify_call
@@ -61,15 +71,25 @@ _LAUNCHES = """
     LEFT JOIN rocpd_info_process P ON P.id = K.pid
     ORDER BY K.id
 """
-# The number of each call, when it began, the number of its name, and who called
+# Calls and copies as `make_activity` takes them; a copy is of the GPU to which it goes or from which it comes
 _CALLS = """
-    SELECT (E.stack_id << 24) + (R.pid & 0xFFFFFF), R.start, R.name_id, R.pid
+    SELECT R.start, R."end", P.pid, NULL, R.name_id, (E.stack_id << 24) + (R.pid & 0xFFFFFF)
     FROM rocpd_region R
     JOIN rocpd_event E ON E.id = R.event_id
     JOIN rocpd_string C ON C.id = E.category_id
+    LEFT JOIN rocpd_info_process P ON P.id = R.pid
     WHERE E.stack_id IS NOT NULL AND C.string NOT LIKE 'MARKER%'
 """
 _CALL_NAMES = "SELECT id, string FROM rocpd_string WHERE id IN (SELECT name_id FROM rocpd_region)"
+_COPIES = """
+    SELECT M.start, M."end", P.pid, CASE T.type WHEN 'GPU' THEN T.type_index ELSE F.type_index END, M.name_id,
+           M.size
+    FROM rocpd_memory_copy M
+    LEFT JOIN rocpd_info_process P ON P.id = M.pid
+    LEFT JOIN rocpd_info_agent T ON T.id = M.dst_agent_id
+    LEFT JOIN rocpd_info_agent F ON F.id = M.src_agent_id
+"""
+_COPY_NAMES = "SELECT id, string FROM rocpd_string WHERE id IN (SELECT name_id FROM rocpd_memory_copy)"
 # The text that the program gave a range stands among the details. A mark of an instant is no range.
 _MARKERS = """
     SELECT P.pid, S.string, E.extdata, R.start, R."end"
@@ -105,6 +125,8 @@ _TIMED = (
 )
 _CALLED = ("kind", int, -1), ("operation", int, -1)
 _Call = defstruct("_Call", [*_TIMED, *_CALLED], gc=False)
+_ENDS = [(name, _Handle, field(default_factory=_Handle)) for name in ("dst_agent_id", "src_agent_id")]
+_Copy = defstruct("_Copy", [*_TIMED, *_CALLED, ("bytes", _Whole, 0), *_ENDS], gc=False)
 _Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
 # Stands for a record that is not usable.
 _NO_DISPATCH = _Dispatch(_Info(_Handle(), _Handle(), 0, 0, _Axes(0, 0, 0), _Axes(0, 0, 0)), NULL, NULL)
@@ -125,7 +147,7 @@ _Strings = defstruct(
 )
 _Metadata = defstruct("_Metadata", [("pid", _Whole, 0)])
 _EMPTY = b"[]"
-_LISTS = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
+_LISTS = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api", "memory_copy")
 _Lists = defstruct("_Lists", [(name, Raw, Raw(_EMPTY)) for name in _LISTS])
 _Process = defstruct(
     "_Process",
@@ -155,9 +177,10 @@ class Recording:
     """What rocprofv3 recorded of one process, or in one set of tables."""
 
     launches: Mapping[str, IntArray]  #: (n,) each of `_COLUMNS`
-    #: (4, c) of the calls that were recorded, the number, when it began, what it does (see `launch_calls`)
-    #: and the process; of those with one number the first counts
+    #: (6, c) of the calls that were recorded, as `make_activity` takes them, and the texts of their names
     calls: IntArray
+    names: Mapping[int, str]
+    copies: Callable[[], IntArray]  #: reads (6, m) copies, and adds to the texts those of their names
     symbols: Mapping[int, tuple[str, str]]  #: a kernel's name as it is shown and its symbol, by its number
     agents: Mapping[int, Device]  #: the GPUs, as HIP numbers them, by the numbers of the agents
     #: process, name, start and end of the ranges that the program named (roctx)
@@ -194,6 +217,26 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         return _build_profile(_recordings(file.path, database, progress), file, kernels, "rocpd")
 
 
+def find_activity(file: InputFile, sequences: Sequence[LaunchSequence]) -> Activity:
+    """Return the activity of a file's launches, in the order of their records; the file is read once more."""
+
+    def joined(recordings: Iterable[Recording]) -> Activity:
+        parts = []
+        for recorded in recordings:
+            number = _with_launches(recorded, RowsLeftOut(file.path), 0)[0].launches["call"]
+            events = np.concatenate([recorded.calls, recorded.copies()], axis=1)
+            keys, events[4] = np.unique(events[4], return_inverse=True)
+            names = [str(recorded.names.get(key, "")) for key in keys.tolist()]
+            parts.append((partial(make_activity, number, events, names, sequences), 0, len(number)))
+        return join_activities(parts)
+
+    if not file.head.startswith(SQLITE):
+        document, _ = read_at_once(file, Decoder(_Document).decode, "rocprofv3 JSON", None)
+        return joined(_recording(process, file.path) for process in document.processes)
+    with open_database(file, _AGAIN) as database:
+        return joined(_recordings(file.path, database, None))
+
+
 def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
     # Where the tables are divided by recordings, there are views of all of them together.
     views = [name for (name,) in database.connection.execute(_VIEWS)]
@@ -206,16 +249,25 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
             # The set's own tables cannot be bound as parameters.
             return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
-        calls = _integers(path, executed(_CALLS), 4)
-        calls = calls[:, (calls[:2] != NULL).all(axis=0)]
-        kinds = {key: classify_call(str(name)) for key, name in executed(_CALL_NAMES)}
-        of_name, name_row = np.unique(calls[2], return_inverse=True)
-        calls[2] = np.array([kinds.get(name, 0) for name in of_name.tolist()], dtype=np.int64)[name_row]
+        calls, texts = _integers(path, executed(_CALLS), 6), dict(executed(_CALL_NAMES))
+
+        def copies(
+            executed: Callable[[str], sqlite3.Cursor] = executed,
+            suffix: str = suffix,
+            texts: dict[int, str] = texts,
+        ) -> IntArray:
+            if f"rocpd_memory_copy{suffix}" not in (*database.tables, *views):
+                return np.zeros((6, 0), dtype=np.int64)
+            texts.update(executed(_COPY_NAMES))
+            return _integers(path, executed(_COPIES), 6)
+
         symbols = executed("SELECT id, display_name, kernel_name FROM rocpd_info_kernel_symbol")
         agents = executed("SELECT id, type_index, product_name, extdata FROM rocpd_info_agent")
         yield Recording(
             launches=dict(zip(_COLUMNS, _integers(path, executed(_LAUNCHES), len(_COLUMNS)), strict=True)),
-            calls=calls,
+            calls=calls[:, (calls[[0, 5]] != NULL).all(axis=0)],
+            names=texts,
+            copies=copies,
             symbols={key: (str(title or ""), str(symbol or "")) for key, title, symbol in symbols},
             agents={
                 key: _describe_device(index, name, _decoded(details))
@@ -276,36 +328,48 @@ def _recording(process: Any, path: str) -> Recording:
         for column, value in zip(columns[-1], fields, strict=True):
             if value is not None:
                 column[:] = np.fromiter(map(value, piece), np.int64, len(piece))
-    kinds = {
-        (kind, operation): classify_call(str(name))
+    names = {
+        kind << 32 | operation: str(name)
         for kind, records in enumerate(process.strings.buffer_records)
         for operation, name in enumerate(records.operations)
     }
     calls = [
-        (*numbers, kinds.get(called, 0), pid)
+        (*_event(record, pid, HOST), record.correlation_id.internal)
         for raw in (lists.hip_api, lists.hsa_api)
         for piece in _records(raw, _Call, path)
         for record in piece
-        for numbers in [(record.correlation_id.internal, record.start_timestamp)]
-        for called in [(record.kind, record.operation)]
     ]
+    agents = {
+        agent.id.handle: _describe_device(
+            agent.logical_node_type_id,
+            agent.product_name,
+            {"cu_count": agent.cu_count, "mem_banks": agent.mem_banks},
+        )
+        for agent in process.agents
+        if agent.type == _GPU
+    }
+
+    def copies() -> IntArray:
+        rows = [
+            (*_event(record, pid, gpu.device), record.bytes)
+            for piece in _records(lists.memory_copy, _Copy, path)
+            for record in piece
+            for ends in [(record.dst_agent_id.handle, record.src_agent_id.handle)]
+            for gpu in [next((agents[agent] for agent in ends if agent in agents), _NO_GPU)]
+        ]
+        return np.array(rows, dtype=np.int64).reshape(-1, 6).T
+
     texts = {record.key: record.value for record in process.strings.marker_api}
     return Recording(
         launches=dict(zip(_COLUMNS, np.concatenate(columns, axis=1), strict=True)),
-        calls=np.array(calls, dtype=np.int64).reshape(-1, 4).T,
+        calls=np.array(calls, dtype=np.int64).reshape(-1, 6).T,
+        names=names,
+        copies=copies,
         symbols={
             symbol.kernel_id: (symbol.formatted_kernel_name, symbol.kernel_name)
             for symbol in process.kernel_symbols
         },
-        agents={
-            agent.id.handle: _describe_device(
-                agent.logical_node_type_id,
-                agent.product_name,
-                {"cu_count": agent.cu_count, "mem_banks": agent.mem_banks},
-            )
-            for agent in process.agents
-            if agent.type == _GPU
-        },
+        agents=agents,
         markers=[
             (pid, text, record.start_timestamp, record.end_timestamp)
             for piece in _records(lists.marker_api, _Call, path)
@@ -314,6 +378,11 @@ def _recording(process: Any, path: str) -> Recording:
             and record.end_timestamp > record.start_timestamp
         ],
     )
+
+
+def _event(record: Any, pid: int, device: int) -> tuple[int, ...]:
+    name = record.kind << 32 | record.operation
+    return record.start_timestamp, record.end_timestamp, pid, device, name
 
 
 def _records(raw: Raw, kind: Any, path: str, *, instead: Any = None) -> Iterator[list[Any]]:
@@ -359,12 +428,8 @@ def _build_profile(
     markers: list[tuple[int, str, int, int]] = []
     for recorded in recordings:
         markers += recorded.markers
-        is_wrong = _are_no_launches(recorded, builder.left_out, rows)
-        rows += len(is_wrong)
-        column = {name: values[~is_wrong] for name, values in recorded.launches.items()}
-        is_first = _are_first(column)
-        column = {name: values[is_first] for name, values in column.items()}
-        recording = replace(recorded, launches=column)
+        recording, replays = _with_launches(recorded, builder.left_out, rows)
+        rows, column = rows + len(recorded.launches["start"]), recording.launches
         order, api_start_ns, missing = _call_order(recording)
         calls, is_alone = _launch_calls(recorded)
         # The dispatch number is a correlation number that the profiler gives.
@@ -372,7 +437,7 @@ def _build_profile(
         facts = replace(
             facts,
             launch_order="correlation" if is_by_number else facts.launch_order,
-            replays=facts.replays + int(np.count_nonzero(~is_first)),
+            replays=facts.replays + replays,
             api_rows_missing=facts.api_rows_missing + missing,
             launch_calls=facts.launch_calls + calls,
             calls_without_kernel=facts.calls_without_kernel + is_alone,
@@ -405,6 +470,7 @@ def _build_profile(
         file=ProfileFile(file.path, file.location, launches),
         facts=replace(facts, devices=devices),
         ranges=ranges,
+        activity=partial(find_activity, replace(file, progress=None)),
     )
 
 
@@ -459,6 +525,15 @@ def _are_no_launches(recording: Recording, left_out: RowsLeftOut, rows_before: i
     return is_wrong
 
 
+def _with_launches(recorded: Recording, left_out: RowsLeftOut, rows_before: int) -> tuple[Recording, int]:
+    """Return a recording with those dispatches alone that are launches, and how many repeat another."""
+    is_wrong = _are_no_launches(recorded, left_out, rows_before)
+    column = {name: values[~is_wrong] for name, values in recorded.launches.items()}
+    is_first = _are_first(column)
+    column = {name: values[is_first] for name, values in column.items()}
+    return replace(recorded, launches=column), int(np.count_nonzero(~is_first))
+
+
 def _are_first(column: Mapping[str, IntArray]) -> BoolArray:
     """Return (n,) whether each record is the first of its dispatch: replaying a kernel makes several."""
     is_first = np.ones(len(column["dispatch"]), dtype=np.bool_)
@@ -475,9 +550,11 @@ def _are_first(column: Mapping[str, IntArray]) -> BoolArray:
 
 def _launch_calls(recording: Recording) -> tuple[int, int]:
     """Return how many calls launch a kernel, and how many of these have none; (0, 0) where it is not told."""
-    launched, (number, start_ns, kind, process) = recording.launches["call"], recording.calls
+    launched, (start_ns, _, process, _, name, number) = recording.launches["call"], recording.calls
     if (launched < 0).any() or not len(number):
         return 0, 0
+    keys, row = np.unique(name, return_inverse=True)
+    kind = np.array([classify_call(str(recording.names.get(key, ""))) for key in keys.tolist()])[row]
     calls, has_kernel = LaunchCalls(), np.isin(number, launched)
     calls.add(kind, has_kernel, process=process, start_ns=start_ns)
     # Of a recording that has launches without a call, and calls without a kernel
@@ -494,7 +571,7 @@ def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
     Launches of one call are in the order of dispatch; all are where a call is missing.
     """
     dispatch, call = recording.launches["dispatch"], recording.launches["call"]
-    calls, start_ns = recording.calls[:2, np.lexsort(recording.calls[1::-1])]
+    start_ns, calls = recording.calls[::5, np.lexsort(recording.calls[::5])]
     if not len(calls):
         return dispatch, None, 0
     numbers, first = np.unique(calls, return_index=True)
@@ -504,3 +581,7 @@ def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
     if not is_numbered.all():
         return dispatch, api_start_ns if is_numbered.any() else None, int(np.count_nonzero(~is_numbered))
     return np.argsort(np.lexsort((dispatch, api_start_ns))), api_start_ns, 0
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (find_activity,)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
+from sampling.profile.activity import ActivityReader
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.readers.cells import WRITTEN, is_size
@@ -75,6 +76,7 @@ class Launches:
         facts: RecordingFacts,
         nothing: tuple[str, str],
         metrics: Mapping[str, FloatArray] | None = None,
+        activity: ActivityReader | None = None,
     ) -> Profile:
         """Return them in API order; ``nothing`` is message and remedy where there is none."""
         if self.count == 0:
@@ -83,4 +85,6 @@ class Launches:
         if self._waiting:
             self._put_in()
         file = ProfileFile(self._file.path, self._file.location, self.count)
-        return self._builder.finish(format_name=format_name, file=file, facts=facts, metrics=metrics)
+        return self._builder.finish(
+            format_name=format_name, file=file, facts=facts, metrics=metrics, activity=activity
+        )

@@ -11,18 +11,21 @@ import numpy as np
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import EmptySelectionError
 from sampling.parallel import Progress
-from sampling.profile.named_ranges import NO_RANGES, Paths, range_paths
-from sampling.profile.profile import Profile
+from sampling.profile.named_ranges import NO_RANGES, STEPS_APART, STEPS_TOGETHER, Paths, range_paths
+from sampling.profile.profile import Column, Profile
+from sampling.profile.times import NO_START
 from sampling.record import Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_at_once
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.intervals import Covered
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import By, TimelineBin, TimelineBins, list_bins
 
 #: Of a loop with more iterations than this none is listed by itself: nobody reads them one by one.
 MOST_LISTED = 20_000
+_FAR_NS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +36,8 @@ class RangeList:
     #: What the region keeps of them, each launch once, with the ids of the first and the last.
     launches: IntArray
     duration_ns: IntArray
+    #: From the first start to the last end of each range, together; None where starts are not recorded.
+    elapsed_ns: IntArray | None
     first: IntArray
     last: IntArray
     #: How many others the region keeps between these two.
@@ -94,6 +99,8 @@ class RangeSummary(Record, frozen=True):
     times: Count
     launches: Count
     duration_ns: Nanoseconds
+    #: From the first start to the last end of each, where ranges overlap once; None without starts.
+    elapsed_ns: Nanoseconds | None
     #: Of the time of all launches.
     share: Fraction
     #: Ids of its first and last launch.
@@ -124,6 +131,7 @@ def summarise_ranges(ranges: RangeList, paths: Sequence[int]) -> list[RangeSumma
             times=int(ranges.times[path]),
             launches=int(ranges.launches[path]),
             duration_ns=int(ranges.duration_ns[path]),
+            elapsed_ns=None if ranges.elapsed_ns is None else int(ranges.elapsed_ns[path]),
             share=int(ranges.duration_ns[path]) / total_ns,
             first=int(ranges.first[path]),
             last=int(ranges.last[path]),
@@ -149,17 +157,23 @@ def kernel_timeline(
     )
 
 
-def list_ranges(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList:
+def list_ranges(
+    profile: Profile, region: Region, progress: Progress | None = None, *, steps_apart: bool = False
+) -> RangeList:
     """Return the ranges of a region; without any the list is empty. It holds 50 bytes a launch.
+
+    ``steps_apart``: whether ranges whose names differ in a number alone are several.
 
     The iterations of a process and device, where most of its launches are some, lie in a range that stands
     for all of them. Raises EmptySelectionError also where the region has no launch of the profile's ranges.
     """
     counts = count_durations(profile, Grouping(GroupBy.NAME), region, progress)
-    columns = counted_at_once(profile, counts, ("signature", "duration_ns"), progress)
-    ids, _, _, signature, duration = columns
+    columns: tuple[Column, ...] = ("signature", "duration_ns")
+    if has_starts := "start_ns" in profile.columns:
+        columns = (*columns, "start_ns")
+    ids, sequences, _, signature, duration, *starts = counted_at_once(profile, counts, columns, progress)
     runs = NO_RANGES if profile.ranges is None else profile.ranges.holding("")
-    named, path = range_paths(runs)
+    named, path = range_paths(runs, STEPS_APART if steps_apart else STEPS_TOGETHER)
     # Of each path its text, parent and depth; of each run its path and ids.
     texts, paths = list(named.texts), [np.stack([named.text, named.parent, named.depth])]
     stretches = [np.stack([path, *runs.ids(profile.first_ids)])]
@@ -199,10 +213,16 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
             "the filters leave no launch of a range",
             remedy="the profile has ranges, but all of other launches",
         )
+    elapsed_ns = None
+    if has_starts:
+        clock = np.array(profile.clocks)[sequences[low[filled]]]
+        edges = np.stack([low[filled], high[filled]])
+        elapsed_ns = _elapsed(run_path[filled], clock, edges, starts[0], duration, count)
     return RangeList(
         paths=Paths(texts, *np.concatenate(paths, axis=1)),
         launches=launches,
         duration_ns=duration_ns,
+        elapsed_ns=elapsed_ns,
         first=first_id,
         last=last_id,
         between=np.where(launches > 0, span - launches, 0),
@@ -229,6 +249,34 @@ def _find_iterations(profile: Profile, signature: AnyIntArray) -> Iterations | N
         ):
             return iterations
     return None
+
+
+def _elapsed(
+    path: IntArray, clock: IntArray, edges: IntArray, start_ns: IntArray, duration_ns: IntArray, paths: int
+) -> IntArray:
+    """Return (paths,) how long stretches of launches (2, r), from their first start to their last end, take.
+
+    Of one path and clock what several take at once counts once.
+    """
+    is_timed = start_ns != NO_START
+    order = np.argsort(edges[0], kind="stable")
+    places = edges[:, order].T.ravel()
+    # Beyond the last launch there is one that neither begins nor ends anything.
+    starts = np.append(np.where(is_timed, start_ns, _FAR_NS), _FAR_NS)
+    ends = np.append(np.where(is_timed, start_ns + duration_ns, -_FAR_NS), -_FAR_NS)
+    begin_ns = np.minimum.reduceat(starts, places)[::2]
+    end_ns = np.maximum.reduceat(ends, places)[::2]
+    timed = begin_ns <= end_ns
+    if not timed.any():
+        return np.zeros(paths, dtype=np.int64)
+    begin_ns, end_ns, clocks = begin_ns[timed], end_ns[timed], int(clock.max()) + 1
+    origin_ns, span_ns = begin_ns.min(), end_ns.max() - begin_ns.min() + 1
+    # Paths and clocks apart, so that one coverage serves them all.
+    apart_ns = (path * clocks + clock)[order][timed] * span_ns - origin_ns
+    edges_ns = np.arange(paths * clocks) * span_ns
+    lasts_ns = Covered(begin_ns + apart_ns, end_ns + apart_ns).between(edges_ns, edges_ns + span_ns)
+    total_ns: IntArray = lasts_ns.reshape(paths, clocks).sum(axis=1)
+    return total_ns
 
 
 def _each_id_once(stretches: IntArray, launches: int) -> IntArray:

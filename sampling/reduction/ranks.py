@@ -33,8 +33,9 @@ class RankTime:
     communication_ns: int
     #: The part of communication that is waiting for other ranks; None where no collective has a counterpart.
     waiting_ns: int | None
-    #: The share of the time from its first launch to its last in which a kernel runs, and the share of its
+    #: From its first launch to its last, and the share of that in which a kernel runs, and the share of its
     #: communication during which it also computes; None where starts are not recorded, or none communicates.
+    elapsed_ns: int | None
     busy_share: float | None
     overlap_share: float | None
     #: What the total of all ranks is off by if this one stands for each of them, as a fraction, signed; and
@@ -89,6 +90,7 @@ class RankSummary(Record, frozen=True):
     waiting_ns: Nanoseconds | None
     #: Its time outside communication over that of a rank in the middle.
     compute_over_median: Amount | None
+    elapsed_ns: Nanoseconds | None
     busy_share: Fraction | None
     overlap_share: Fraction | None
     error_for_all: float
@@ -155,6 +157,7 @@ def rank_times(profile: Profile, region: Region, progress: Progress | None = Non
                 kernel_ns=int(time_ns[rows].sum()),
                 communication_ns=int(time_ns[rows & communicates].sum()),
                 waiting_ns=waiting_ns.get(profile.sequences.index(sequence)) if waiting_ns else None,
+                elapsed_ns=total.span_ns if total else None,
                 busy_share=total.busy_share if total else None,
                 overlap_share=1 - alone_ns / talk.busy_ns if talk and talk.busy_ns else None,
                 error=float(signed[place]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from sampling.profile.profile import Column, DeviceTime, Part, Profile
 from sampling.profile.times import NO_START
 from sampling.record import Amount, Index, Nanoseconds, Record
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
+from sampling.reduction.idle import CAUSES, find_gaps
 from sampling.reduction.region import clock_ranges
 
 #: What a timeline goes by: the order of the launches, or when they started on the GPU.
@@ -138,6 +139,8 @@ class IdleGaps:
     #: (g,) nanoseconds after the first launch of the file.
     begin_ns: IntArray
     end_ns: IntArray
+    #: (g,) what the first of the devices waits for, by its place in `CAUSES`; None: not looked at.
+    cause: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.begin_ns)
@@ -146,7 +149,7 @@ class IdleGaps:
         """Return what lies between two times and lasts as long as wanted."""
         begin, end = np.maximum(self.begin_ns, low_ns), np.minimum(self.end_ns, high_ns)
         is_gap = end - begin >= max(least_ns, 1)
-        return IdleGaps(begin[is_gap], end[is_gap])
+        return IdleGaps(begin[is_gap], end[is_gap], None if self.cause is None else self.cause[is_gap])
 
     @property
     def total_ns(self) -> int:
@@ -155,11 +158,16 @@ class IdleGaps:
 
 
 def idle_gaps(
-    profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
+    profile: Profile,
+    counts: DurationCounts,
+    group: int,
+    progress: Progress | None = None,
+    *,
+    causes: bool = False,
 ) -> IdleGaps | None:
     """Return when the device of a kernel group runs no launch, selected or not; None without starts.
 
-    A group that spans devices has gaps where none of them runs anything.
+    A group that spans devices has gaps where none of them runs anything. With ``causes`` each has one.
     """
     if "start_ns" not in profile.columns:
         return None
@@ -191,7 +199,14 @@ def idle_gaps(
     begin, end = map(np.concatenate, zip(*gaps, strict=True))
     order = np.argsort(begin, kind="stable")
     begin, end = _covered(begin[order], end[order], least_ns)
-    return IdleGaps(end[:-1], begin[1:])
+    idle = IdleGaps(end[:-1], begin[1:])
+    if not causes or profile.activity is None or not len(idle):
+        return idle
+    # All devices are idle then, so gaps of the first hold these, but for those before its first launch.
+    sequence = parts[0].sequence
+    first_gaps, (origin_ns, _) = find_gaps(profile, parts, sequence), ranges[profile.clocks[sequence]]
+    place = np.searchsorted(first_gaps.begin_ns - origin_ns, idle.begin_ns, side="right") - 1
+    return replace(idle, cause=np.append(first_gaps.cause, CAUSES.index("unknown"))[place])
 
 
 def _covered(begin: IntArray, end: IntArray, least_ns: int) -> tuple[IntArray, IntArray]:

@@ -216,6 +216,7 @@ RANGES = (
     Action("open", "l,right", "Open", "show what lies in the range"),
     Action("close", "h,left", "Close", "hide it; then to the range around"),
     Action("screen.zoom_to", "enter", "Zoom", "zoom to the range", Shown.FOOTER),
+    Action("screen.steps", "s", "Steps", "ranges that differ in a number alone apart, or one", Shown.PALETTE),
     Action("screen.choose", "space", "Region", "all views show the range; again: all", Shown.BOTH),
 )
 TIMELINE = (

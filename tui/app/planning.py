@@ -86,7 +86,7 @@ def plan_again(draft: Draft, options: SampleOptions, overrides: Overrides, progr
 def _ready(draft: Draft) -> Draft:
     worded = with_flags_in_findings(draft)
     # Computed on first use; done here so that the screen need not wait for it.
-    _ = worded.groups
+    _ = worded.look.groups
     return worded
 
 

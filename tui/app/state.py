@@ -77,6 +77,13 @@ class Session:
         return self.options.request
 
     @property
+    def focus(self) -> int | None:
+        """The group in focus among those that people look at, by its index."""
+        if self.draft is None or self.selected is None:
+            return None
+        return self.draft.look.holder(self.selected)
+
+    @property
     def profiles(self) -> tuple[str, ...]:
         """The files, as given; none where only the scale model is open."""
         return self.options.profiles

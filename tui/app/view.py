@@ -40,8 +40,8 @@ _WORDS = (
     "the whole may be."
 )
 _ROW_2 = (
-    "launches, kernel time, groups, how few of them hold 80 % of the time; [F] the part that filters keep; "
-    "[f] what was found, X an error, ! a warning, i a note"
+    "launches, kernel time in elapsed time, groups, how few of them hold 80 % of the time; [F] the part that "
+    "filters keep; [f] what was found, X an error, ! a warning, i a note"
 )
 _MARK_STYLES = {"error": "bold white on red", "warning": "bold black on yellow", "note": "bold cyan"}
 _MOST_COPIED_BYTES = 70_000

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import AnyIntArray, IntArray
+from sampling.reduction.idle import CAUSES
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps
 from sampling.text import counted
 from tui.charts import grid as cells
@@ -208,7 +209,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     draws, of this group and others. `left`: columns at the left of the dots, 9 at least; where there is room
     the legend stands there. `cluster`: (n,) the cluster of each launch, where it is known. `has_mean`:
     whether a line runs through the mean durations: for those that drift. `gaps`: when the device is idle,
-    shown by time alone.
+    and the first letter of what for, shown by time alone.
     """
     columns = width - left - RIGHT
     if (sentence := cells.too_small(width - left + LEFT, height, _LEAST_ROWS)) is not None:
@@ -219,11 +220,15 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
         cluster = number_clusters(durations_ns, clusters)
     drawn_rows, ascii_only = launches.find_places(drawn_ids), is_ascii()
     is_idle = by == "time" and gaps is not None and len(gaps) > 0
-    number = len(drawn_rows)
+    number, cause = len(drawn_rows), None if gaps is None or gaps.cause is None else gaps.cause.tolist()
     marks = (
         (number, _DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn")),
         (has_mean, _MEAN, ("mean, which drifts", "mean drifts", "mean")),
-        (is_idle, _IDLE, ("device idle", "device idle", "idle")),
+        (is_idle and cause is None, _IDLE, ("device idle", "device idle", "idle")),
+        *(
+            (is_idle and place in (cause or ()), name[0] * 2, (f"idle: {name}", name, name))
+            for place, name in enumerate(CAUSES)
+        ),
     )
     entries = [Entry(glyphs[ascii_only], MARKER, words) for is_there, glyphs, words in marks if is_there]
     entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
@@ -251,8 +256,9 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     # The last column is that of the letters.
     put(grid, rows, width - 1, " ", PLAIN)
     if is_idle and gaps is not None:
-        for begin, end in run.stretches(gaps.begin_ns, gaps.end_ns):
-            put(grid, rows, left + begin, _IDLE[ascii_only] * (end - begin), MARKER)
+        for place, (begin, end) in enumerate(run.stretches(gaps.begin_ns, gaps.end_ns)):
+            glyph = _IDLE[ascii_only] if cause is None else CAUSES[cause[place]][0]
+            put(grid, rows, left + begin, glyph * (end - begin), MARKER)
     if has_mean:
         launches_in = np.bincount(column)
         filled = np.flatnonzero(launches_in)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import EmptySelectionError, OptionError
 from sampling.methods.registry import split_trees_of
-from sampling.plan.draft import Survey
+from sampling.plan.draft import Survey, with_idle
 from sampling.plan.overview import profile_info, summarise_groups, summarise_histogram
 from sampling.record import Record
 from sampling.text import counted
@@ -44,6 +44,10 @@ def _show(
     emit(with_selection(result, survey_selection(survey)), options)
 
 
+# Of more launches a summary does not read what else was recorded: it has to be there at once.
+_MOST_CAUSES = 10_000
+
+
 def run_summary(options: look.SummaryOptions) -> None:
     """Read, draft, show_summary."""
     show_summary(options.profiles, options)
@@ -64,6 +68,8 @@ def show_summary(
     from tui.text.plan import following_commands, promise_words, summary_blocks
 
     draft = draft_within_budget(profiles, options)
+    if draft.profile.launches <= _MOST_CAUSES:
+        draft = with_idle(draft, operators=False)
     if plan is not None:
         from tui.engine.plan_files import plan_notes
 
@@ -81,7 +87,7 @@ def show_summary(
 
 def run_info(options: look.InfoOptions) -> None:
     """Read, draft, show."""
-    draft = draft_from_options(options.profiles, options)
+    draft = with_idle(draft_from_options(options.profiles, options))
     info = profile_info(draft)
     _show(draft, options, "info", info, lambda _: (info_pairs(info), "", *finding_blocks(draft)))
 
@@ -91,21 +97,23 @@ def run_groups(options: look.GroupsOptions) -> None:
     if not options.plan and options.sort in {GroupSort.STRATA, GroupSort.DRAWN}:
         raise OptionError(f"--sort {options.sort.value}: nothing is drawn", remedy="give --plan too")
     read = draft_from_options if options.plan else survey_as_asked
-    draft: Survey = read(options.profiles, options)
+    survey: Survey = read(options.profiles, options)
     listed = group_words.list_groups(
-        draft, options.sort, options.filter or "", options.top, reverse=options.reverse
+        survey, options.sort, options.filter or "", options.top, reverse=options.reverse
     )
     if not (groups := listed.groups):
         message = f"--filter {options.filter!r}: no kernel group's key contains it"
         raise EmptySelectionError(message, remedy="`kernelpoint groups` lists them")
     if options.format in PAGE_FORMATS and options.top is None:
         groups = groups[:MOST_ROWS]
-    rows = summarise_groups(draft, groups)
+    rows = summarise_groups(survey, groups)
     left = len(listed.groups) - len(rows)
     rest = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
-    _show(
-        draft, options, "groups", rows, lambda canvas: (*group_words.group_blocks(draft, rows, canvas), *rest)
-    )
+
+    def blocks(canvas: Canvas) -> Iterable[Block]:
+        return *group_words.group_blocks(survey, rows, canvas), *rest
+
+    _show(survey, options, "groups", rows, blocks)
 
 
 # Bins in data formats, and rows of a chart.
@@ -114,19 +122,20 @@ _BINS, _HEIGHT = 60, 20
 
 def run_histogram(options: look.HistogramOptions) -> None:
     """Read, draft, draw."""
-    draft = draft_from_options(options.profiles, options)
-    group = chosen_kernel(draft.counts, options.kernel, quiet=options.quiet)
-    clusters = group_words.group_clusters(draft, group)
-    data = histogram_data(*draft.counts.group_pairs(group), clusters, options.width or _BINS, log=options.log)
+    survey = draft_from_options(options.profiles, options).look
+    group = chosen_kernel(survey.counts, options.kernel, quiet=options.quiet)
+    clusters = group_words.group_clusters(survey, group)
+    pairs = survey.counts.group_pairs(group)
+    data = histogram_data(*pairs, clusters, options.width or _BINS, log=options.log)
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
-            return group_words.histogram_page(draft, group, data)
+            return group_words.histogram_page(survey, group, data)
         size = options.width or canvas.width, options.height or _HEIGHT
-        return group_words.histogram_blocks(draft, group, *size, log=options.log, all_durations=options.all)
+        return group_words.histogram_blocks(survey, group, *size, log=options.log, all_durations=options.all)
 
-    results = summarise_histogram(draft, group, clusters, data.edges_ns, data.cluster_counts)
-    _show(draft, options, "histogram", results, blocks, group_words.histogram_rows(data))
+    results = summarise_histogram(survey, group, clusters, data.edges_ns, data.cluster_counts)
+    _show(survey, options, "histogram", results, blocks, group_words.histogram_rows(data))
 
 
 def run_timeline(options: look.TimelineOptions) -> None:
@@ -142,8 +151,9 @@ def run_timeline(options: look.TimelineOptions) -> None:
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(draft))
+    region = draft.counts.region
     with ProgressMeter(quiet=options.quiet) as progress:
-        listed = ranges_in(draft.profile, draft.counts.region, progress) if wanted else None
+        listed = ranges_in(draft.profile, region, progress, steps_apart=options.steps) if wanted else None
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
@@ -154,7 +164,7 @@ def run_timeline(options: look.TimelineOptions) -> None:
         chart_blocks = timeline_blocks(timeline, sized, height, log=options.log, above=above)
         return [Preformatted(canvas_text(chart_blocks, sized))]
 
-    key = draft.counts.groups[timeline.group].key
+    key = timeline.survey.counts.groups[timeline.group].key
     results = kernel_timeline(key, timeline.group, timeline.by, bins, listed)
     _show(draft, options, "timeline", results, blocks, results.bins)
 
@@ -167,7 +177,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     region = options.request.region
     with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
-        listed = list_ranges(profile, region, progress)
+        listed = list_ranges(profile, region, progress, steps_apart=options.steps)
     if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
     emit(ranges_result(profile, listed, options), options)
@@ -192,6 +202,7 @@ def run_tree(options: look.TreeOptions) -> None:
 
     split_trees_of(options.request.method)
     draft = draft_from_options(options.profiles, options)
+    notes(group_words.apart_words(draft), quiet=options.quiet)
     of, counts = draft.request, draft.counts
     walk = SplitStepper(counts, of.method, of.target, settings=of.set, overrides=draft.overrides)
     walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))

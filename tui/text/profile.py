@@ -5,17 +5,26 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sampling.plan.draft import Draft, Survey
 from sampling.plan.findings import Finding
-from sampling.plan.overview import ProfileInfo, busy_shares, device_name, device_uses, kind_shares
+from sampling.plan.overview import (
+    ProfileInfo,
+    busiest_idle,
+    busy_shares,
+    device_name,
+    device_uses,
+    kind_shares,
+)
 from sampling.plan.plan_file import PlanFile
+from sampling.profile.names import short_name
 from sampling.reduction.duration_counts import MOST, counts_selection
+from sampling.reduction.idle import CAUSES, CopyTime, IdleTime
 from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
-from tui.charts.quantities import count, duration, share
+from tui.charts.quantities import count, duration, share, si
 from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones
 from tui.output.writer import CommandResult
 
@@ -49,13 +58,37 @@ def kind_words(draft: Draft) -> str:
 
 
 def busy_sentence(draft: Draft) -> str:
-    """Return how much of the time between first and last launch a kernel runs; "" where it is not known."""
-    shares = busy_shares(draft)
+    """Return how much of the elapsed time a kernel runs, and why none does for the rest; "" if not known."""
+    shares, idle = busy_shares(draft), busiest_idle(draft)
     if not shares:
         return ""
     subject = "The GPU is" if len(shares) == 1 else f"{len(shares)} GPUs are"
     ends = " to ".join(dict.fromkeys((share(min(shares)), share(max(shares)))))
-    return f"{subject} busy {ends} of the time from the first launch to the last"
+    span = "the time" if draft.span_ns is None else duration(draft.span_ns)
+    why = "" if idle is None or idle.short is None else f"; idle: {idle_words(idle)}"
+    return f"{subject} busy {ends} of {span} from the first launch to the last{why}"
+
+
+def idle_words(idle: IdleTime) -> str:
+    """Return the shares of idle time by cause, the largest first."""
+    shares = {cause: idle.share_of(cause) for cause in CAUSES} | {"gaps below 1 us": idle.short or 0.0}
+    names = sorted((name for name in shares if shares[name] >= _LEAST_KIND), key=lambda name: -shares[name])
+    waits = (
+        f" ({share(idle.synchronising / idle.causes['host'])} of it synchronising)"
+        if idle.synchronising and idle.causes
+        else ""
+    )
+    words = (f"{name} {share(shares[name])}{waits if name == 'host' else ''}" for name in names)
+    return ", ".join(words) or "none"
+
+
+def copy_words(copies: Sequence[CopyTime]) -> str:
+    """Return how many copies and sets there are in each direction, of how much and how long."""
+    return ", ".join(
+        f"{copy.direction} {count(copy.count)} ({si(copy.bytes, 'B')}, {duration(copy.duration_ns)}, "
+        f"{share(copy.overlapped_ns / max(copy.duration_ns, 1))} beside kernels)"
+        for copy in copies
+    )
 
 
 def held_words(draft: Draft) -> str:
@@ -106,7 +139,7 @@ def info_pairs(info: ProfileInfo) -> Pairs:
         ("kernel names", count(info.names)),
         ("kernel groups", count(info.kernel_groups)),
         ("kernel time", duration(info.total_duration_ns)),
-        ("span", unknown if info.span_ns is None else duration(info.span_ns)),
+        ("elapsed", unknown if info.span_ns is None else duration(info.span_ns)),
         ("processes", str(info.processes)),
         ("streams", unknown if info.streams is None else str(info.streams)),
         ("launch order", info.launch_order),
@@ -116,8 +149,19 @@ def info_pairs(info: ProfileInfo) -> Pairs:
         text = f"{use.device} of {owner}: {count(use.launches)} launches"
         text += "" if use.name is None else f", {use.name}"
         text += "" if use.sm_count is None else f", {use.sm_count} SMs"
-        text += "" if use.busy_ns is None else f", busy {duration(use.busy_ns)}"
+        text += "" if use.busy_ns is None else f", busy {duration(use.busy_ns)} of {duration(use.span_ns)}"
+        text += "" if use.idle is None else f"; idle {share(use.idle.share)}: {idle_words(use.idle)}"
         lines.append(("device", text))
+    for gap in () if info.idle is None else info.idle.gaps:
+        kernels = f"{short_name(gap.kernel_before)} and {short_name(gap.kernel_after)}"
+        call = f", in {gap.call}" if gap.call else ""
+        place = f"between launches {gap.before:,} and {gap.after:,}, {kernels}"
+        lines.append(("gap", f"{duration(gap.duration_ns)}, {gap.cause}{call}: {place}"))
+    if info.idle is not None and info.idle.operators:
+        late = (f"{name or 'none'} {duration(ns)}" for name, ns in info.idle.operators.items())
+        lines.append(("late operators", ", ".join(late)))
+    if info.copies is not None:
+        lines.append(("copies", copy_words(info.copies) or "none"))
     return Pairs(lines)
 
 
@@ -182,7 +226,8 @@ def header_forms(draft: Draft) -> list[Phrases]:
     `[F]` and `[f]` are the keys that lead to what filters leave and to the findings.
     """
     counts, part = draft.counts, survey_selection(draft)
-    total, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(draft)
+    kernel_time, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(draft)
+    total = kernel_time if draft.span_ns is None else f"{kernel_time} in {duration(draft.span_ns)}"
     most_time = most_time and f", {most_time}"
     few_groups = f"{count(counts.dominant_groups)}/{count(number)} groups {_MOST_SHARE}"
     shares = [f"{100 * busy_share:.0f}" for busy_share in sorted(busy_shares(draft))]
@@ -203,13 +248,14 @@ def header_forms(draft: Draft) -> list[Phrases]:
 
     all_groups = f"{counted(number, 'kernel group')}{f'{most_time} of the time' if most_time else ''}"
     on_model = f"{filters}, {total}, {counted(number, 'group')}{most_time}"
-    in_short = f" {total} {few_groups if most_time else counted(number, 'group')}"
+    in_short = f" {few_groups if most_time else counted(number, 'group')}"
     forms = []
     for gpu, amount, findings, separator in (
         (name, f"{filters}{left_out_words(part)}, {total}{busy}, {all_groups}", full_texts, ", "),
         (model, on_model, full_texts[:1] + count_of_rest, ""),
         (model, on_model, in_a_word, ""),
-        (model, in_short, numbers, " "),
+        (model, f" {total}{in_short}", numbers, " "),
+        (model, f" {kernel_time}{in_short}", numbers, " "),
     ):
         findings_text = joined(findings, separator) or (Phrase("no findings"),)
         row = (Phrase(gpu), launches, Phrase(amount), Phrase("  "), Phrase("[f] "), *findings_text)

@@ -68,6 +68,7 @@ class Call:
     vm: int = VM
     returned: int | None = 0
     thread: int = 4242
+    lasts: int | None = 5
 
 
 @dataclass
@@ -200,7 +201,7 @@ def _call_row(made: Export, call: Call) -> Sequence[object]:
     thread = None if call.pid is None else global_pid(call.pid, call.vm) + call.thread
     return (
         call.start,
-        (call.start or 0) + 5,
+        None if call.lasts is None else (call.start or 0) + call.lasts,
         0,
         thread,
         call.correlation,

@@ -23,6 +23,11 @@ TABLES = {
         "grid_size_z, event_id, extdata"
     ),
 }
+#: Of recordings of copies
+MEMORY_COPY = {
+    "memory_copy": 'id, pid, start BIGINT, "end" BIGINT, name_id, dst_agent_id, src_agent_id, size'
+}
+COPIES = ("MEMORY_COPY_NONE", *(f"MEMORY_COPY_{ends}" for ends in ("HOST_TO_DEVICE", "DEVICE_TO_HOST")))
 CATEGORIES = ("KERNEL_DISPATCH", "HIP_RUNTIME_API_EXT", "MARKER_CORE_RANGE_API")
 #: What a program calls, in the order in which JSON numbers them
 CALLS = (
@@ -61,6 +66,17 @@ class Dispatched(NamedTuple):
     queue: int = 16
 
 
+class Copied(NamedTuple):
+    """A memory copy between two agents."""
+
+    start: int
+    end: int
+    bytes: int
+    name: str
+    to: int
+    away: int
+
+
 class Called(NamedTuple):
     """An API call, or a marker: then with its text."""
 
@@ -75,20 +91,23 @@ def write_database(
     path: Path,
     dispatches: Sequence[Dispatched],
     calls: Sequence[Called] = (),
+    copies: Sequence[Copied] | None = None,
     *,
     pid: int = 28,
     suffix: str = "_00003fdc_92cb",
 ) -> Path:
-    """Write or add to a database one recording."""
+    """Write or add to a database one recording; without copies it has no table of them."""
+    tables = TABLES | ({} if copies is None else MEMORY_COPY)
     rows: list[tuple[str, dict[str, Any]]] = [
         ("string", {"id": number, "string": text})
-        for number, text in enumerate((*CATEGORIES, *CALLS), start=1)
+        for number, text in enumerate((*CATEGORIES, *CALLS, *COPIES), start=1)
     ]
     rows.append(
         ("info_process", {"id": 7, "pid": pid, "command": "./secret", "environment": '{"T": "secret"}'})
     )
     for agent, (index, name, details) in enumerate(AGENTS):
         known = {"type_index": index, "product_name": name, "extdata": json.dumps(details)}
+        known["type"] = "CPU" if agent < CPUS else "GPU"
         rows.append(("info_agent", {"id": agent, "absolute_index": agent, **known}))
     for kernel, (symbol, shown) in KERNELS.items():
         rows.append(("info_kernel_symbol", {"id": kernel, "kernel_name": symbol, "display_name": shown}))
@@ -110,8 +129,13 @@ def write_database(
         rows.append(
             ("kernel_dispatch", {**timed, **sizes, **numbers, "agent_id": each.agent, "stream_id": 0})
         )
+    for number, copy in enumerate(copies or (), start=1):
+        name = COPIES.index(copy.name) + len(CATEGORIES) + len(CALLS) + 1
+        ends = {"dst_agent_id": copy.to, "src_agent_id": copy.away, "size": copy.bytes}
+        timed = {"id": number, "pid": 7, "start": copy.start, "end": copy.end, "name_id": name}
+        rows.append(("memory_copy", timed | ends))
     with closing(sqlite3.connect(path)) as connection, connection:
-        for table, columns in TABLES.items():
+        for table, columns in tables.items():
             connection.execute(f'CREATE TABLE "rocpd_{table}{suffix}" ({columns})')
         for table, row in rows:
             names, places = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
@@ -122,7 +146,11 @@ def write_database(
 
 
 def json_of(
-    dispatches: Sequence[Dispatched], calls: Sequence[Called] = (), *, pid: int = 28
+    dispatches: Sequence[Dispatched],
+    calls: Sequence[Called] = (),
+    copies: Sequence[Copied] = (),
+    *,
+    pid: int = 28,
 ) -> dict[str, Any]:
     """Return one recording as rocprofv3's JSON has it, with the fields in its order."""
 
@@ -149,6 +177,14 @@ def json_of(
         }
         return {**timed(each), "dispatch_info": info, "stream_id": {"handle": 0}}
 
+    def moved(each: Copied) -> dict[str, Any]:
+        ends = {
+            "dst_agent_id": {"handle": HANDLES + each.to},
+            "src_agent_id": {"handle": HANDLES + each.away},
+        }
+        times = {"start_timestamp": each.start, "end_timestamp": each.end, "bytes": each.bytes}
+        return {"size": 80, "kind": 2, "operation": COPIES.index(each.name), **times, **ends}
+
     agents = [
         {
             "id": {"handle": HANDLES + agent},
@@ -168,7 +204,11 @@ def json_of(
         "metadata": {"node": {"hostname": "secret"}, "pid": pid, "command": ["./secret"]},
         "agents": agents,
         "strings": {
-            "buffer_records": [{"kind": "NONE", "operations": []}, {"kind": "HIP", "operations": CALLS}],
+            "buffer_records": [
+                {"kind": "NONE", "operations": []},
+                {"kind": "HIP", "operations": CALLS},
+                {"kind": "MEMORY_COPY", "operations": COPIES},
+            ],
             "marker_api": [{"key": call.stack, "value": call.text} for call in calls if call.text],
         },
         "kernel_symbols": symbols,
@@ -176,6 +216,7 @@ def json_of(
             "kernel_dispatch": [dispatched(each) for each in dispatches],
             "hip_api": [timed(call) for call in calls if call.text is None],
             "hsa_api": [],
+            "memory_copy": [moved(copy) for copy in copies],
             "marker_api": [timed(call) for call in calls if call.text is not None],
         },
     }

@@ -110,7 +110,8 @@ def told(profile: Profile) -> tuple[object, ...]:
     has_operators = "operator" in profile.columns
     operator = profile.load(("operator",))["operator"].tolist() if has_operators else []
     facts = (profile.format, profile.files, profile.sequences, profile.facts, profile.metric_names)
-    said = (facts, table, names, ranges, operator, kernels.operators()[0])
+    activity = profile.activity and [np.asarray(column).tolist() for column in profile.activity]
+    said = (facts, table, names, ranges, operator, kernels.operators()[0], activity)
     return *said, kernels.signature_rows().tolist(), profile.to_pandas().to_dict()
 
 
@@ -182,9 +183,8 @@ def test_what_is_kept_is_what_was_read(
     no_reader()
     again = read(path, columns=columns)
     assert told(again)[1:] == first
-    plain = [
-        field for field in vars(fresh) if field not in {"kernels", "parts", "ranges", "files", "reduced"}
-    ]
+    other = {"kernels", "parts", "ranges", "activity", "activity_reader", "files", "reduced"}
+    plain = [field for field in vars(fresh) if field not in other]
     assert [getattr(again, field) for field in plain] == [getattr(fresh, field) for field in plain]
     assert again.files == files
     assert again.reduced is not None
