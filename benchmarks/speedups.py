@@ -24,12 +24,12 @@ from intervals import Population, population
 from sampling.arrays import FloatArray
 from sampling.estimation.interval import Sample
 from sampling.estimation.speedup import Verdict, adjust_together, speedup
+from sampling.estimation.suite import means
 from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 
 CONFIDENCE, SAME_WITHIN = 0.95, 0.005
 _TABLE = "name=name,duration_ns=duration_ns"
-_LAUNCHES = "name=kernel,duration_ns=cycles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ STUDIES = {
         tuple((size, f"torch-{size}.table.csv", "cycles") for size in ("32", "8", "16", "64")),
     ),
     "heat, sizes": Study(
-        "heat-8.table.csv", _TABLE, tuple((size, f"heat-{size}.table.csv", "cycles") for size in ("16", "32"))
+        "heat-8.table.csv", _TABLE, tuple((size, f"heat-{size}.table.csv", "cycles") for size in ("8", "32"))
     ),
     "mix, sizes": Study(
         "mix-8.table.csv", _TABLE, tuple((size, f"mix-{size}.table.csv", "cycles") for size in ("8", "32"))
@@ -120,6 +120,46 @@ def cell(study: Study, folder: Path, group_by: GroupBy, least: int, draws: int) 
     yield "  ".join(figures)
 
 
+# Of each the table that its plan is made from, and the tables of 8 and of 32 SMs.
+SUITE = {
+    "torch-16.table.csv": ("torch-8.table.csv", "torch-32.table.csv"),
+    "heat-16.table.csv": ("heat-8.table.csv", "heat-32.table.csv"),
+    "mix-8.table.csv": ("mix-8.table.csv", "mix-32.table.csv"),
+}
+
+
+def suite(folder: Path, least: int, draws: int) -> Iterator[str]:
+    """Yield a line for each mean over the programs of a suite: 32 SMs over 8."""
+    plans, cycles = [], []
+    for profile, tables in SUITE.items():
+        plans.append(population(folder / profile, GroupBy.LAUNCH, Target(min_samples=least), _TABLE))
+        columns = [column(folder / table, "cycles") for table in tables]
+        cycles.append(np.stack(columns, axis=1)[plans[-1].row])
+    above, below = np.array([values.sum(axis=0) for values in cycles]).T
+    ratios = above / below
+    truth = {
+        "geometric": float(np.exp(np.log(ratios).mean())),
+        "harmonic": len(ratios) / float((1 / ratios).sum()),
+        "total": float(above.sum() / below.sum()),
+    }
+    rng, held, wide, error = np.random.default_rng(0), *({kind: [] for kind in truth} for _ in range(3))
+    for _ in range(draws):
+        samples = [drawn(plan, values, rng, ("8", "32")) for plan, values in zip(plans, cycles, strict=True)]
+        of_suite = means(samples, [speedup(sample, "8", "32", CONFIDENCE) for sample in samples], CONFIDENCE)
+        for kind, true in truth.items():
+            mean = getattr(of_suite, kind)
+            held[kind].append(mean.low <= true <= mean.high)
+            wide[kind].append(mean.half_width)
+            error[kind].append(np.log(mean.ratio / true))
+    launches = (
+        f"{sum(int(plan.samples.sum()) for plan in plans):4d} of {sum(len(plan.x) for plan in plans):4d}"
+    )
+    for kind, true in truth.items():
+        width, spread = 100 * np.mean(wide[kind]), 100 * np.std(error[kind])
+        figures = f"{width:6.2f} %  {spread:6.2f} %  {np.mean(held[kind]):.3f}"
+        yield f"{kind:10} {true:.3f}  {least}{'':15}{launches}  {figures}"
+
+
 def column(path: Path, name: str) -> FloatArray:
     """Return (n,) a column of a table in the order of its rows."""
     with path.open(newline="") as stream:
@@ -145,6 +185,10 @@ def main() -> None:
                         f"{name:20} {group_by.value:7} {least}  {line}  {time.perf_counter() - start:5.1f} s",
                         flush=True,
                     )
+    print(f"\n{'three programs, 32 over 8 SMs':34}launches  half-width  error   held")
+    for least in (1, 2, 3):
+        for line in suite(options.folder, least, options.draws):
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

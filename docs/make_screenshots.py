@@ -20,11 +20,13 @@ from textual.pilot import Pilot
 from tui.app.app import KernelPointApp
 from tui.app.running import open_session
 from tui.options.look import OpenOptions
+from tui.options.simulate import SpeedupOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 SIZES = ((80, 24), (120, 40), (200, 60))
 PROFILE = "gpt2-like.json.gz"
+STUDY = "study.toml"
 
 _QUIET_SECONDS = 0.4
 _PATIENCE_SECONDS = 120
@@ -40,12 +42,14 @@ class Scene:
     view : the view's name.
     keys : pressed one after the other once the view is drawn.
     profile : the sample that is open, None for none.
+    study : the study that is compared, None for none.
     """
 
     name: str
     view: str
     keys: tuple[str, ...] = ()
     profile: str | None = PROFILE
+    study: str | None = None
 
 
 SCENES = (
@@ -56,13 +60,15 @@ SCENES = (
     Scene("scale-model", "Scale model", profile=None),
     Scene("timeline", "Timeline"),
     Scene("difference", "Difference", ("o", *"@:7000", "enter", "j")),
+    Scene("speedups", "Speedups", ("j", "l"), profile=None, study=STUDY),
 )
 
 
 async def picture(scene: Scene, size: tuple[int, int], *, ascii_only: bool = False) -> tuple[str, str]:
     """Return the screen as SVG and as text; the profile is looked for in the current folder."""
     profiles = () if scene.profile is None else (scene.profile,)
-    session = replace(open_session(profiles, OpenOptions()), ascii_only=ascii_only)
+    speedups = None if scene.study is None else SpeedupOptions(plan=scene.study)
+    session = replace(open_session(profiles, OpenOptions()), ascii_only=ascii_only, speedups=speedups)
     app = KernelPointApp(session, view=scene.view)
     async with app.run_test(size=size) as pilot:
         await _settled(app, pilot)
@@ -115,4 +121,5 @@ if __name__ == "__main__":
     os.environ |= {"TERM": "xterm-256color", "LANG": "en_US.UTF-8"}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         shutil.copy(PROJECT / "sample_data" / PROFILE, folder)
+        shutil.copytree(PROJECT / "sample_data" / "study", folder, dirs_exist_ok=True)
         asyncio.run(main())

@@ -15,6 +15,7 @@ from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.method import Method, Picks, setting
 from sampling.parallel import Progress
+from sampling.profile.named_ranges import is_named
 from sampling.reduction import GroupBy
 from sampling.reduction.iterations import MOST, find_iterations
 from sampling.reduction.launch_list import LaunchList
@@ -174,7 +175,7 @@ def _iterations_in_ranges(launches: LaunchList, text: str, options: Options) -> 
         raise NotApplicableError(
             f"no launch was issued during a range whose name contains {text!r}", remedy=GIVE_IDS
         )
-    if ranges[0].text != text and options.iterations is None:
+    if not is_named(ranges[0].text, text) and options.iterations is None:
         raise NotApplicableError(
             f"no range is named exactly {text!r}, but {ranges[0].text!r} is, so it is not known how many "
             "iterations there are",

@@ -61,7 +61,12 @@ class GroupStatistics:
 class Survey(Evidence):
     """A profile looked at once: its kernel groups, and what was found."""
 
+    request: PlanRequest
     findings: tuple[Finding, ...] = ()
+
+    def kernel(self, group: int) -> str:
+        """Return a kernel group as findings name it: by its rank among those that people look at."""
+        return super().kernel(group) if self.look is self else self.look.kernel(self.look.holder(group))
 
     @property
     def launches_of_sequences(self) -> Counter[LaunchSequence]:
@@ -81,6 +86,30 @@ class Survey(Evidence):
             return None
         first = min(time.first_start_ns for time in self.device_times)
         return max(time.last_end_ns for time in self.device_times) - first
+
+    @cached_property
+    def look(self) -> Survey:
+        """The survey as people look at it: a kernel of several GPUs of one model is one group.
+
+        It is this one where there are none, where ranks are to be apart, or the plan has no groups apart.
+        """
+        sequences, is_apart = self.sequences, self.request.each_rank or self.counts.grouping.pool_devices
+        places = {(process, place.device) for place in sequences for process in (None, place.process)}
+        devices = self.profile.facts.devices
+        models = {device.name for device in devices if (device.process, device.device) in places}
+        if is_apart or len(sequences) < 2 or len(models) > 1:
+            return self
+        counts, group_of = self.counts.fold
+        shared = {name: getattr(self, name) for name in Survey.__dataclass_fields__ if name != "counts"}
+        return FoldedSurvey(**shared, counts=counts, plan_survey=self, group_of=group_of)
+
+    def members(self, group: int) -> list[int]:
+        """Return the kernel groups of the plan that a group stands for, the largest first: itself."""
+        return [group]
+
+    def holder(self, planned_group: int) -> int:
+        """Return the group that stands for a kernel group of the plan: itself."""
+        return planned_group
 
     @cached_property
     def groups(self) -> GroupStatistics:
@@ -110,11 +139,42 @@ class Survey(Evidence):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class FoldedSurvey(Survey):
+    """A survey whose groups span GPUs that are planned apart; its strata are those of several groups."""
+
+    plan_survey: Survey
+    #: (kernel groups of the plan,) the group that stands for each.
+    group_of: IntArray
+
+    def members(self, group: int) -> list[int]:
+        """Return the kernel groups of the plan that a group stands for, the largest first."""
+        members: list[int] = np.flatnonzero(self.group_of == group).tolist()
+        return members
+
+    def holder(self, planned_group: int) -> int:
+        """Return the group that stands for a kernel group of the plan."""
+        return int(self.group_of[planned_group])
+
+    @cached_property
+    def groups(self) -> GroupStatistics:
+        """The statistics of every group; its strata and drawn launches are sums of those in no pool."""
+        of_plan = self.plan_survey.groups
+
+        def summed(values: IntArray | BoolArray) -> IntArray:
+            return np.bincount(self.group_of, ~of_plan.pooled * values).astype(np.int64)
+
+        clusters, samples = (
+            None if values is None else summed(values) for values in (of_plan.clusters, of_plan.samples)
+        )
+        is_pooled = summed(~of_plan.pooled) == 0
+        return replace(super().groups, clusters=clusters, samples=samples, pooled=is_pooled)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Draft(Survey):
     """A profile looked at once, for which one method has designed a plan."""
 
-    #: What the plan was asked, and the user's split decisions.
-    request: PlanRequest
+    #: The user's split decisions.
     overrides: Overrides = field(default_factory=dict)
     design: Design
     #: How the feature files fitted.
@@ -138,7 +198,7 @@ def survey_profile(
     Raises EmptySelectionError, NotApplicableError: see `count_durations`.
     """
     counts = count_durations(profile, request.grouping, request.region, progress)
-    survey = Survey(profile=profile, counts=counts, counted=counted_parts(profile, counts))
+    survey = Survey(profile=profile, counts=counts, counted=counted_parts(profile, counts), request=request)
     return _with_findings(survey, progress) if with_findings else survey
 
 

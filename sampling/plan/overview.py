@@ -236,7 +236,7 @@ def _own_counts(values: IntArray | None, groups: IntArray, has_own: BoolArray) -
 
 
 def summarise_histogram(
-    draft: Draft,
+    survey: Survey,
     group: int,
     clusters: Sequence[tuple[int, int]],
     edges_ns: IntArray,
@@ -248,7 +248,7 @@ def summarise_histogram(
     launches in each bin.
     """
     return GroupHistogram(
-        key=draft.counts.groups[group].key,
+        key=survey.counts.groups[group].key,
         rank=group + 1,
         edges_ns=edges_ns.tolist(),
         counts=cluster_counts.sum(axis=0).tolist(),

@@ -255,7 +255,7 @@ def summarise_profile(draft: Draft, costs: PlanCosts, promise: str, commands: li
         copies=draft.copies,
         kinds=kind_shares(draft),
         findings=[finding.record for finding in draft.findings],
-        groups=summarise_groups(draft, range(min(LARGEST_GROUPS, len(counts.groups)))),
+        groups=summarise_groups(draft.look, range(min(LARGEST_GROUPS, len(draft.look.counts.groups)))),
         plan=plan_figures(draft.design),
         promise=promise,
         pooled=pooled_groups(draft),

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """How no bound is written, where a number may be none."""
+#: Launches of a stratum: from two on they show how much a speedup varies.
+FEWEST_OF_SPEEDUPS = 2
 
 
 class Part(Enum):
@@ -116,7 +118,7 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     group_by: Annotated[GroupBy, _selection("What the launches of a kernel group share.")] = GroupBy.LAUNCH
     pool_devices: Annotated[bool, _selection("Let a kernel group span all processes and devices.")] = False
     each_rank: Annotated[
-        bool, _selection("Keep processes and devices apart that issue the same launches.")
+        bool, _selection("Plan processes and devices apart that issue the same launches, and list all apart.")
     ] = False
     #: Numbers, and windows of them as A:B, each perhaps several by commas.
     device: Annotated[

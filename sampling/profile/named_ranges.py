@@ -7,12 +7,15 @@ to a range if the nearest ones before and after it with a recorded call do.
 
 A range lies inside another of its process and device if it opens later, or at once and closes no later, and
 all its launches are the other's; of several such, directly in the one that opened last.
+
+Ranges whose names tell calls apart, as PyTorch's ``emit_nvtx`` writes them, or steps have one name in common:
+``aten::mm, op_id = 4`` is ``aten::mm``, ``ProfilerStep#7`` is ``ProfilerStep#*``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -24,9 +27,38 @@ from sampling.arrays import IntArray
 PATH_SEPARATOR = "/"
 #: The operators of PyTorch's own library: those of other GPUs and versions have the same names and shapes.
 ATEN = "aten::"
+#: Stands for a number that tells steps apart.
+ANY_NUMBER = "*"
 _COUNTED = re.compile(r", (?:seq|op_id) = \d+|, input_op_ids = \[.*\]")
 _SIZES = re.compile(r", sizes = ")
+_OF_CALL = re.compile(r", (?:seq|op_id|sizes|input_op_ids) = .*", re.DOTALL)
+# Not one within a word, as in conv2d.
+_NUMBER = re.compile(r"[0-9]+(?![^\W_])")
 _NONE = -1
+
+
+def without_call(name: str) -> str:
+    """Return the name of a range but for what tells one call from another of the same operator."""
+    return _OF_CALL.sub("", name)
+
+
+def without_step(name: str) -> str:
+    """Return what the names of a range's steps have in common: numbers are `ANY_NUMBER`, calls are one."""
+    return _NUMBER.sub(ANY_NUMBER, without_call(name))
+
+
+#: What a range is called in a path, and what it is called together with others in the same range.
+NameForms = tuple[Callable[[str], str], Callable[[str], str]]
+STEPS_TOGETHER: NameForms = (without_call, without_step)
+STEPS_APART: NameForms = (without_call, without_call)
+#: As texts may write paths, in the order in which one is looked for.
+PATH_FORMS = (STEPS_TOGETHER, STEPS_APART, (str, str))
+_FORMS = (without_call, str, without_step)
+
+
+def is_named(name: str, text: str) -> bool:
+    """Return whether a text is a range's name, but for its call or its step."""
+    return any(form(name) == text for form in _FORMS)
 
 
 class NamedRange(NamedTuple):
@@ -55,14 +87,10 @@ class RangeRuns:
 
     def holding(self, text: str) -> RangeRuns:
         """Return the ranges whose name contains a text."""
-        return self._select([code for code, name in enumerate(self.texts) if text in name])
+        return self.select([code for code, name in enumerate(self.texts) if text in name])
 
-    def named(self, text: str) -> RangeRuns:
-        """Return the ranges of exactly this name, else those whose name contains it."""
-        exact = [code for code, name in enumerate(self.texts) if name == text]
-        return self._select(exact) if exact else self.holding(text)
-
-    def _select(self, codes: list[int]) -> RangeRuns:
+    def select(self, codes: list[int]) -> RangeRuns:
+        """Return the ranges of some of the names."""
         rows = np.flatnonzero(np.isin(self.text, codes))
         columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal, self.opened)
         return RangeRuns(self.texts, *(column[rows] for column in columns))
@@ -111,6 +139,18 @@ class JoinedRanges:
             columns.append((code[runs.text], *place, runs.opened + opened))
             opened += int(runs.opened.max(initial=-1)) + 1
         return RangeRuns(tuple(codes), *map(np.concatenate, zip(*columns, strict=True)))
+
+
+def ranges_named(source: RangeSource, text: str) -> tuple[RangeRuns, bool]:
+    """Return the ranges of a name, and True; where there are none, those whose name contains it.
+
+    The name is one without calls, as it was recorded, or one for all steps, the first of these that there is.
+    """
+    runs = source.holding(max(text.split(ANY_NUMBER), key=len))
+    for form in _FORMS:
+        if codes := [code for code, name in enumerate(runs.texts) if form(name) == text]:
+            return runs.select(codes), True
+    return runs.holding(text), False
 
 
 def find_range_operators(source: RangeSource, launches: Sequence[int]) -> tuple[Sequence[str], IntArray]:
@@ -184,8 +224,16 @@ def enclosing(reach: IntArray) -> IntArray:
     return above
 
 
-def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
-    """Return the distinct paths of ranges, level by level, and (r,) the path of each run."""
+def range_paths(runs: RangeRuns, forms: NameForms = STEPS_TOGETHER) -> tuple[Paths, IntArray]:
+    """Return the distinct paths of ranges, level by level, and (r,) the path of each run.
+
+    Those in the same range with names that differ in their numbers alone are one path, as `forms` has them.
+    """
+    codes: dict[str, int] = {}
+    own, common = (
+        np.array([codes.setdefault(form(text), len(codes)) for text in runs.texts], dtype=np.int64)[runs.text]
+        for form in forms
+    )
     # Runs of one sequence stand together, and none reaches as far as any of the next.
     order = np.argsort(runs.sequence, kind="stable")
     reach = (runs.stop_ordinal + runs.sequence * (runs.stop_ordinal.max(initial=0) + 1))[order]
@@ -199,15 +247,18 @@ def range_paths(runs: RangeRuns) -> tuple[Paths, IntArray]:
     paths = level = 0
     rows, inner = np.flatnonzero(parent == _NONE), np.flatnonzero(parent != _NONE)
     while len(rows):
-        keys, number = np.unique(
-            (path[parent[rows]] + 1) * len(runs.texts) + runs.text[rows], return_inverse=True
-        )
+        keys, number = np.unique((path[parent[rows]] + 1) * len(codes) + common[rows], return_inverse=True)
         path[rows] = paths + number
-        columns.append((keys % len(runs.texts), keys // len(runs.texts) - 1, np.full(len(keys), level)))
+        # Several names are what they have in common, a single one stays as it is.
+        text, is_several = np.empty_like(keys), np.zeros(len(keys), dtype=np.bool_)
+        text[number] = own[rows]
+        is_several[number[text[number] != own[rows]]] = True
+        text = np.where(is_several, keys % len(codes), text)
+        columns.append((text, keys // len(codes) - 1, np.full(len(keys), level)))
         paths, level = paths + len(keys), level + 1
         is_next = path[parent[inner]] != _NONE
         rows, inner = inner[is_next], inner[~is_next]
-    return Paths(runs.texts, *map(np.concatenate, zip(*columns, strict=True))), path[:-1]
+    return Paths(tuple(codes), *map(np.concatenate, zip(*columns, strict=True))), path[:-1]
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.parallel import Lock, Mapper, ordered_map
-from sampling.profile.named_ranges import NamedRange, RangeSource
+from sampling.profile.named_ranges import NamedRange, RangeSource, ranges_named
 from sampling.profile.names import NameTable, is_rocm_name
 from sampling.profile.times import NO_START
 
@@ -481,13 +481,13 @@ class Profile:
         return {column: np.concatenate([table[column] for table in tables]) for column in columns}
 
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
-        """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
+        """Return the ranges of this name, else those whose name contains it, in the order they open.
 
         None: the format of a file has no ranges. One during which nothing was launched is left out.
         """
         if self.ranges is None or self.lacks_ranges:
             return None
-        return tuple(self.ranges.holding(text).named(text).rows())
+        return tuple(ranges_named(self.ranges, text)[0].rows())
 
     def range_names(self, limit: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""

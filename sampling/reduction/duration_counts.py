@@ -184,6 +184,36 @@ class DurationCounts:
         of_pairs = np.array(codes, dtype=np.int64)[self.pair_groups]
         return PairSignatures(np.arange(len(of_pairs) + 1), of_pairs)
 
+    @cached_property
+    def fold(self) -> tuple[DurationCounts, IntArray]:
+        """The launches by groups that span processes and devices, and (g,) which of these each group is in.
+
+        They are to look at, not to plan.
+        """
+        number: dict[KernelGroup, int] = {}
+        part_of = np.array([number.setdefault(group.without_place, len(number)) for group in self.groups])
+        total = np.zeros(len(number), dtype=np.int64)
+        np.add.at(total, part_of, self.group_duration_ns)
+        groups, rank = _by_rank(list(number), total)
+        group_of = rank[part_of]
+        counts = self.regrouped(groups, group_of)
+        return replace(counts, grouping=replace(self.grouping, pool_devices=True)), group_of
+
+    def regrouped(self, groups: Sequence[KernelGroup], group_of: IntArray) -> DurationCounts:
+        """Return the launches by other groups, of which (g,) each group is in one; no cost, no signatures."""
+        of_pair, duration_ns, count = reduced(group_of[self.pair_groups], self.duration_ns, self.count)
+        return replace(
+            self,
+            groups=tuple(groups),
+            offsets=np.searchsorted(of_pair, np.arange(len(groups) + 1)),
+            duration_ns=duration_ns,
+            count=count,
+            # A raw code that is not selected stays so: its -1 finds the -1 at the end.
+            group_of_raw=np.append(group_of, -1)[self.group_of_raw],
+            cost=None,
+            signatures=None,
+        )
+
     def group_pairs(self, group: int) -> tuple[IntArray, IntArray]:
         """Return a group's distinct durations, ascending, and the launches of each."""
         rows = slice(int(self.offsets[group]), int(self.offsets[group + 1]))
@@ -391,9 +421,8 @@ def _grouped(
     groups, group_of_raw = group_table(profile, grouping, is_raw)
     total = np.zeros(len(groups), dtype=np.int64)
     np.add.at(total, group_of_raw[raw], count * duration_ns)
-    ranked = sorted(range(len(groups)), key=lambda index: (-int(total[index]), groups[index].key))
-    rank = np.full(len(ranked) + 1, -1)
-    rank[ranked] = np.arange(len(ranked))
+    groups_by_rank, rank = _by_rank(groups, total)
+    rank = np.append(rank, -1)
     group, signatures = rank[group_of_raw[raw]], None
     if not grouping.needs_shape:
         signatures = pair_signatures(group, duration_ns, signature_of[raw].astype(np.int64))
@@ -402,8 +431,8 @@ def _grouped(
         grouping=grouping,
         region=region,
         selected=selected,
-        groups=tuple(groups[index] for index in ranked),
-        offsets=np.searchsorted(by_rank, np.arange(len(ranked) + 1)),
+        groups=groups_by_rank,
+        offsets=np.searchsorted(by_rank, np.arange(len(groups) + 1)),
         duration_ns=duration_ns,
         count=count,
         # A raw code that is not selected stays so: its -1 finds the -1 at the end.
@@ -412,6 +441,14 @@ def _grouped(
         left_out=left_out,
         signatures=signatures,
     )
+
+
+def _by_rank(groups: Sequence[KernelGroup], total_ns: IntArray) -> tuple[tuple[KernelGroup, ...], IntArray]:
+    """Return groups by their total duration, largest first, ties by key, and (g,) the place of each."""
+    ranked = sorted(range(len(groups)), key=lambda index: (-int(total_ns[index]), groups[index].key))
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[ranked] = np.arange(len(groups))
+    return tuple(groups[index] for index in ranked), rank
 
 
 def refuse_endless(profile: Profile, total_ns: float) -> None:

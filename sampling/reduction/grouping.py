@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -74,6 +74,11 @@ class KernelGroup:
     device: int | None
     #: The operator of its launches; "" where they have none or groups are not told by it.
     operator: str = ""
+
+    @property
+    def without_place(self) -> KernelGroup:
+        """The group of this name and shape that spans processes and devices."""
+        return replace(self, key=_PLACE.sub("", self.key), process=None, device=None)
 
     @property
     def place(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.reduction.duration_counts import DurationCounts, PairSignatures, pair_signatures, reduced
+from sampling.reduction.duration_counts import DurationCounts, PairSignatures, pair_signatures
 from sampling.reduction.grouping import POOL_NAME, KernelGroup, pool_key
 
 
@@ -61,25 +61,15 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
         first = counts.groups[of_place[0]]
         groups.append(KernelGroup(pool_key(place), POOL_NAME, None, None, first.process, first.device))
     pair_group, cost = group_of[counts.pair_groups], counts.cost
-    of_pair, duration_ns, count = reduced(pair_group, counts.duration_ns, counts.count)
+    by_plan = counts.regrouped(groups, group_of)
     if cost is not None:
         order = np.lexsort((counts.duration_ns, pair_group))
         ends = np.cumsum(counts.count[order])
-        begin = np.searchsorted(ends, np.cumsum(count) - count, side="right")
+        begin = np.searchsorted(ends, by_plan.launches_before[:-1], side="right")
         of_pairs = np.add.reduceat((counts.count * cost.values)[order], begin)
-        cost = replace(cost, values=of_pairs / count)
+        cost = replace(cost, values=of_pairs / by_plan.count)
     return PlanGroups(
-        counts=replace(
-            counts,
-            cost=cost,
-            groups=tuple(groups),
-            offsets=np.searchsorted(of_pair, np.arange(len(groups) + 1)),
-            duration_ns=duration_ns,
-            count=count,
-            # A raw code that is not selected stays so: its -1 finds the -1 at the end.
-            group_of_raw=np.append(group_of, -1)[counts.group_of_raw],
-            signatures=_signatures(counts, pair_group, own_groups),
-        ),
+        counts=replace(by_plan, cost=cost, signatures=_signatures(counts, pair_group, own_groups)),
         group_of=group_of,
         is_pool=np.arange(len(groups)) >= own_groups,
         kernel_duration_ns=counts.group_duration_ns,

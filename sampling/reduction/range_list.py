@@ -11,7 +11,7 @@ import numpy as np
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import EmptySelectionError
 from sampling.parallel import Progress
-from sampling.profile.named_ranges import NO_RANGES, Paths, range_paths
+from sampling.profile.named_ranges import NO_RANGES, STEPS_APART, STEPS_TOGETHER, Paths, range_paths
 from sampling.profile.profile import Column, Profile
 from sampling.profile.times import NO_START
 from sampling.record import Count, Fraction, Index, Nanoseconds, Record
@@ -157,8 +157,12 @@ def kernel_timeline(
     )
 
 
-def list_ranges(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList:
+def list_ranges(
+    profile: Profile, region: Region, progress: Progress | None = None, *, steps_apart: bool = False
+) -> RangeList:
     """Return the ranges of a region; without any the list is empty. It holds 50 bytes a launch.
+
+    ``steps_apart``: whether ranges whose names differ in a number alone are several.
 
     The iterations of a process and device, where most of its launches are some, lie in a range that stands
     for all of them. Raises EmptySelectionError also where the region has no launch of the profile's ranges.
@@ -169,7 +173,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         columns = (*columns, "start_ns")
     ids, sequences, _, signature, duration, *starts = counted_at_once(profile, counts, columns, progress)
     runs = NO_RANGES if profile.ranges is None else profile.ranges.holding("")
-    named, path = range_paths(runs)
+    named, path = range_paths(runs, STEPS_APART if steps_apart else STEPS_TOGETHER)
     # Of each path its text, parent and depth; of each run its path and ids.
     texts, paths = list(named.texts), [np.stack([named.text, named.parent, named.depth])]
     stretches = [np.stack([path, *runs.ids(profile.first_ids)])]

@@ -14,7 +14,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
-from sampling.profile.named_ranges import PATH_SEPARATOR, range_paths
+from sampling.profile.named_ranges import PATH_FORMS, PATH_SEPARATOR, range_paths, ranges_named
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Part, Profile, first_and_last_start
 from sampling.record import Fraction, Index, Nanoseconds, Record
@@ -43,8 +43,9 @@ class Region:
     #: Keep launches that start on the GPU from the first time (None: 0) up to, not with, the second (None:
     #: the end), nanoseconds after the earliest start of all launches of their file.
     time_ns: Window | None = None
-    #: Keep launches issued while a range of this name was open; else of this path, as `a/b` for b inside a;
-    #: else whose name contains it. See `sampling.profile.named_ranges`.
+    #: Keep launches issued while a range of this name was open, its calls and steps together or one of them;
+    #: else of this path, as `a/b` for b inside a; else whose name contains it. See
+    #: `sampling.profile.named_ranges`.
     named_range: str | None = None
     #: Keep launches that last at least so long. It is looked at last: what it leaves out of the launches that
     #: the other filters keep is counted, as it makes the total smaller.
@@ -258,15 +259,16 @@ def _within_ranges(profile: Profile, text: str, parts: Sequence[Part]) -> tuple[
             remedy="give an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's "
             "database or JSON",
         )
-    runs = profile.ranges.holding(text).named(text)
+    runs, is_name = ranges_named(profile.ranges, text)
     first, stop = runs.ids(profile.first_ids)
-    is_exact = len(first) and runs.texts[runs.text[0]] == text
-    if PATH_SEPARATOR in text and not is_exact:
+    if PATH_SEPARATOR in text and not is_name:
         runs = profile.ranges.holding("")
-        paths, path = range_paths(runs)
-        on_path = np.isin(path, paths.matching(text))
-        if on_path.any():
-            first, stop = (edge[on_path] for edge in runs.ids(profile.first_ids))
+        for forms in PATH_FORMS:
+            paths, path = range_paths(runs, forms)
+            on_path = np.isin(path, paths.matching(text))
+            if on_path.any():
+                first, stop = (edge[on_path] for edge in runs.ids(profile.first_ids))
+                break
     if not len(first):
         names = ", ".join(map(repr, profile.range_names(_NAMES_SHOWN)))
         remedy = f"the first ranges here: {names}" if names else "there is no range in this profile"

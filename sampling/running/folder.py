@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -20,7 +20,8 @@ import numpy as np
 from msgspec import structs
 
 from sampling.arrays import IntArray
-from sampling.errors import OptionError
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.given_up import GivenUp, kernels_given_up
 from sampling.estimation.top_up import read_original
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, PlannedLaunch, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
@@ -29,8 +30,32 @@ from sampling.running.processes import end_left
 from sampling.running.request import RunRequest
 from sampling.simulators.export import ExportChoices, informative_order
 from sampling.simulators.manifest import Manifest, manifests_in, read_manifest
+from sampling.simulators.measured_run import MeasuredRun
 from sampling.simulators.registry import exported_folder, find_exporter, find_run_rules
 from sampling.simulators.results import NOT_WANTED
+from sampling.text import counted
+
+#: So many launches, of as many kernels, that fail before one succeeds are the command's fault, not theirs
+_ALL_FAIL = 3
+
+
+@contextmanager
+def locked_folder(path: Path, name: str = "lock") -> Iterator[None]:
+    """Make a folder, which is nobody else's meanwhile; OptionError where another run is at work there.
+
+    ``name``: of the file that is locked.
+    """
+    import fcntl
+
+    path.mkdir(parents=True, exist_ok=True)
+    # The lock holds for as long as this lasts, however this process ends.
+    with (path / name).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            wrong = f"another run is at work in {path}"
+            raise OptionError(wrong, remedy="wait for it, or give another folder") from error
+        yield
 
 
 class _Drawn(NamedTuple):
@@ -58,7 +83,8 @@ class RunFolder:
         self.plan = self.first_plan = request.plan
         self.jobs: list[Job] = []
         self.manifests: list[Manifest] = []
-        self._rounds = 0
+        #: How often the plan was exported, the first time and each time it grew.
+        self.rounds = 0
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -66,16 +92,7 @@ class RunFolder:
 
         Raises OptionError where another run is at work there.
         """
-        import fcntl
-
-        self.path.mkdir(parents=True, exist_ok=True)
-        # The lock holds for as long as this lasts, however this process ends.
-        with (self.path / "lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                wrong = f"another run is at work in {self.path}"
-                raise OptionError(wrong, remedy="wait for it, or give another folder") from error
+        with locked_folder(self.path):
             end_left((self.path / "launches").glob("*"))
             yield
 
@@ -140,7 +157,7 @@ class RunFolder:
 
     def grow(self, text: str) -> None:
         """Export what a larger plan has that the folder's plan has not, and add its jobs."""
-        self._add_round(self._export(text, self._rounds + 1))
+        self._add_round(self._export(text, self.rounds + 1))
 
     def _export(self, text: str, number: int) -> Path:
         """Hand over what a plan has that was not handed over yet, whole or not at all."""
@@ -186,11 +203,10 @@ class RunFolder:
         for job in jobs:
             job.read_state()
         self.jobs += sorted(jobs, key=lambda job: (job.is_check, launches[job.id].rank))
-        self._rounds += 1
-        target = self.request.target
-        if target is not None:
-            # Every result is looked at, so the interval is no narrower than what is waited for.
-            topped_up = structs.replace(plan.topped_up or ToppedUp(1), target=target)
+        self.rounds += 1
+        if targets := self.request.targets:
+            # Every result is looked at, so no interval is narrower than what is waited for.
+            topped_up = structs.replace(plan.topped_up or ToppedUp(1), **targets)
             plan = structs.replace(plan, topped_up=topped_up)
         self.plan = plan
         write_whole(self.path / IN_FOLDER, plan.text())
@@ -231,4 +247,63 @@ class RunFolder:
             launch_list=task.launch_list,
             traces=traces,
             caches=task.caches,
+            paths_from=self.request.paths_from,
+        )
+
+    def take_results(self, left_out: Collection[int] = ()) -> list[MeasuredRun]:
+        """Return the results that are finished, in the order of their strata, and give them their names.
+
+        Of launches that run at once the short ones end first: taken as they come, those of a stratum would
+        be no random sample of it. So each waits for those before it in its stratum.
+
+        Parameters
+        ----------
+        left_out : the ids of launches that will not be run, and are not waited for.
+        """
+        waited_for: set[int] = set()
+        runs: list[MeasuredRun] = []
+        for job in self.jobs:
+            if not job.has_ended or job.strata & waited_for:
+                waited_for |= frozenset() if job.id in left_out else job.strata
+                continue
+            job.put_away()
+            if job.measured is not None:
+                runs.append(job.measured)
+        return runs
+
+    def find_given_up(self) -> tuple[GivenUp, ...]:
+        """Return the kernels that the simulator never runs, by what has ended."""
+        failed = [job for job in self.jobs if job.failure and not job.is_check]
+        failures = {launch_id: job.failure for job in failed for launch_id in job.drawn_ids}
+        runs = [job.measured for job in self.jobs if job.measured is not None]
+        measured = {launch_id for run in runs for launch_id in run.number.tolist()}
+        return kernels_given_up(self.plan, failures, measured)
+
+    def kernels(self, jobs: Iterable[Job]) -> set[str]:
+        """Return the keys of the strata whose launches some of its jobs are."""
+        return {self.plan.strata[stratum].key for job in jobs for stratum in job.drawn_from}
+
+
+def refuse_command(folders: Sequence[RunFolder], place: str = "") -> None:
+    """Raise AnalysisError where no launch of the first few kernels of a command's runs ran.
+
+    It is not the kernels, then. ``place``: which command, in words.
+    """
+    tried_jobs, available, tried_kernels, kernels = list[Job](), 0, 0, 0
+    for folder in folders:
+        plan, tried = folder.plan, [job for job in folder.jobs if job.has_ended]
+        tried_jobs += tried
+        # Others can be drawn in place of few.
+        available += sum(stratum.size for stratum in plan.strata) if plan.is_random else len(folder.jobs)
+        tried_kernels += len(folder.kernels(tried))
+        kernels += len({stratum.key for stratum in plan.strata})
+    is_enough = len(tried_jobs) >= min(_ALL_FAIL, available) and tried_kernels >= min(_ALL_FAIL, kernels)
+    if is_enough and all(job.failure for job in tried_jobs):
+        # Then these have not failed for good.
+        for path in (path for job in tried_jobs for path in (job.exit, job.failed)):
+            path.unlink(missing_ok=True)
+        failures = f"{counted(len(tried_jobs), 'launch', 'launches')}{place} failed"
+        raise AnalysisError(
+            f"the first {failures}: {tried_jobs[0].failure}",
+            remedy=f"see run.log and stderr.log in {tried_jobs[0].folder}",
         )

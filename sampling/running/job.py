@@ -47,6 +47,7 @@ class Job:
     launch_list: Path | None  #: what the simulator is given to run; None where a command is told the id
     traces: Path  #: the folder of the traces that the list names
     caches: tuple[str, ...]  #: (n,) how each launch finds them; empty where nothing says it
+    paths_from: Path = Path()  #: the folder that the command was typed for
     measured: MeasuredRun | None = field(default=None, repr=False)
     failure: str = ""
 
@@ -85,7 +86,8 @@ class Job:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         if self.launch_list is not None:
-            inputs = self._rules.find_inputs(self.launch_list, self.traces, self.folder, words)
+            paths = self.launch_list, self.traces, self.folder
+            inputs = self._rules.find_inputs(*paths, words, self.paths_from)
             for place, source in inputs.items():
                 if isinstance(source, str):
                     write_whole(place, source)

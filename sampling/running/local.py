@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from sampling.errors import AnalysisError
 from sampling.running.job import Job, write_whole
-from sampling.running.processes import close, end, start
+from sampling.running.processes import close, end, is_full, start
 
 _MOMENT_SECONDS = 0.01
 
@@ -21,6 +23,8 @@ class LocalProcesses:
         # The process of each job, and when it began.
         self._running: dict[Job, tuple[subprocess.Popen[bytes], float]] = {}
         self._has_ended = threading.Event()
+        # Since when jobs run, and the profile's time of those that ended since: how long others may take.
+        self._began, self._ended_ns = 0.0, 0
 
     def __len__(self) -> int:
         """Return how many run."""
@@ -36,6 +40,7 @@ class LocalProcesses:
 
     def start(self, job: Job, line: str) -> None:
         """Run a job's line of the shell."""
+        self._began = self._began or time.monotonic()
         process = start(line, job.folder)
         self._running[job] = process, time.monotonic()
         threading.Thread(target=self._tell_end, args=(process,), daemon=True).start()
@@ -43,6 +48,31 @@ class LocalProcesses:
     def _tell_end(self, process: subprocess.Popen[bytes]) -> None:
         process.wait()
         self._has_ended.set()
+
+    def collect(self, folder: Path) -> list[Job]:
+        """Wait for jobs to end, read what they wrote, and return them.
+
+        Raises AnalysisError: the disk where the folder lies is full, and what they wrote is run again.
+        """
+        jobs = self.wait()
+        if is_full(folder):
+            self.end()
+            for job in (*jobs, *self):
+                job.exit.unlink(missing_ok=True)
+            raise AnalysisError(
+                f"no room is left where {folder} lies: what launch {jobs[0].id} printed may be cut off",
+                remedy="make room; the same command goes on",
+            )
+        for job in jobs:
+            job.read_state(has_run=True)
+            self._ended_ns += job.duration_ns if job.has_ended else 0
+        return jobs
+
+    def seconds_left(self, jobs: Iterable[Job]) -> float | None:
+        """Return how long jobs may take that have not ended, by those that have; None where nothing tells."""
+        pace = self._ended_ns / max(time.monotonic() - self._began, 1e-9)
+        left_ns = sum(job.duration_ns for job in jobs)
+        return left_ns / pace if pace and left_ns else None
 
     def wait(self) -> list[Job]:
         """Wait until a job has ended or run too long, which ends it; return those that did."""

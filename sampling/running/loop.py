@@ -6,8 +6,7 @@ folder. (docs/methods.md, 11 Back from the simulator)
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,21 +15,15 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.given_up import GivenUp, estimate_rest, kernels_given_up, without
+from sampling.estimation.given_up import GivenUp, estimate_rest, without
 from sampling.estimation.sizes import next_sizes, sampling_left
 from sampling.estimation.top_up import enlarged
 from sampling.estimation.total import PlanEstimate, build_sample, estimate_plan
-from sampling.running.folder import RunFolder
+from sampling.running.folder import RunFolder, refuse_command
 from sampling.running.job import Job
 from sampling.running.local import LocalProcesses
-from sampling.running.processes import is_full
 from sampling.running.request import FailedLaunch, RunProgress, RunRequest, RunResult, Watch
-from sampling.simulators.measured_run import MeasuredRun
 from sampling.simulators.results import join_results
-from sampling.text import counted
-
-#: So many launches, of as many kernels, that fail before one succeeds are the command's fault, not theirs
-_ALL_FAIL = 3
 
 
 def run(request: RunRequest, watch: Watch) -> RunResult:
@@ -58,8 +51,6 @@ class Loop:
         self.why_no_more = ""
         # How many results of this round are in the estimate.
         self._estimated = 0
-        # Since when jobs run, and the profile's time of those that ended since: how long the rest may take.
-        self._began, self._ended_ns = 0.0, 0
 
     @contextmanager
     def opened(self) -> Iterator[Loop]:
@@ -81,21 +72,9 @@ class Loop:
                 break
 
     def is_met(self) -> bool:
-        """Take the results that are finished, estimate, and return whether the total is within the target.
-
-        Of launches that run at once the short ones end first: taken as they come, those of a stratum would
-        be no random sample of it. So each is taken in the order of its stratum.
-        """
-        waited_for: set[int] = set()
-        runs: list[MeasuredRun] = []
-        given_up, self.given_up = self.given_up, self._find_given_up()
-        for job in self.folder.jobs:
-            if not job.has_ended or job.strata & waited_for:
-                waited_for |= job.strata
-                continue
-            job.put_away()
-            if job.measured is not None:
-                runs.append(job.measured)
+        """Take the results that are finished, estimate, and return whether the total is within the target."""
+        given_up, self.given_up = self.given_up, self.folder.find_given_up()
+        runs = self.folder.take_results()
         if len(runs) > self._estimated or (runs and given_up != self.given_up):
             self._estimated = len(runs)
             plan = self.folder.plan
@@ -107,15 +86,6 @@ class Loop:
         if target is None or estimate is None or any(job.is_check for job in self.pending()):
             return False
         return estimate.main.is_within(target)
-
-    def _find_given_up(self) -> tuple[GivenUp, ...]:
-        """Return what is given up by now."""
-        jobs = self.folder.jobs
-        failed = [job for job in jobs if job.failure and not job.is_check]
-        failures = {launch_id: job.failure for job in failed for launch_id in job.drawn_ids}
-        runs = [job.measured for job in jobs if job.measured is not None]
-        measured = {launch_id for run in runs for launch_id in run.number.tolist()}
-        return kernels_given_up(self.folder.plan, failures, measured)
 
     def pending(self) -> list[Job]:
         """Return the jobs that have not ended, those that run included, but for what is given up."""
@@ -129,13 +99,13 @@ class Loop:
     def simulate(self) -> None:
         """Run the pending jobs until the target holds; AnalysisError where all fail from the start."""
         queue = self.pending()
-        self._began, self._ended_ns = time.monotonic(), 0
         while queue or self.processes:
             while queue and len(self.processes) < self.request.processes:
                 job = queue.pop(self._next_index(queue))
                 self.processes.start(job, job.shell_line(self.words))
                 self._report()
-            jobs = self._collect()
+            jobs = self.processes.collect(self.folder.path)
+            refuse_command([self.folder])
             failed_before = {launch_id for kernel in self.given_up for launch_id in kernel.failed}
             is_met = self.is_met()
             # Without what is given up, and with what was cut off.
@@ -153,66 +123,19 @@ class Loop:
         tried_jobs = [job for job in self.folder.jobs if job.has_ended]
         if not tried_jobs or any(job.measured is not None for job in tried_jobs):
             return 0
-        tried = self._kernels([*tried_jobs, *self.processes])
-        return next((index for index, job in enumerate(queue) if not self._kernels([job]) <= tried), 0)
-
-    def _kernels(self, jobs: Iterable[Job]) -> set[str]:
-        """Return the keys of the strata whose launches some jobs are."""
-        return {self.folder.plan.strata[stratum].key for job in jobs for stratum in job.drawn_from}
-
-    def _collect(self) -> list[Job]:
-        """Wait for jobs to end, and read what they wrote.
-
-        Raises AnalysisError: the disk is full, and what launches wrote meanwhile is run again; or no launch
-        of the first few kernels ran.
-        """
-        jobs = self.processes.wait()
-        if is_full(self.folder.path):
-            self.processes.end()
-            for job in (*jobs, *self.processes):
-                job.exit.unlink(missing_ok=True)
-            raise AnalysisError(
-                f"no room is left where {self.folder.path} lies: "
-                f"what launch {jobs[0].id} printed may be cut off",
-                remedy="make room; the same command goes on",
-            )
-        for job in jobs:
-            job.read_state(has_run=True)
-            if job.has_ended:
-                self._ended_ns += job.duration_ns
-        self._check_command()
-        return jobs
-
-    def _check_command(self) -> None:
-        """Raise AnalysisError where no launch of the first few kernels ran: it is not the kernels, then."""
-        plan, jobs = self.folder.plan, self.folder.jobs
-        tried_jobs = [job for job in jobs if job.has_ended]
-        groups = {stratum.key for stratum in plan.strata}
-        # Others can be drawn in place of few.
-        available = sum(stratum.size for stratum in plan.strata) if plan.is_random else len(jobs)
-        is_enough = len(tried_jobs) >= min(_ALL_FAIL, available)
-        is_enough &= len(self._kernels(tried_jobs)) >= min(_ALL_FAIL, len(groups))
-        if is_enough and all(job.failure for job in tried_jobs):
-            # Then these have not failed for good.
-            for path in (path for job in tried_jobs for path in (job.exit, job.failed)):
-                path.unlink(missing_ok=True)
-            raise AnalysisError(
-                f"the first {counted(len(tried_jobs), 'launch', 'launches')} failed: {tried_jobs[0].failure}",
-                remedy=f"see run.log and stderr.log in {tried_jobs[0].folder}",
-            )
+        tried = self.folder.kernels([*tried_jobs, *self.processes])
+        return next((index for index, job in enumerate(queue) if not self.folder.kernels([job]) <= tried), 0)
 
     def _report(self, news: Job | GivenUp | int | None = None) -> None:
         """Report how far the run is."""
         jobs, pending = self.folder.jobs, self.pending()
-        pending_ns = sum(job.duration_ns for job in pending)
-        pace = self._ended_ns / max(time.monotonic() - self._began, 1e-9)
         progress = RunProgress(
             measured=sum(job.measured is not None for job in jobs),
             launches=sum(job.has_ended for job in jobs) + len(pending),
             failed=sum(bool(job.failure) for job in jobs),
             running=len(self.processes),
             total=None if self.estimate is None else self.estimate.main,
-            seconds_left=pending_ns / pace if pace and pending_ns else None,
+            seconds_left=self.processes.seconds_left(pending),
             news=news,
         )
         self.watch(progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections import defaultdict
@@ -45,6 +46,16 @@ class RunRequest:
     caches_of_command: str = "cold"
     #: the key of the kernel group that those are taken to behave as which the simulator never runs
     assume_like: str | None = None
+    #: the half-width that speedups between this run and others are to reach, as a fraction
+    speedup_target: float | None = None
+    #: what paths in the command are relative to
+    paths_from: Path = Path()
+
+    @property
+    def targets(self) -> dict[str, float]:
+        """The half-widths that are waited for, by what they are of."""
+        targets = {"target": self.target, "speedup": self.speedup_target}
+        return {name: target for name, target in targets.items() if target is not None}
 
     def check(self) -> None:
         """Raise OptionError for what is asked together and cannot be done so."""
@@ -55,9 +66,9 @@ class RunRequest:
             wrong = Wording("a command that is told an id runs no launches before it: no `cold_check`")
         elif takes_traces and self.choices.traces is None:
             wrong = Wording("{} runs `traces`, and there are none", self.simulator)
-        elif self.target is not None and not 0 < self.target < 1:
-            wrong = Wording("`target` is a fraction between 0 and 1, not {:g}", self.target)
-        elif self.target is not None and not self.plan.is_random:
+        elif outside := [target for target in self.targets.values() if not 0 < target < 1]:
+            wrong = Wording("`target` is a fraction between 0 and 1, not {:g}", outside[0])
+        elif self.targets and not self.plan.is_random:
             wrong = "a plan of picked launches has no interval that could hold a target: run it without one"
         elif self.assume_like is not None and not self.plan.is_random:
             wrong = Wording("a plan of picked launches tells no kernel's own cycles: no `assume_like`")
@@ -68,30 +79,43 @@ class RunRequest:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The command line as words that mean the same in any folder: each launch runs in its own.
+        """The words of its command line, see `command_words`."""
+        return command_words(self.command, self.simulator, self.paths_from)
 
-        Raises OptionError: it is no command line, there is no such program, or nothing tells it what to
-        simulate.
-        """
-        try:
-            words = shlex.split(self.command)
-        except ValueError as error:
-            raise OptionError(f"the simulator's command line cannot be read: {error}") from error
-        placeholder = find_run_rules(self.simulator).placeholder
-        if placeholder not in self.command or not words:
-            wrong = (
-                f"the simulator's command line does not say what to simulate, {placeholder or 'a program'}"
-            )
-            raise OptionError(wrong, remedy="put it where the simulator takes it")
-        if (program := shutil.which(words[0])) is None:
-            wrong = f"{words[0]}: there is no such program"
-            raise OptionError(wrong, remedy="give its path, or put it on PATH")
-        words[0] = program
-        for index, word in enumerate(words):
-            # What is too long for a name is none.
-            with suppress(OSError):
-                words[index] = str(Path(word).absolute()) if word and Path(word).exists() else word
-        return tuple(words)
+
+def split_caches(simulator: str, caches: str | None) -> tuple[str | None, str]:
+    """Return what an export puts into the caches, and what a command that is told ids sees to itself."""
+    return (None, caches or "cold") if find_run_rules(simulator).is_told_ids else (caches, "cold")
+
+
+def command_words(command: str, simulator: str, paths_from: Path) -> tuple[str, ...]:
+    """Return a command line as words that mean the same in any folder: each launch runs in its own.
+
+    Raises OptionError: it is no command line, there is no such program, or nothing tells it what to simulate.
+
+    Parameters
+    ----------
+    paths_from : the folder that its paths are relative to.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
+    placeholder = find_run_rules(simulator).placeholder
+    if placeholder not in command or not words:
+        wrong = f"the simulator's command line does not say what to simulate, {placeholder or 'a program'}"
+        raise OptionError(wrong, remedy="put it where the simulator takes it")
+    name = str(paths_from.absolute() / words[0]) if os.sep in words[0] else words[0]
+    if (program := shutil.which(name)) is None:
+        wrong = f"{words[0]}: there is no such program"
+        raise OptionError(wrong, remedy="give its path, or put it on PATH")
+    words[0] = program
+    for index, word in enumerate(words):
+        path = paths_from / word
+        # What is too long for a name is none.
+        with suppress(OSError):
+            words[index] = str(path.absolute()) if word and path.exists() else word
+    return tuple(words)
 
 
 def choose_assumed_group(plan: PlanFile, text: str) -> tuple[str, int]:

@@ -188,7 +188,7 @@ def kernels_list_text(
 
 
 def _find_inputs(
-    kernels_list: Path, traces: Path, folder: Path, words: Sequence[str]
+    kernels_list: Path, traces: Path, folder: Path, words: Sequence[str], _: Path
 ) -> Mapping[Path, Path | str]:
     """Return the traces of a list, looked for beside it, and the networks of the configurations."""
     configs = (Path(word).parent for word in words if word.endswith(".config"))

@@ -67,7 +67,9 @@ def _write(to: Handover) -> None:
     to.files["trace.sh"] = script("macsim/trace.sh", comment, takes_program=True)
 
 
-def _find_inputs(config: Path, traces: Path, folder: Path, _: Sequence[str]) -> Mapping[Path, Path | str]:
+def _find_inputs(
+    config: Path, traces: Path, folder: Path, _: Sequence[str], paths_from: Path
+) -> Mapping[Path, Path | str]:
     """Return the traces that a list names, and the configuration: it looks for all where it runs."""
     text = config.read_text(encoding="utf-8")
     names = dict.fromkeys(re.findall(r"\./(Kernel\d+)/trace\.txt", text))
@@ -75,7 +77,7 @@ def _find_inputs(config: Path, traces: Path, folder: Path, _: Sequence[str]) -> 
         folder / "kernel_config.txt": text,
         folder / "trace_file_list": "1\n./kernel_config.txt\n",
         **{folder / name: traces / name for name in names},
-        folder / "params.in": Path("params.in").absolute(),
+        folder / "params.in": (paths_from / "params.in").absolute(),
     }
 
 

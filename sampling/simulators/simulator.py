@@ -81,8 +81,9 @@ class RunRules:
     #: id of one launch and gives its cycles, of which a table is made that is read as results
     list_name: str = ""
     #: by where it is looked for, what it reads beside its list: a file or folder that exists, or a text; of a
-    #: list, the folder of its traces, the folder that the command runs in, and the command's words
-    find_inputs: Callable[[Path, Path, Path, Sequence[str]], Mapping[Path, Path | str]] = _no_inputs
+    #: list, the folder of its traces, the folder that the command runs in, the command's words, and the
+    #: folder that it was typed for
+    find_inputs: Callable[[Path, Path, Path, Sequence[str], Path], Mapping[Path, Path | str]] = _no_inputs
 
     @property
     def is_told_ids(self) -> bool:

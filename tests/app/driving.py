@@ -26,6 +26,7 @@ from tui.app.difference import DifferenceScreen
 from tui.app.groups import TableColumns
 from tui.app.plan import PlanScreen
 from tui.app.running import open_session
+from tui.app.speedups import SpeedupsScreen
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.timeline import TimelineScreen
 from tui.app.view import ViewScreen
@@ -119,7 +120,7 @@ def is_drawn(app: App) -> bool:
     screen = view_of(app)
     if isinstance(screen, PlanScreen):
         return screen.details is not None and not screen.is_working
-    if isinstance(screen, TimelineScreen | DifferenceScreen):
+    if isinstance(screen, TimelineScreen | DifferenceScreen | SpeedupsScreen):
         return screen.is_settled
     if isinstance(screen, SplitTreeScreen):
         return screen.looked_at is not None and screen.is_settled

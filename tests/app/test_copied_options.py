@@ -9,16 +9,19 @@ import pytest
 from sampling.plan.request import PlanRequest
 from tests import small_recordings
 from tests.app.driving import App, Running, drawn, opened, planned, printed, screen_text, view_of, wait_for
+from tests.study_files import write_plans, write_study
 from tui.app import split_tree
 from tui.app.compare import CompareScreen
 from tui.app.difference import DifferenceScreen
 from tui.app.plan import PlanScreen
+from tui.app.speedups import SpeedupsScreen
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.views import VIEWS
 from tui.app.widgets import Chart
 from tui.app.wording import workload_lines
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.look import OpenOptions
+from tui.options.simulate import SpeedupOptions
 from tui.output.blocks import without_tones
 from tui.text.profile import header_forms
 
@@ -35,12 +38,15 @@ def is_ready(screen: object) -> bool:
         return screen.findings is not None and screen.findings.ending is not None
     if isinstance(screen, DifferenceScreen):
         return screen.is_settled
+    if isinstance(screen, SpeedupsScreen):
+        return screen.state is not None
     return True
 
 
 async def test_the_copied_command_prints_the_copied_text(gpt: str, tmp_path: Path) -> None:
     copies: dict[str, tuple[str, str]] = {}
-    async with opened(gpt, options=GIVEN, before="@:1000") as (app, pilot):
+    speedups = SpeedupOptions(plan=str(write_study(write_plans(tmp_path), tmp_path)))
+    async with opened(gpt, options=GIVEN, before="@:1000", speedups=speedups) as (app, pilot):
         for view in VIEWS:
             await app.action_view(view.name)
             screen = view_of(app)

@@ -70,8 +70,8 @@ def test_without_a_profile_only_what_works_is_listed() -> None:
     ):
         assert not any(title.startswith(words) for title in listed), words
     reading = titles(None, has_profile=False)
-    assert reading[:2] == ["Quit  q", "View 5: Scale model  5"]
-    assert all(title.startswith("Scale model: ") for title in reading[2:])
+    assert reading[:3] == ["Quit  q", "View 5: Scale model  5", "View 8: Speedups  8"]
+    assert all(title.startswith(("Scale model: ", "Speedups: ")) for title in reading[3:])
 
 
 def classes_below(parent: type) -> Iterator[type]:

@@ -158,6 +158,7 @@ async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:
         ("3", "o", r"sub\ folder/plan-a.json"),
         ("5", "o", r"sub\ folder/plan-a.json"),
         ("7", "o", "sub folder/plan-a.json"),
+        ("8", "o", r"sub\ folder/plan-a.json"),
         ("1", "F", r"sub\ folder/plan-a.json"),
     )
     async with running(table, options=ROOT) as (app, pilot):

@@ -6,10 +6,23 @@ from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sampling.plan.draft import Draft
-from tests.app.driving import App, Running, drawn, opened, printed, row_texts, screen_text, view_of, wait_for
+from tests.app.driving import (
+    App,
+    Running,
+    draft_in,
+    drawn,
+    opened,
+    printed,
+    row_texts,
+    screen_text,
+    view_of,
+    wait_for,
+)
 from tests.drawing import in_ascii
 from tui.app.groups import GroupTable, RunPane, table_columns
 from tui.app.planning import load_draft
@@ -181,6 +194,52 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(draft: Draft) -
         runs = columns.row(group)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}
+
+
+@pytest.fixture(scope="module")
+def two_gpus(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two GPUs of the same two kernels, one of which the second runs more often."""
+    names = ["gemm"] * 30 + ["relu"] * 40 + ["gemm"] * 50 + ["relu"] * 40
+    durations = [{"gemm": 1000, "relu": 700}[name] + place % 9 for place, name in enumerate(names)]
+    path = tmp_path_factory.mktemp("two") / "two.parquet"
+    pq.write_table(pa.table({"name": names, "duration_ns": durations, "device": [0] * 70 + [1] * 90}), path)
+    return str(path)
+
+
+async def test_a_kernel_of_several_gpus_is_a_row_and_leads_to_its_largest_group(
+    two_gpus: str, tmp_path: Path
+) -> None:
+    async with opened(two_gpus, (160, 45)) as (app, pilot):
+        draft = draft_in(app)
+        assert [group.name for group in draft.counts.groups] == ["gemm", "gemm", "relu", "relu"]
+        table = app.screen.query_one(GroupTable)
+        assert table.row_count == 2
+        assert "2 GPUs together" in screen_text(app)
+        assert "[tab] #1 gemm" in screen_text(app)
+        assert ", 2 GPUs" in screen_text(app)
+        await is_read(app, pilot, 1)
+        for keys in ((), ("tab",), ("tab",)):
+            await pilot.press(*keys, "y")
+            text = app.clipboard
+            assert (
+                printed(view_of(app).command(), 80 if app.focused is run_of(app).chart else 160, tmp_path)
+                == text
+            )
+        await pilot.press("tab", "j")
+        assert app.session.focus == 1
+        largest = app.session.selected
+        assert largest is not None
+        assert draft.counts.groups[largest].name == "relu"
+        await pilot.press("2")
+        await wait_for(
+            pilot, lambda: f"[2] #{largest + 1} decision" in screen_text(app), "the tree of the largest one"
+        )
+        await pilot.press("6")
+        await wait_for(pilot, lambda: "[6] #2 relu" in screen_text(app), "the launches of both")
+        await pilot.press("k")
+        await wait_for(pilot, lambda: "[6] #1 gemm" in screen_text(app), "the group before")
+        await pilot.press("1")
+        await wait_for(pilot, lambda: table.cursor == 0, "the row of that")
 
 
 def run_of(app: App) -> RunPane:

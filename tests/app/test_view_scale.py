@@ -348,13 +348,13 @@ async def test_digits_are_views_and_help_tells_every_key(gpt: str) -> None:
         await wait_for(pilot, lambda: isinstance(app.screen, ScaleScreen), "back")
         await shows(app, pilot, "  12", "as it was left")
     async with scale((80, 60)) as (app, pilot):
-        assert screen_text(app).splitlines()[0].strip() == "5 Scale model"
+        assert screen_text(app).splitlines()[0].split("  ") == [" 5 Scale model", "8 Speedups"]
         await pilot.press("1", "?")
         await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
         await shows(app, pilot, "Help: Scale model", "help is drawn")
         for action in chain.from_iterable(ScaleScreen.SCOPES):
             assert f"{action.display:<9} {action.description}" in screen_text(app)
-        assert "  views     5 Scale model\n" in screen_text(app), "no view is offered that needs a profile"
+        assert "  views     5 Scale model, 8 Speedups\n" in screen_text(app), "none that needs a profile"
 
 
 def test_the_program_opens_it_without_a_profile_and_leaves_quietly() -> None:

@@ -74,7 +74,9 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         screen = await settled(app, pilot)
         tree = screen.query_one(RangeTree)
         whole, draft = screen.pane_text().text, app.session.draft
-        await pilot.press("tab", "j", "j", "enter")
+        await pilot.press("tab", "s")
+        await settled(app, pilot)
+        await pilot.press("j", "j", "enter")
         forest, path = tree.forest, tree.path
         assert forest is not None
         assert path is not None
@@ -103,9 +105,35 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         await planned(pilot, app)
         screen = await settled(app, pilot)
         assert (app.session.request.range, app.session.request.launches) == (None, None)
+        await pilot.press("s")
+        await settled(app, pilot)
         assert screen.pane_text().text == whole
         await pilot.press("escape")
         assert app.session.doing is None
+
+
+async def test_steps_are_one_range_or_several_also_of_a_region(gpt: str, tmp_path: Path) -> None:
+    async with opened(gpt, view="Timeline") as (app, pilot):
+        screen = await settled(app, pilot)
+        tree = screen.query_one(RangeTree)
+        await pilot.press("tab")
+        assert re.search(r"ProfilerStep#\* +100.0 % +87│", screen_text(app))
+        await pilot.press("space")
+        await planned(pilot, app)
+        await settled(app, pilot)
+        assert app.session.request.range == "ProfilerStep#*"
+        await pilot.press("s")
+        await settled(app, pilot)
+        assert tree.forest is not None
+        assert [tree.forest.listed.paths.name(path) for path in tree.forest.walked(())[:2]] == [
+            "ProfilerStep#0",
+            "ProfilerStep#1",
+        ]
+        await pilot.press("y")
+        text = app.clipboard
+        await pilot.press("Y")
+        assert "--steps" in app.clipboard
+        assert printed(app.clipboard, 132, tmp_path) == text
 
 
 async def test_ranges_open_and_close_and_the_cursor_stays_in_sight(gpt: str) -> None:
@@ -138,7 +166,7 @@ def shown_ids(screen: TimelineScreen) -> list[int]:
 
 def test_a_choice_is_gone_once_its_filter_is_another() -> None:
     before = SampleOptions(request=PlanRequest(exclude=("memset",)))
-    choice = RegionChoice(3, before, before.with_request(range="step"))
+    choice = RegionChoice(3, False, before, before.with_request(range="step"))
     assert choice.is_in(choice.after.with_request(epsilon=0.1))
     assert not choice.is_in(choice.after.with_request(range="other"))
     assert not choice.is_in(choice.after.with_request(launches="0:9"))

@@ -220,18 +220,26 @@ def test_decisions_of_the_users_are_told_ahead(kernelpoint: Kernelpoint, gpt2: P
 def test_named_ranges_hold_the_launches_that_selecting_them_keeps(
     kernelpoint: Kernelpoint, gpt2: Path
 ) -> None:
-    named = [row for row in results(kernelpoint, "ranges", gpt2) if row["source"] == "named"]
+    (together,) = (row for row in results(kernelpoint, "ranges", gpt2) if row["source"] == "named")
+    assert (together["path"], together["times"]) == ("ProfilerStep#*", 87)
+    apart = results(kernelpoint, "ranges", gpt2, "--steps")
+    named = [row for row in apart if row["source"] == "named"]
+    assert together["launches"] == sum(row["launches"] for row in named)
+    assert results(kernelpoint, "timeline", gpt2)["ranges"] == [together]
+    assert results(kernelpoint, "timeline", gpt2, "--steps")["ranges"] == named
     assert [row["path"] for row in named] == [f"ProfilerStep#{step}" for step in range(87)]
-    for row in (named[0], named[50]):
+    for row in (together, named[0], named[50]):
         chosen = results(kernelpoint, "info", gpt2, "--range", row["path"])
         assert (chosen["launches"], chosen["total_duration_ns"]) == (row["launches"], row["duration_ns"])
     assert sum(row["share"] for row in named) <= 1
     assert all(after["first"] > before["last"] for before, after in pairwise(named))
-    by_time = results(kernelpoint, "ranges", gpt2, "--sort", "time")
+    by_time = results(kernelpoint, "ranges", gpt2, "--steps", "--sort", "time")
     steps = [row["duration_ns"] for row in by_time if row["source"] == "named"]
     assert steps == sorted((row["duration_ns"] for row in named), reverse=True)
     part = [
-        row for row in results(kernelpoint, "ranges", gpt2, "--launches", "100:200") if "#" in row["path"]
+        row
+        for row in results(kernelpoint, "ranges", gpt2, "--steps", "--launches", "100:200")
+        if "#" in row["path"]
     ]
     assert [(row["first"], row["last"]) for row in part] == [(100, 159), (160, 199)]
     assert sum(row["share"] for row in part) == pytest.approx(1)
@@ -265,13 +273,77 @@ def test_no_ranges_at_all_are_an_empty_list_and_a_note(kernelpoint: Kernelpoint,
 # -- The ranks of a run --------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def unlike_ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two ranks of one kernel that one of them runs once more, and a kernel of the second alone."""
+    folder = tmp_path_factory.mktemp("unlike")
+    for rank, names in (
+        (0, ["gemm"] * 30 + ["relu"] * 40),
+        (1, ["gemm"] * 31 + ["relu"] * 40 + ["loss"] * 30),
+    ):
+        durations = [
+            {"gemm": 1000 + place % 7, "relu": 500, "loss": 900}[name] for place, name in enumerate(names)
+        ]
+        table = pa.table({"name": names, "duration_ns": durations})
+        pq.write_table(table, folder / f"rank{rank}.parquet")
+    return folder
+
+
+def test_a_kernel_of_several_ranks_is_looked_at_once(kernelpoint: Kernelpoint, unlike_ranks: Path) -> None:
+    rows = results(kernelpoint, "groups", unlike_ranks)
+    launches = {"gemm": 61, "relu": 80, "loss": 30}
+    assert [(row["name"], row["launches"], row["device"]) for row in rows] == [
+        (name, launches[name], None) for name in launches
+    ]
+    assert sum(row["share"] for row in rows) == pytest.approx(1)
+    for rank, row in enumerate(rows, start=1):
+        histogram = results(kernelpoint, "histogram", unlike_ranks, "-k", f"#{rank}")
+        assert (histogram["key"], sum(histogram["counts"])) == (row["key"], row["launches"])
+        timeline = results(kernelpoint, "timeline", unlike_ranks, "-k", f"#{rank}")
+        assert timeline["key"] == row["key"]
+        assert sum(part["launches"] for part in timeline["bins"]) == row["launches"]
+    summary = results(kernelpoint, "summary", unlike_ranks)["groups"]
+    assert [(row["key"], row["launches"]) for row in summary] == [
+        (row["key"], row["launches"]) for row in rows
+    ]
+    plan = results(kernelpoint, "groups", unlike_ranks, "--plan")
+    assert [row["samples"] for row in summary] == [
+        sum(row["samples"] for row in plan if row["name"] == name) for name in launches
+    ]
+    said = "on 2 GPUs, each planned by itself: --each-rank shows one, and its strata"
+    assert said in kernelpoint("histogram", unlike_ranks).out
+    assert said in kernelpoint("timeline", unlike_ranks).out
+    assert said not in kernelpoint("histogram", unlike_ranks, "-k", "#3").out, "it is of one GPU"
+    assert "2 GPUs together: --each-rank lists them apart" in kernelpoint("groups", unlike_ranks).out
+
+
+def test_a_plan_has_ranks_apart_and_says_so(kernelpoint: Kernelpoint, unlike_ranks: Path) -> None:
+    plan = results(kernelpoint, "groups", unlike_ranks, "--plan")
+    apart = results(kernelpoint, "groups", unlike_ranks, "--each-rank")
+    assert [row["key"] for row in plan] == [row["key"] for row in apart]
+    assert len(plan) == 5
+    said = "#1, #2 are the plan's groups, one for each GPU"
+    assert said in kernelpoint("groups", unlike_ranks, "--plan").out
+    tree = kernelpoint("tree", unlike_ranks, "-k", "#2")
+    assert said in tree.err
+    assert tree.out.startswith("#2 gemm <<<?, ?>>> rank 0")
+    for words in (("groups",), ("groups", "--each-rank"), ("groups", "--plan", "--pool-devices")):
+        assert said not in kernelpoint(words[0], unlike_ranks, *words[1:]).out
+    of_one = results(kernelpoint, "histogram", unlike_ranks, "-k", "#2", "--each-rank")
+    assert sum(of_one["counts"]) == 30
+
+
 def test_a_rank_that_has_less_to_do_is_named(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
     for rank, duration_ns in ((0, 1000), (1, 700), (7, 1000)):
         pq.write_table(
             pa.table({"name": ["gemm"], "duration_ns": [duration_ns]}), tmp_path / f"rank{rank}.parquet"
         )
     shown = kernelpoint("ranks", tmp_path).out
-    assert shown.startswith("3 ranks. Rank 1 gpu0 computes shortest, 30.0 % below the middle one.")
+    assert shown.startswith("3 ranks. Rank 1 gpu0 computes shortest, 30.0 % below the median.")
+    assert (
+        "No rank alone is enough: 3 times the time of rank 0 gpu0, the nearest, is within 11.1 % of"
+        in " ".join(shown.split())
+    )
 
 
 def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
@@ -283,13 +355,18 @@ def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
         table = {"name": names, "duration_ns": [compute, reduce], "start_ns": [0, compute]}
         pq.write_table(pa.table(table), tmp_path / f"rank{rank}.parquet")
     shown = " ".join(kernelpoint("ranks", tmp_path).out.split())
-    assert shown.startswith("3 ranks. Rank 1 gpu0 computes longest, 8.9 % above the middle one.")
+    assert shown.startswith("3 ranks. Rank 1 gpu0 computes longest, 8.9 % above the median.")
     assert "Waiting for other ranks in collective communication takes 0.0 % to 2.9 % of their" in shown
-    assert "Rank 7 gpu0 stands best for all: 3 times its time is -1.9 % from the total" in shown
+    assert (
+        "Simulating rank 7 gpu0 alone is enough: 3 times its time is within 1.9 % of the time of all 3"
+        in shown
+    )
+    assert "kernel time x3 vs all computing vs median comm. waiting" in shown
     assert f"Next: kernelpoint sample {tmp_path} --process 7 -o plan.json" in shown
     labelled = kernelpoint("groups", tmp_path, "--each-rank").out
     assert "gemm rank 7" in labelled
-    assert results(kernelpoint, "groups", tmp_path)[0]["key"].endswith(" rank 1 device 0")
+    apart = results(kernelpoint, "groups", tmp_path, "--each-rank")
+    assert apart[0]["key"].endswith(" rank 1 device 0")
     rows = results(kernelpoint, "ranks", tmp_path, "--rank", "0:2,7")
     selection = kernelpoint("ranks", tmp_path, "--rank", "0:2,7", *JSON).json["selection"]
     assert selection["filters"]["process"] == ["0:2", 7]
@@ -442,7 +519,7 @@ def test_ranks_that_take_no_time_are_not_off_by_any(kernelpoint: Kernelpoint, tm
     path = tmp_path / "zeros.csv"
     path.write_text("name,duration_ns,process\na,0,0\na,0,1\n")
     shown = kernelpoint("ranks", path).out
-    assert "2 times its time is +0.0 % from the total" in " ".join(shown.split())
+    assert "2 times its time is within 0.1 % of the time of all 2," in " ".join(shown.split())
     assert "100.0 %" not in shown
 
 

@@ -15,6 +15,7 @@ from sampling.errors import OptionError, PlanFileError
 from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.request import PlanRequest
 from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
+from tests.study_files import CONFIGURATIONS, write_plans, write_study
 from tui.app import planning
 from tui.app.running import open_session
 from tui.engine.drafts import draft_from_options
@@ -80,6 +81,30 @@ def test_without_a_terminal_its_summary_is_printed(kernelpoint: Kernelpoint) -> 
     results = cycles_of(Path("plan.json"), Path("run.results.csv"))
     opened, estimated = (kernelpoint(*words, "plan.json", results).out for words in ((), ("estimate",)))
     assert opened.partition("Next: ")[0] == estimated.partition("Next: ")[0]
+
+
+def test_without_a_terminal_speedups_are_printed_and_nothing_is_checked(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    study = write_study(write_plans(tmp_path), tmp_path, {("two", "gto")})
+    plan, words = tmp_path / "one.json", [f"{name}={tmp_path}/out/{name}/one.csv" for name in CONFIGURATIONS]
+    for arguments in ((study,), (plan, *words)):
+        opened, compared = kernelpoint(*arguments), kernelpoint("speedup", *arguments)
+        assert (opened.code, compared.code) == (0, 4 if arguments == (study,) else 0)
+        assert opened.out == compared.out
+        assert "no terminal, so this is the comparison; `ssh -t` opens the app" in opened.err
+        assert "incomplete" not in opened.err
+    assert "no results yet of 1 of 9 cells" in kernelpoint("open", study).out
+
+
+def test_what_a_study_says_cannot_be_said_beside_it(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    study = write_study(write_plans(tmp_path), tmp_path)
+    assert "--epsilon is said by the plans of" in kernelpoint(study, "--epsilon", "0.1").failed(2)
+    assert "leave base=x.csv out" in kernelpoint(study, "base=x.csv").failed(2)
+    assert kernelpoint(study, "--difference").code == 2
+    made(kernelpoint)
+    assert "base is compared with nothing" in kernelpoint("plan.json", "base=x.csv").failed(2)
+    assert "'y.csv' names no configuration" in kernelpoint("plan.json", "base=x.csv", "y.csv").failed(2)
 
 
 def test_the_profile_is_found_beside_the_plan_or_where_it_lay(kernelpoint: Kernelpoint) -> None:

@@ -29,6 +29,12 @@ def listed(sample_data: Path) -> RangeList:
 
 
 @pytest.fixture(scope="module")
+def forest_of_steps(sample_data: Path) -> RangeForest:
+    profile = read_profile((str(sample_data / "gpt2-like.json.gz"),))
+    return RangeForest.of(list_ranges(profile, Region(), steps_apart=True))
+
+
+@pytest.fixture(scope="module")
 def forest(listed: RangeList) -> RangeForest:
     return RangeForest.of(listed)
 
@@ -57,23 +63,29 @@ def test_a_row_says_name_launches_time_and_share(listed: RangeList, forest: Rang
     paths = [rows[0], iterations, rows[rows.index(iterations) + 1]]
     marks = TreeMarks({iterations}, in_force=rows[0])
     text = plain(in_ascii(True, tree_grid, forest, paths, None, 120, marks)).splitlines()
-    assert text[0].split() == ["range", "launches", "time", "share"]
-    assert text[1].split()[:3] == ["*", listed.paths.name(rows[0]), f"{listed.launches[rows[0]]:,}"]
-    assert text[2].split()[:3] == ["-", "iterations", f"{listed.launches[iterations]:,}"]
+    assert text[0].split() == ["range", "time", "share", "times"]
+    assert text[1].split()[:2] == ["*", "ProfilerStep#*"]
+    assert text[1].split()[-1] == "87"
+    assert text[2].split()[:2] == ["-", "iterations"]
     assert text[3].split()[:2] == ["iteration", "0"]
     assert text[3].index("iteration") == text[2].index("iterations") + 2
+    wide = plain(in_ascii(True, tree_grid, forest, paths, None, 160, marks)).splitlines()
+    assert wide[0].split() == ["range", "launches", "time", "share", "times"]
+    assert wide[2].split()[:3] == ["-", "iterations", f"{listed.launches[iterations]:,}"]
     closed = plain(in_ascii(True, tree_grid, forest, [iterations], None, 120, TreeMarks())).splitlines()
     assert closed[1].split()[0] == "+"
 
 
 @pytest.mark.parametrize("width", [0, 5, 24, 64, 80, 200])
-def test_rows_fit_and_names_keep_their_numbers(forest: RangeForest, width: int) -> None:
-    grid = in_ascii(True, tree_grid, forest, forest.walked(()), None, width, TreeMarks())
+def test_rows_fit_and_names_keep_their_numbers(forest_of_steps: RangeForest, width: int) -> None:
+    paths = forest_of_steps.walked(())
+    grid = in_ascii(True, tree_grid, forest_of_steps, paths, None, width, TreeMarks())
     assert grid.width == width
     if width >= 80:
         text = plain(grid).splitlines()
         assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))
-        assert text[1][: columns_before_chart(width, has_ranges=True)].rstrip().endswith("%")
+        left = text[1][: columns_before_chart(width, has_ranges=True)].split()
+        assert left[-2:] == ["%", "1"]
 
 
 def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:

@@ -216,6 +216,7 @@ RANGES = (
     Action("open", "l,right", "Open", "show what lies in the range"),
     Action("close", "h,left", "Close", "hide it; then to the range around"),
     Action("screen.zoom_to", "enter", "Zoom", "zoom to the range", Shown.FOOTER),
+    Action("screen.steps", "s", "Steps", "ranges that differ in a number alone apart, or one", Shown.PALETTE),
     Action("screen.choose", "space", "Region", "all views show the range; again: all", Shown.BOTH),
 )
 TIMELINE = (
@@ -238,6 +239,21 @@ DIFFERENCE = (
     _REVERSE,
     _LOG._replace(shown=Shown.BOTH),
     Action("cancel", "escape", "Cancel", "stop reading; what is there stays", Shown.PALETTE),
+)
+MATRIX = (
+    *_moves("program"),
+    *_PAGES,
+    Action("across(-1)", "h,left", "Left", "the configuration before"),
+    Action("across(1)", "l,right", "Right", "the next configuration"),
+)
+SPEEDUPS = (
+    Action("ask", "o", "Open", "add a configuration, NAME=RESULTS; or open a study.toml", Shown.BOTH),
+    Action("kernels", "enter", "Kernels", "the kernels that gain and lose most there", Shown.BOTH),
+    Action("reload", "r", "Reload", "read all results anew", Shown.BOTH),
+    Action(
+        "export", "e", "Export", "what would tell: to a simulator, or the command that runs it", Shown.BOTH
+    ),
+    Action("leave", "escape", "Back", "stop reading; else from the kernels to the bars", Shown.PALETTE),
 )
 COMPARING = (
     Action("app.difference", "o", "Difference", "compare with another recording: view 7", Shown.PALETTE),

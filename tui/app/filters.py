@@ -47,7 +47,7 @@ def list_filters(profile: Profile, names: list[str | None]) -> tuple[tuple[Optio
             "What launches of a kernel group share; launch: full name, grid and block.",
         ),
         (OptionField("pool_devices"), "Whether a kernel group spans all processes and devices."),
-        (OptionField("each_rank"), "Whether those that issue the same launches are kept apart too."),
+        (OptionField("each_rank"), "Whether ranks are apart: in tables, in plans if they launch the same."),
         (_numbers("device", devices), f"Only these devices, as 0,1. Here: {choices[0]}."),
         (_numbers("process", processes), f"Only these processes, as 7,8. Here: {choices[1]}."),
         (OptionField("include", _patterns, _as_words), f"Only kernels whose full name matches {patterns}"),

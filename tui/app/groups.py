@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
@@ -18,7 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from sampling.parallel import Progress
-from sampling.plan.draft import Draft
+from sampling.plan.draft import Draft, Survey
 from sampling.plan.overview import summarise_groups
 from sampling.reduction.duration_counts import MOST
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
@@ -116,13 +116,13 @@ class TableColumns:
         return runs
 
 
-def table_columns(draft: Draft, width: int) -> TableColumns:
+def table_columns(survey: Survey, width: int) -> TableColumns:
     """Return the columns that fit in `width` cells beside the name, which takes what is left.
 
     The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
     wide as the widest cell of any kernel group may be, so that none moves while rows do.
     """
-    columns = _figures(draft, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
+    columns = _figures(survey, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
 
     def room(gap: int) -> int:
         return width - sum(column.width + gap for column in columns)
@@ -134,13 +134,13 @@ def table_columns(draft: Draft, width: int) -> TableColumns:
     gap = 2 if room(2) >= _ROOMY_LABEL else 1
     cells = max(room(gap), 8)
     label = GroupColumn(
-        "kernel group", cells, lambda group: [(group_label(draft, group, cells), PLAIN)], to_right=False
+        "kernel group", cells, lambda group: [(group_label(survey, group, cells), PLAIN)], to_right=False
     )
     return TableColumns((*columns, label), gap)
 
 
-def _figures(draft: Draft, bar_cells: int) -> list[GroupColumn]:
-    region_groups = draft.groups
+def _figures(survey: Survey, bar_cells: int) -> list[GroupColumn]:
+    region_groups = survey.groups
 
     def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
         return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
@@ -170,13 +170,13 @@ def _figures(draft: Draft, bar_cells: int) -> list[GroupColumn]:
     def bar(group: int) -> Runs:
         # In colour where it is one of those that take most; the group that reaches it is one of them.
         is_of_most = float(region_groups.running_share[group] - region_groups.share[group]) < MOST
-        return [(share_bar(draft, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
+        return [(share_bar(survey, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
 
     # Rows are drawn again at every step of the cursor.
-    durations = lru_cache(_SPARKLINES_KEPT)(partial(_sparkline, draft))
+    durations = lru_cache(_SPARKLINES_KEPT)(partial(_sparkline, survey))
     all_of_time = "100.0 %" if float(region_groups.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
-        figure("rank", f"#{len(draft.counts.groups)}", lambda group: f"#{group + 1}"),
+        figure("rank", f"#{len(survey.counts.groups)}", lambda group: f"#{group + 1}"),
         shares("share", region_groups.share, all_of_time),
         GroupColumn("bar", bar_cells, bar, to_right=False),
         shares("cum", region_groups.running_share, "100.0 %"),
@@ -190,19 +190,19 @@ def _figures(draft: Draft, bar_cells: int) -> list[GroupColumn]:
     ]
 
 
-def _sparkline(draft: Draft, group: int, is_in_ascii: bool) -> Runs:  # noqa: ARG001 - another drawing
+def _sparkline(survey: Survey, group: int, is_in_ascii: bool) -> Runs:  # noqa: ARG001 - another drawing
     """Return the durations of a group as a small histogram: a glyph a bin, in its stratum's style.
 
     Only the middle 98 % of the launches: a single one far away would leave all others one bin.
     """
-    values_ns, launches = draft.counts.group_pairs(group)
+    values_ns, launches = survey.counts.group_pairs(group)
     before = np.cumsum(launches)
     aside = int(before[-1]) * (1 - _MIDDLE) / 2
     first, last = np.searchsorted(before, aside, side="right"), np.searchsorted(before, before[-1] - aside)
     values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
     clusters = {
         cluster: (low, high)
-        for cluster, (low, high) in enumerate(group_clusters(draft, group))
+        for cluster, (low, high) in enumerate(group_clusters(survey, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, _SPARKLINE))
@@ -218,9 +218,11 @@ class GroupTable(Table[int]):
     BINDINGS = bindings(TABLE)
 
 
-def written_groups(draft: Draft, groups: Sequence[int], order: tuple[GroupSort, bool], width: int) -> Written:
+def written_groups(
+    survey: Survey, groups: Sequence[int], order: tuple[GroupSort, bool], width: int
+) -> Written:
     """Return the headings, that of the order marked where it has room, and what writes a row."""
-    columns, (sort, reverse) = table_columns(draft, width), order
+    columns, (sort, reverse) = table_columns(survey, width), order
     names = {column.name for column in columns.columns}
     name = next((heading for heading in _HEADS.get(sort, (sort.value,)) if heading in names), "")
     mark = order_mark(falls=(sort is GroupSort.NAME) == reverse)
@@ -230,27 +232,27 @@ def written_groups(draft: Draft, groups: Sequence[int], order: tuple[GroupSort, 
 # What is said.
 
 
-def table_title(session: Session, draft: Draft, listed: GroupList) -> tuple[str, str]:
+def table_title(session: Session, survey: Survey, listed: GroupList) -> tuple[str, str]:
     """Return by what the groups are sorted, and how many are listed of how many."""
     sort = "CoV" if session.sort is GroupSort.COV else session.sort.value
     if session.reverse:
         sort += ", Z to A" if session.sort is GroupSort.NAME else ", smallest first"
     notes, matching = [], quantities.count(listed.matching)
     if session.search:
-        notes.append(f'"{session.search}": {matching} of {quantities.count(len(draft.counts.groups))}')
+        notes.append(f'"{session.search}": {matching} of {quantities.count(len(survey.counts.groups))}')
     if len(listed.groups) < listed.matching:
         notes.append(f"showing {quantities.count(len(listed.groups))} of {matching}")
     return f"[1] Kernel groups by {sort}", ", ".join(notes)
 
 
-def group_key(draft: Draft, index: int, cells: int) -> str:
+def group_key(survey: Survey, index: int, cells: int) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
-    group = draft.counts.groups[index]
+    group = survey.counts.groups[index]
     key = printable(group.key)
     if len(key) <= cells:
         return key
     launched = group.key.removeprefix(group.name)
-    if len(draft.sequences) == 1:
+    if len(survey.sequences) == 1:
         launched = launched.removesuffix(f" {group.place}")
     room = cells - len(launched)
     if room < _LEAST_NAME:
@@ -258,10 +260,10 @@ def group_key(draft: Draft, index: int, cells: int) -> str:
     return shortened(group.name, room) + launched
 
 
-def devices_lines(draft: Draft) -> list[str]:
+def devices_lines(survey: Survey) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
-    lines = devices_named(draft)
-    names = survey_places(draft).items()
+    lines = devices_named(survey)
+    names = survey_places(survey).items()
     short = [f"{name}: process {process}" for (process, _), name in names if not name.startswith("rank")]
     return ["; ".join(lines), "; ".join(short)] if lines else []
 
@@ -311,7 +313,7 @@ class RunPane(Vertical):
 
     def _is_wanted(self, timeline: GroupTimeline | None) -> bool:
         session = self.app.session
-        return timeline is not None and (timeline.draft, timeline.group) == (session.draft, session.selected)
+        return timeline is not None and (timeline.draft, timeline.group) == (session.draft, session.focus)
 
     @property
     def text(self) -> str:
@@ -328,7 +330,7 @@ class RunPane(Vertical):
     def follow(self) -> None:
         """Show the group in focus, of the plan there is, once the cursor rests on it."""
         session = self.app.session
-        draft, group = session.draft, session.selected
+        draft, group = session.draft, session.focus
         if not self.display or draft is None:
             return
         if self._timer is not None:
@@ -411,7 +413,7 @@ class GroupsScreen(TableScreen[GroupSort]):
 
     def on_screen_resume(self) -> None:
         # Only now: while this view is open, the cursor may be further on than the session.
-        selected = self.session.selected
+        selected = self.session.focus
         self._table.go_to(selected)
         if self.session.search and selected is not None and selected not in self._table.keys:
             # The filter leaves out the group that another view went to.
@@ -430,7 +432,7 @@ class GroupsScreen(TableScreen[GroupSort]):
         if draft is None:
             return
         if previous is None or previous.draft is not draft:
-            forms, line = devices_lines(draft), self.query_one("#devices", Line)
+            forms, line = devices_lines(draft.look), self.query_one("#devices", Line)
             line.display = bool(forms)
             line.show(forms or [""])
         if draft.counts.launches <= MOST_LAUNCHES_UNASKED:
@@ -447,40 +449,44 @@ class GroupsScreen(TableScreen[GroupSort]):
             self._chart.ask(None)
 
     def _show_groups(self, session: Session, draft: Draft) -> None:
-        listed = list_groups(draft, session.sort, session.search, MOST_ROWS, reverse=session.reverse)
+        survey = draft.look
+        listed = list_groups(survey, session.sort, session.search, MOST_ROWS, reverse=session.reverse)
         # The charts get the rows that the list does not need.
         rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
         self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
-        write = partial(written_groups, draft, listed.groups, (session.sort, session.reverse))
-        self._table.show(listed.groups, write, session.selected)
+        write = partial(written_groups, survey, listed.groups, (session.sort, session.reverse))
+        self._table.show(listed.groups, write, session.focus)
         self._matching = listed.matching
-        self.entitle("groups", *table_title(session, draft, listed))
-        if session.selected not in listed.groups:
-            self.app.change(selected=listed.groups[0] if listed.groups else None)
+        self.entitle("groups", *table_title(session, survey, listed))
+        if session.focus not in listed.groups:
+            self.app.change(selected=survey.members(listed.groups[0])[0] if listed.groups else None)
 
     def _show_chart(self) -> None:
         """Show the chart with its title and the group's key, all three of one session."""
-        session, draft, selected = self.session, self.session.draft, self.session.selected
+        session, draft, selected = self.session, self.session.draft, self.session.focus
         if draft is None:
             return
+        survey = draft.look
         name, text, key = "no kernel group", "", self.query_one("#group-key", Static)
         # As many rows as there are for it, broken wherever they are full.
         width, max_height = max(self._histogram.size.width, 1), key.styles.max_height
         if selected is None:
             self._histogram.say("no kernel group matches")
         else:
-            name = f"#{selected + 1} {group_label(draft, selected, _MOST_TITLE)}"
-            text = group_key(draft, selected, int(max_height.value if max_height else 1) * width)
-            self._histogram.show(partial(group_histogram, draft, selected, log=session.log))
+            gpus = len(survey.members(selected))
+            name = f"#{selected + 1} {group_label(survey, selected, _MOST_TITLE)}"
+            name += f", {gpus} GPUs" if gpus > 1 else ""
+            text = group_key(survey, selected, int(max_height.value if max_height else 1) * width)
+            self._histogram.show(partial(group_histogram, survey, selected, log=session.log))
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
         key.update("\n".join(text[start : start + width] for start in range(0, len(text), width)))
 
     @on(Rows.Moved)
     def _select(self) -> None:
         # The cursor may have moved since the message was sent: use where it is now.
-        highlighted = self._table.key
-        if highlighted not in {None, self.session.selected}:
-            self.app.change(selected=highlighted)
+        highlighted, draft = self._table.key, self.session.draft
+        if draft is not None and highlighted not in {None, self.session.focus}:
+            self.app.change(selected=draft.look.members(highlighted)[0])
 
     @on(Input.Changed, "SearchInput")
     def _search_for(self, event: Input.Changed) -> None:
@@ -511,25 +517,30 @@ class GroupsScreen(TableScreen[GroupSort]):
         """Sort, and go to what is first."""
         draft, search = self.session.draft, self.session.search
         if draft is not None:
-            first = list_groups(draft, sort, search, MOST_ROWS, reverse=reverse).groups[:1]
-            self.app.change(sort=sort, reverse=reverse, selected=next(iter(first), None))
+            first = list_groups(draft.look, sort, search, MOST_ROWS, reverse=reverse).groups[:1]
+            group = next((draft.look.members(group)[0] for group in first), None)
+            self.app.change(sort=sort, reverse=reverse, selected=group)
 
     # What is copied.
 
     def own_text(self) -> PaneText:
-        session, draft, group = self.session, self.session.draft, self.session.selected or 0
+        session, draft, group = self.session, self.session.draft, self.session.focus or 0
         if draft is None:
             return PaneText("kernelpoint", "")
+        survey = draft.look
         if self._is_meant(self._run.chart):
             return PaneText(f"kernelpoint-timeline-{group + 1}", self._run.text)
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
             canvas = Canvas(width, color=False)
-            blocks = histogram_blocks(draft, group, width, height, log=session.log)
+            blocks = histogram_blocks(survey, group, width, height, log=session.log)
             return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
-        rows = summarise_groups(draft, self._table.keys)
+        if survey is not draft:
+            # As the command lists them: a plan has them apart.
+            survey = replace(survey, design=None)
+        rows = summarise_groups(survey, self._table.keys)
         canvas = Canvas(self.app.size.width, color=False)
-        text = canvas_text(group_blocks(draft, rows, canvas), canvas) + "\n" if rows else ""
+        text = canvas_text(group_blocks(survey, rows, canvas), canvas) + "\n" if rows else ""
         return PaneText("kernelpoint-groups", text)
 
     def command(self) -> str:
@@ -541,7 +552,7 @@ class GroupsScreen(TableScreen[GroupSort]):
             (self._histogram, "histogram", HistogramOptions),
         ):
             if self._is_meant(chart):
-                kernel, (width, height) = f"#{(session.selected or 0) + 1}", chart.printed_size
+                kernel, (width, height) = f"#{(session.focus or 0) + 1}", chart.printed_size
                 chart_options = options_of(
                     kind, session_options, kernel=kernel, log=session.log, width=width, height=height
                 )
@@ -555,7 +566,7 @@ class GroupsScreen(TableScreen[GroupSort]):
             reverse=reverse,
             filter=session.search or None,
             top=top,
-            plan=True,
+            plan=session.draft is None or session.draft.look is session.draft,
         )
         return command_line("groups", options)
 

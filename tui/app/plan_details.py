@@ -300,8 +300,12 @@ def check_new(path: Path) -> None:
         raise OptionError(f"{path} exists", remedy="give another name")
 
 
-def export_file(path: Path, to: str, folder: Path, traces: str, progress: Progress) -> str:
+def export_file(
+    path: Path, to: str, folder: Path, traces: str, progress: Progress, following: str | None = None
+) -> str:
     """Write what an exporter makes of a plan file, of a larger one what is new; say what, and what is next.
+
+    `following`: the command that takes the results; that of the total if None.
 
     Raises SamplingError or OSError where nothing is written.
     """
@@ -312,6 +316,6 @@ def export_file(path: Path, to: str, folder: Path, traces: str, progress: Progre
     is_cold = "caches" in exporter.takes and not (exporter.fills and traces)
     page = next((path for path in paths if path.endswith("README.txt")), None)
     instruction = exporter.note if page is None else f"run them as {page} says"
-    following = f"kernelpoint estimate {shlex.quote(str(folder))} RESULTS"
+    following = following or f"kernelpoint estimate {shlex.quote(str(folder))} RESULTS"
     caches = "; launches start cold" if is_cold else ""
     return f"written: {summary}{caches}; next: {instruction}, then {following}"

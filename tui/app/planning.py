@@ -24,6 +24,7 @@ from tui.options.choices import ColorMode, OutputFormat
 from tui.options.command_line import error_text
 from tui.options.files import other_folders, why_not_written
 from tui.options.plan import SampleOptions
+from tui.options.simulate import SpeedupOptions
 from tui.output.files import write_text
 
 _DIGITS = 8
@@ -85,7 +86,7 @@ def plan_again(draft: Draft, options: SampleOptions, overrides: Overrides, progr
 def _ready(draft: Draft) -> Draft:
     worded = with_flags_in_findings(draft)
     # Computed on first use; done here so that the screen need not wait for it.
-    _ = worded.groups
+    _ = worded.look.groups
     return worded
 
 
@@ -117,6 +118,13 @@ def printed_options(session: Session) -> SampleOptions:
     color = ColorMode.AUTO if options.color is ColorMode.ALWAYS else options.color
     is_ascii = options.ascii or session.ascii_only
     return replace(options, format=OutputFormat.TABLE, output=None, color=color, ascii=is_ascii)
+
+
+def printed_speedups(session: Session, options: SpeedupOptions) -> SpeedupOptions:
+    """Return the options for a command that prints, as the session's other commands do."""
+    printed = printed_options(session)
+    options = replace(options, ascii=printed.ascii, color=printed.color, quiet=printed.quiet)
+    return options.with_request(seed=printed.request.seed)
 
 
 def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:

@@ -32,9 +32,10 @@ from tui.app.view import Page, PaneText, ViewScreen
 from tui.app.widgets import ListingTable, Rows, titled
 from tui.charts import quantities
 from tui.engine.plan_files import estimated, missing_to_target
+from tui.engine.speedups import parse_configurations
 from tui.options.command_line import command_line, typed_options
-from tui.options.files import PLAN_NAME, files_named, free_name, home_expanded, is_there
-from tui.options.simulate import EstimateOptions
+from tui.options.files import PLAN_NAME, files_named, free_name, home_expanded, is_configuration, is_there
+from tui.options.simulate import EstimateOptions, SpeedupOptions
 from tui.output.blocks import Listing
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text
@@ -354,6 +355,9 @@ class ResultsScreen(ViewScreen):
         self.answers = answers
         try:
             options = options_asked(answers, self.session)
+            if any(map(is_configuration, options.results)):
+                self._compare(SpeedupOptions(plan=options.plan, results=options.results))
+                return
         except OptionError as error:
             self._form.refuse(str(error))
             return
@@ -363,6 +367,14 @@ class ResultsScreen(ViewScreen):
         task = partial(read_results, self._details, options)
         say = in_words(self._say_doing)
         self._reading = start(self, task, self._take, say, self._fail, group="results")
+
+    def _compare(self, options: SpeedupOptions) -> None:
+        """Show results of several configurations in view 8; OptionError where they cannot be compared."""
+        parse_configurations(options.results)
+        if not is_there(Path(options.plan)):
+            raise OptionError(f"{options.plan} is not there", remedy="esc, then S saves the plan as shown")
+        self.app.change(speedups=options)
+        self.call_later(self.run_action, "app.view('Speedups')")
 
     @on(Prompt.Left)
     def _leave_form(self) -> None:

@@ -185,7 +185,7 @@ def _kept_decisions(session: Session) -> str | None:
 
 def _take_leave(session: Session) -> None:
     """Print what was open and the command line that makes it again, if anything was."""
-    if session.draft is None and session.scale is None:
+    if session.draft is None and session.scale is None and session.speedups is None:
         return
     from tui.app import wording
     from tui.output.writer import write_stdout

@@ -9,6 +9,7 @@ from sampling.plan.request import PlanRequest
 from sampling.reduction import GroupBy
 from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
+from tui.options.simulate import SpeedupOptions
 
 # They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Session:
     scale: OpenQuestions | None = None
     #: What view 7 compares with the open workload, as typed; None until something is.
     before: str | None = None
+    #: What view 8 compares, as the headless command is told; None until something is.
+    speedups: SpeedupOptions | None = None
     #: The plan file that was opened, and in what the plan shown is not that of the file, in a line each.
     plan: OpenedPlan | None = None
     beside: tuple[str, ...] = ()
@@ -72,6 +75,13 @@ class Session:
     def request(self) -> PlanRequest:
         """What is asked of the plan."""
         return self.options.request
+
+    @property
+    def focus(self) -> int | None:
+        """The group in focus among those that people look at, by its index."""
+        if self.draft is None or self.selected is None:
+            return None
+        return self.draft.look.holder(self.selected)
 
     @property
     def profiles(self) -> tuple[str, ...]:

@@ -82,6 +82,8 @@ class RegionChoice(NamedTuple):
     """A range that was made the region of the whole app: its path, the options without it, and with it."""
 
     path: int
+    #: Whether its path is one where steps are apart.
+    steps_apart: bool
     before: SampleOptions
     after: SampleOptions
 
@@ -193,9 +195,10 @@ class TimelineScreen(ViewScreen):
         "strata needs no order, so the bound holds with drift too; a plan that takes the first launches, or "
         "one iteration, does not see it. Above are the ranges that "
         "the program named and the iterations that were found, each with a bar where its launches of this "
-        "group stand in the chart. tab goes there: l opens a range and h closes it, enter zooms the chart to "
-        "it, and space makes it the region, so that every view shows its launches alone. esc shows the whole "
-        "run again, then gives the region from before back."
+        "group stand in the chart. tab goes there: l opens a range and h closes it, s lists steps apart that "
+        "differ in a number alone, enter zooms the chart to a range, and space makes it the region, so that "
+        "every view shows its launches alone. esc shows the whole run again, then gives the region from "
+        "before back."
     )
 
     def __init__(self) -> None:
@@ -205,8 +208,9 @@ class TimelineScreen(ViewScreen):
         self._by: By = "launch"
         self._wanted: tuple[Draft, int] | None = None
         self._profile: Profile | None = None
-        #: What stands above the chart, by region; None while it is read.
-        self._above: dict[LaunchRegion, RangeForest | str | None] = {}
+        self._steps_apart = False
+        #: What stands above the chart, by region and whether steps are apart; None while it is read.
+        self._above: dict[tuple[LaunchRegion, bool], RangeForest | str | None] = {}
         self._choice: RegionChoice | None = None
         self._tree, self._chart = RangeTree(), Chart(id="timeline")
 
@@ -216,7 +220,7 @@ class TimelineScreen(ViewScreen):
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Show the group in focus, of the plan there is, and the ranges of the region."""
-        draft, group = session.draft, session.selected
+        draft, group = session.draft, session.focus
         if draft is not None:
             self._follow_ranges(draft)
         if draft is None or group is None:
@@ -272,29 +276,34 @@ class TimelineScreen(ViewScreen):
         self._show()
 
     def _follow_ranges(self, draft: Draft) -> None:
-        """Read the ranges of the draft's region, where they are not read yet."""
-        profile, region = draft.profile, draft.counts.region
-        if profile is not self._profile:
-            self._profile, self._above = profile, {}
+        """Read the ranges of the draft's region and of that from before a choice, where they are not read."""
+        if draft.profile is not self._profile:
+            self._profile, self._above = draft.profile, {}
+        for region in dict.fromkeys((draft.counts.region, self._base.request.region)):
+            self._read_ranges(draft, region)
+        self._show_ranges()
+
+    def _read_ranges(self, draft: Draft, region: LaunchRegion) -> None:
+        profile, steps_apart = draft.profile, self._steps_apart
+        key = region, steps_apart
 
         def read(progress: Progress) -> Iterator[RangeForest | str]:
-            yield above_chart(ranges_in(profile, region, progress))
+            yield above_chart(ranges_in(profile, region, progress, steps_apart=steps_apart))
 
         def say(words: str) -> None:
             if self._shown_above is None:
                 self._tree.say(words)
 
         def take(above: RangeForest | str) -> None:
-            self._above[region] = above
+            self._above[key] = above
             self._show_ranges()
             self._show()
 
-        if region not in self._above and is_quickly_listed(draft):
-            self._above[region] = None
+        if key not in self._above and is_quickly_listed(draft):
+            self._above[key] = None
             start(self, read, take, in_words(say), group="ranges", is_exclusive=False)
-        elif region not in self._above:
-            self._above[region] = above_chart(None, is_looked_for=False)
-        self._show_ranges()
+        elif key not in self._above:
+            self._above[key] = above_chart(None, is_looked_for=False)
 
     # What is shown.
 
@@ -313,12 +322,18 @@ class TimelineScreen(ViewScreen):
     @property
     def _shown_above(self) -> RangeForest | str | None:
         """The ranges of the region from before the choice; None while they are read."""
-        return self._above.get(self._base.request.region)
+        return self._above.get((self._base.request.region, self._steps_apart))
+
+    @property
+    def _path_in_force(self) -> int | None:
+        """The path of the range that was chosen here, among those that are listed."""
+        choice = self._in_force
+        return choice.path if choice is not None and choice.steps_apart == self._steps_apart else None
 
     def _show_ranges(self) -> None:
-        above, choice = self._shown_above, self._in_force
+        above = self._shown_above
         if isinstance(above, RangeForest):
-            self._tree.show(above, self._axis, None if choice is None else choice.path)
+            self._tree.show(above, self._axis, self._path_in_force)
         elif above is not None:
             self._tree.say(above)
         self.query_one("#ranges-pane").set_class(isinstance(above, str), "-none")
@@ -349,7 +364,7 @@ class TimelineScreen(ViewScreen):
         session, part, visible = self.session, self._in_part(self._timeline), self._part
         # What a narrow title loses is its end.
         share = f"{quantities.share(visible.number / visible.launches)} of " if self._is_zoomed else ""
-        group = f"#{part.group + 1} {group_label(part.draft, part.group)}"
+        group = f"#{part.group + 1} {group_label(part.survey, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
         has_ranges = isinstance(self._shown_above, RangeForest)
@@ -393,15 +408,22 @@ class TimelineScreen(ViewScreen):
         if requested is None:
             return
         path, listed = requested[1], requested[0].listed
-        if self._in_force is not None and self._in_force.path == path:
+        if self._path_in_force == path:
             self._give_back()
             return
         if path < listed.found_from:
             after = base.with_request(range=listed.paths.written(path))
         else:
             after = base.with_request(launches=f"{int(listed.first[path])}:{int(listed.last[path]) + 1}")
-        self._choice = RegionChoice(path, base, after)
+        self._choice = RegionChoice(path, self._steps_apart, base, after)
         self.app.plan(after)
+
+    def action_steps(self) -> None:
+        """List steps apart, or those that differ in a number alone as one."""
+        self._steps_apart = not self._steps_apart
+        if self.session.draft is not None:
+            self._follow_ranges(self.session.draft)
+            self._show()
 
     def _give_back(self) -> None:
         options, self._choice = self._base, None
@@ -434,10 +456,10 @@ class TimelineScreen(ViewScreen):
         self._show_part(Shown(0, self._part.launches, self._part.launches))
 
     def action_group(self, step: int) -> None:
-        session = self.session
-        if session.draft is not None and session.selected is not None:
-            last = len(session.draft.counts.groups) - 1
-            self.app.change(selected=min(max(session.selected + step, 0), last))
+        draft, group = self.session.draft, self.session.focus
+        if draft is not None and group is not None:
+            last = len(draft.look.counts.groups) - 1
+            self.app.change(selected=draft.look.members(min(max(group + step, 0), last))[0])
 
     def action_by(self) -> None:
         timeline = self._timeline
@@ -456,7 +478,7 @@ class TimelineScreen(ViewScreen):
         width, height = self._chart.printed_size
         canvas = Canvas(width, color=False)
         # The command lists the ranges of the region that is in force.
-        above = self._above.get(timeline.draft.counts.region) or ""
+        above = self._above.get((timeline.draft.counts.region, self._steps_apart)) or ""
         blocks = timeline_blocks(self._in_part(timeline), canvas, height, log=session.log, above=above)
         return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", canvas_text(blocks, canvas) + "\n")
 
@@ -472,6 +494,7 @@ class TimelineScreen(ViewScreen):
             kernel=f"#{part.group + 1}",
             by=TimelineBy(part.by),
             window=f"{ids[0]}:{ids[-1] + 1}" if self._is_zoomed else None,
+            steps=self._steps_apart,
             log=session.log,
             width=width,
             height=height,

@@ -42,6 +42,7 @@ VIEWS: tuple[View, ...] = (
     View("5", "Scale model", "scale:ScaleScreen", needs_profile=False),
     View("6", "Timeline", "timeline:TimelineScreen"),
     View("7", "Difference", "difference:DifferenceScreen"),
+    View("8", "Speedups", "speedups:SpeedupsScreen", needs_profile=False),
 )
 FIRST_VIEW = VIEWS[0].name
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from textwrap import wrap
 from typing import Generic, TypeVar
 
@@ -36,8 +37,15 @@ from tui.terminal.printable import Column, is_ascii, printable
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
-_BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Difference": "Diff"}
-"""What a tab is called where there is no room for its name."""
+_BRIEF = {
+    "Scale model": "Scale",
+    "Split tree": "Tree",
+    "Difference": "Diff",
+    "Timeline": "Time",
+    "Speedups": "Speed",
+    "Compare": "Comp",
+}
+"""What a tab is called where there is no room for its name; those that save most come first."""
 _LEAST_NAME = 8
 """Cells that a pane's name keeps beside what it shows."""
 _BETWEEN = 2
@@ -152,12 +160,12 @@ class HeaderLine(Widget, can_focus=False):
                 return
 
     def _tab_texts(self) -> list[str]:
-        """The tabs with blanks on both sides, with one between, or with shorter names."""
-        forms = (" {0} {1} ", "{0} {1} ", "{0} {2} ")
-        for form in forms:
-            texts = [form.format(key, name, _BRIEF.get(name, name)) for key, name in self._tabs]
+        """The tabs with blanks on both sides, with one between, or with as many shorter names as it takes."""
+        for pad, number in ((" ", 0), *(("", number) for number in range(len(_BRIEF) + 1))):
+            brief = dict(islice(_BRIEF.items(), number))
+            texts = [f"{pad}{key} {brief.get(name, name)} " for key, name in self._tabs]
             # The last one needs no blank behind it.
-            if sum(map(len, texts)) <= self.size.width + (form is not forms[0]):
+            if sum(map(len, texts)) <= self.size.width + (not pad):
                 break
         return texts
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from sampling.plan.draft import Draft
 from sampling.reduction.region import Region
 from sampling.text import counted
-from tui.app.planning import decisions_file, printed_options
+from tui.app.planning import decisions_file, printed_options, printed_speedups
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import command_line
@@ -92,14 +92,19 @@ def status_lines(session: Session, draft: Draft) -> list[Phrases]:
 
 
 def farewell(session: Session) -> str | None:
-    """Return what stays in the terminal; None if nothing was loaded.
+    """Return what stays in the terminal; None if nothing was loaded."""
+    scale = None if session.scale is None else scale_questions.farewell(session.scale)
+    lines = [scale if session.draft is None else _plan_farewell(session, session.draft)]
+    if session.speedups is not None:
+        lines.append(command_line("speedup", printed_speedups(session, session.speedups)))
+    return "\n".join(filter(None, lines)) or None
 
-    What the plan costs is a line, and the command that makes it another, to be pasted as it is. It names the
-    file of the split decisions where they were saved; a file is not written unasked.
+
+def _plan_farewell(session: Session, draft: Draft) -> str:
+    """Return what the plan costs, and in a line of its own the command that makes it, to be pasted as it is.
+
+    It names the file of the split decisions where they were saved; a file is not written unasked.
     """
-    if session.draft is None:
-        return None if session.scale is None else scale_questions.farewell(session.scale)
-    draft = session.draft
     speedup = quantities.ratio(draft.speedup) + (" expected" if draft.design.random else "")
     speedup += hours_forms(session.hours)[0]
     decision_count = decisions(session.overrides)

@@ -15,7 +15,7 @@ from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.drafts import chosen_kernel, draft_from_options, open_profile, survey_as_asked
 from tui.options import look
-from tui.options.choices import GroupSort, OutputFormat
+from tui.options.choices import PAGE_FORMATS, GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
@@ -97,21 +97,23 @@ def run_groups(options: look.GroupsOptions) -> None:
     if not options.plan and options.sort in {GroupSort.STRATA, GroupSort.DRAWN}:
         raise OptionError(f"--sort {options.sort.value}: nothing is drawn", remedy="give --plan too")
     read = draft_from_options if options.plan else survey_as_asked
-    draft: Survey = read(options.profiles, options)
+    survey: Survey = read(options.profiles, options)
     listed = group_words.list_groups(
-        draft, options.sort, options.filter or "", options.top, reverse=options.reverse
+        survey, options.sort, options.filter or "", options.top, reverse=options.reverse
     )
     if not (groups := listed.groups):
         message = f"--filter {options.filter!r}: no kernel group's key contains it"
         raise EmptySelectionError(message, remedy="`kernelpoint groups` lists them")
-    if options.format is OutputFormat.MARKDOWN and options.top is None:
+    if options.format in PAGE_FORMATS and options.top is None:
         groups = groups[:MOST_ROWS]
-    rows = summarise_groups(draft, groups)
+    rows = summarise_groups(survey, groups)
     left = len(listed.groups) - len(rows)
     rest = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
-    _show(
-        draft, options, "groups", rows, lambda canvas: (*group_words.group_blocks(draft, rows, canvas), *rest)
-    )
+
+    def blocks(canvas: Canvas) -> Iterable[Block]:
+        return *group_words.group_blocks(survey, rows, canvas), *rest
+
+    _show(survey, options, "groups", rows, blocks)
 
 
 # Bins in data formats, and rows of a chart.
@@ -120,19 +122,20 @@ _BINS, _HEIGHT = 60, 20
 
 def run_histogram(options: look.HistogramOptions) -> None:
     """Read, draft, draw."""
-    draft = draft_from_options(options.profiles, options)
-    group = chosen_kernel(draft.counts, options.kernel, quiet=options.quiet)
-    clusters = group_words.group_clusters(draft, group)
-    data = histogram_data(*draft.counts.group_pairs(group), clusters, options.width or _BINS, log=options.log)
+    survey = draft_from_options(options.profiles, options).look
+    group = chosen_kernel(survey.counts, options.kernel, quiet=options.quiet)
+    clusters = group_words.group_clusters(survey, group)
+    pairs = survey.counts.group_pairs(group)
+    data = histogram_data(*pairs, clusters, options.width or _BINS, log=options.log)
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
-            return group_words.histogram_page(draft, group, data)
+            return group_words.histogram_page(survey, group, data)
         size = options.width or canvas.width, options.height or _HEIGHT
-        return group_words.histogram_blocks(draft, group, *size, log=options.log, all_durations=options.all)
+        return group_words.histogram_blocks(survey, group, *size, log=options.log, all_durations=options.all)
 
-    results = summarise_histogram(draft, group, clusters, data.edges_ns, data.cluster_counts)
-    _show(draft, options, "histogram", results, blocks, group_words.histogram_rows(data))
+    results = summarise_histogram(survey, group, clusters, data.edges_ns, data.cluster_counts)
+    _show(survey, options, "histogram", results, blocks, group_words.histogram_rows(data))
 
 
 def run_timeline(options: look.TimelineOptions) -> None:
@@ -148,8 +151,9 @@ def run_timeline(options: look.TimelineOptions) -> None:
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(draft))
+    region = draft.counts.region
     with ProgressMeter(quiet=options.quiet) as progress:
-        listed = ranges_in(draft.profile, draft.counts.region, progress) if wanted else None
+        listed = ranges_in(draft.profile, region, progress, steps_apart=options.steps) if wanted else None
 
     def blocks(canvas: Canvas) -> Iterable[Block]:
         if canvas.is_page:
@@ -160,7 +164,7 @@ def run_timeline(options: look.TimelineOptions) -> None:
         chart_blocks = timeline_blocks(timeline, sized, height, log=options.log, above=above)
         return [Preformatted(canvas_text(chart_blocks, sized))]
 
-    key = draft.counts.groups[timeline.group].key
+    key = timeline.survey.counts.groups[timeline.group].key
     results = kernel_timeline(key, timeline.group, timeline.by, bins, listed)
     _show(draft, options, "timeline", results, blocks, results.bins)
 
@@ -173,7 +177,7 @@ def run_ranges(options: look.RangesOptions) -> None:
     region = options.request.region
     with ProgressMeter(quiet=options.quiet) as progress:
         profile = open_profile(options.profiles, options, progress)
-        listed = list_ranges(profile, region, progress)
+        listed = list_ranges(profile, region, progress, steps_apart=options.steps)
     if not len(listed):
         note(NO_RANGES, quiet=options.quiet)
     emit(ranges_result(profile, listed, options), options)
@@ -198,6 +202,7 @@ def run_tree(options: look.TreeOptions) -> None:
 
     split_trees_of(options.request.method)
     draft = draft_from_options(options.profiles, options)
+    notes(group_words.apart_words(draft), quiet=options.quiet)
     of, counts = draft.request, draft.counts
     walk = SplitStepper(counts, of.method, of.target, settings=of.set, overrides=draft.overrides)
     walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))

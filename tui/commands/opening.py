@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError, PlanFileError
 from tui.options.command_line import options_of
-from tui.options.files import input_files, is_plan, reading, sample_profile
+from tui.options.files import input_files, is_configuration, is_plan, reading, sample_profile
 from tui.options.look import DemoOptions, OpenOptions
 from tui.options.shared import AppOptions
+from tui.options.simulate import SpeedupOptions
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import PROGRAM, note
 
@@ -25,6 +27,10 @@ def run_open(options: OpenOptions) -> None:
     """Open the app if a person can see and steer it, else print what takes its place."""
     _check_insisted(options)
     path, others = options.plan, options.profiles
+    # As `is_study` says, which brings the engine.
+    if path is None and others and Path(others[0]).suffix == ".toml":
+        _show_study(options, others[0], others[1:])
+        return
     if path is None and others and is_plan(others[0]):
         path, others = others[0], others[1:]
     if path is None and (later := next(filter(is_plan, others[1:]), None)) is not None:
@@ -56,17 +62,24 @@ def _check_insisted(options: AppOptions) -> None:
         raise OptionError(f"--app: {reason}", remedy=remedy)
 
 
-def _show(paths: tuple[str, ...], options: OpenOptions | DemoOptions, plan: OpenedPlan | None = None) -> None:
+def _show(
+    paths: tuple[str, ...],
+    options: OpenOptions | DemoOptions,
+    plan: OpenedPlan | None = None,
+    speedups: SpeedupOptions | None = None,
+) -> None:
     """Open the app on these files, or print their summary.
 
     `plan`: the file that the options are from; None where they are the user's.
+    `speedups`: what is compared on the plan; the app begins with it.
     """
     if terminal.is_interactive():
         from tui.app.running import open_session
         from tui.app.views import FIRST_VIEW
 
-        session = replace(open_session(paths, options), plan=plan)
-        _open_app(session, options, FIRST_VIEW if plan is None else "Plan")
+        session = replace(open_session(paths, options), plan=plan, speedups=speedups)
+        view = FIRST_VIEW if plan is None else "Plan" if speedups is None else "Speedups"
+        _open_app(session, options, view)
         return
     from tui.commands.look import show_summary
 
@@ -88,6 +101,9 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     if options.difference:
         raise OptionError("--difference compares profiles", remedy="open the plan by itself")
     profiles, results = (others, ()) if options.plan is not None else ((), others)
+    if any(map(is_configuration, results)):
+        _show_configurations(options, path, results)
+        return
     if results and not terminal.is_interactive():
         from tui.commands.simulate import run_estimate
         from tui.options.simulate import EstimateOptions
@@ -100,6 +116,58 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     opened_options = options_of_plan(opened, options)
     with reading([path, *input_files(opened_options)]):
         _show(opened.profiles, opened_options, opened)
+
+
+def _show_configurations(options: OpenOptions, path: str, results: tuple[str, ...]) -> None:
+    """Open the app on a plan, comparing configurations on it, or print what they come to."""
+    from tui.engine.plan_files import open_plan, options_of_plan, refuse_what_the_plan_says
+    from tui.engine.speedups import parse_configurations
+
+    if not terminal.is_interactive():
+        refuse_what_the_plan_says(path, options)
+        _print_speedups(options, path, results)
+        return
+    speedups = SpeedupOptions(plan=path, results=results)
+    # Refused before the app takes the terminal, so that it is seen.
+    parse_configurations(results)
+    opened = open_plan(path)
+    opened_options = options_of_plan(opened, options)
+    with reading([*input_files(speedups), *input_files(opened_options)]):
+        _show(opened.profiles, opened_options, opened, speedups)
+
+
+def _show_study(options: OpenOptions, path: str, others: tuple[str, ...]) -> None:
+    """Open the app on a study, or print what its results come to."""
+    from sampling.plan.request import flags
+    from tui.engine.plan_files import typed_name
+
+    if options.difference:
+        raise OptionError("--difference compares profiles", remedy="open the study by itself")
+    if others:
+        message = f"{path} is a study, which says itself where plans and results are"
+        raise OptionError(message, remedy=f"leave {others[0]} out")
+    if (name := typed_name(options)) is not None:
+        flag, *_ = flags(name)
+        remedy = f"open a profile: `{PROGRAM} open PROFILE {flag} ...`"
+        raise OptionError(f"{flag} is said by the plans of {path}", remedy=remedy)
+    if not terminal.is_interactive():
+        _print_speedups(options, path)
+        return
+    from sampling.study.study_file import read_study
+    from tui.app.running import open_session
+
+    # Refused before the app takes the terminal, so that it is seen.
+    read_study(path)
+    with reading([path]):
+        session = replace(open_session((), options), speedups=SpeedupOptions(plan=path))
+        _open_app(session, options, "Speedups")
+
+
+def _print_speedups(options: OpenOptions, path: str, results: tuple[str, ...] = ()) -> None:
+    from tui.commands.speedup import show_speedups
+
+    show_speedups(options_of(SpeedupOptions, options, plan=path, results=results))
+    note(terminal.instead_of_app("comparison", "the file by its name"), quiet=options.quiet)
 
 
 def _show_difference(options: OpenOptions) -> None:

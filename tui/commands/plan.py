@@ -8,7 +8,7 @@ from sampling.errors import OptionError
 from sampling.plan.judge import judge_design, judge_plan
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.plan.request import is_used
+from sampling.plan.request import FEWEST_OF_SPEEDUPS, is_used
 from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_sensitivity
 from tui.charts.quantities import share_above
 from tui.engine import drafts, planning
@@ -17,13 +17,11 @@ from tui.options.choices import AlignBy, OutputFormat, PlanList, PlanPurpose
 from tui.options.command_line import command_line, with_flags
 from tui.options.files import PLAN_NAME, free_name, input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
-from tui.output.writer import STDOUT, CommandResult, emit, write_plan
+from tui.output.writer import STDOUT, CommandResult, emit, write_product
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
 from tui.text.profile import plan_selection, survey_selection, with_selection
 
-# Launches of a stratum: from two on they show how much a speedup varies.
-FEWEST_OF_SPEEDUPS = 2
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
 
@@ -46,7 +44,7 @@ def run_sample(options: SampleOptions) -> None:
             launches = find_planned_launches(draft, plan, progress)
     if options.output is not None:
         document = plan_document(draft, plan, launches)
-        write_plan(document.text(), options.output, quiet=options.quiet)
+        write_product("plan", document.text(), options.output, quiet=options.quiet)
     if options.list is not None:
         result = plan_list_result(draft, plan, launches, options.list)
     else:

@@ -22,6 +22,7 @@ from sampling.readers.launch_parquet import ConvertedProfile
 from sampling.reduction.range_list import KernelTimeline, RangeSummary
 from sampling.reduction.ranks import RankSummary
 from sampling.reduction.region import Selection
+from sampling.running.study_summary import StudyRunSummary
 from sampling.running.summary import RunState, RunSummary
 from sampling.simulators.alignment import AlignmentSummary
 from sampling.simulators.export import ExportSummary
@@ -58,7 +59,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "judge": (JudgedPlan,),
     "methods": (list[MethodDescription],),
     "export": (ExportSummary,),
-    "run": (RunSummary, RunState),
+    "run": (RunSummary, RunState, StudyRunSummary),
     "align": (AlignmentSummary,),
     "estimate": (EstimateSummary,),
     "speedup": (SpeedupSummary,),

@@ -14,7 +14,7 @@ from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.plan.sensitivity import parse_duration
 from sampling.projection import IntervalLog, Lack, ProjectionRule, project, summarise_projection
 from sampling.running.loop import run
-from sampling.running.request import RunProgress, RunRequest, choose_assumed_group
+from sampling.running.request import RunProgress, RunRequest, choose_assumed_group, split_caches
 from sampling.running.slurm import write_job_array
 from sampling.simulators.alignment import align
 from sampling.simulators.export import ExportChoices, checkable, simulated
@@ -33,15 +33,16 @@ from sampling.simulators.registry import (
     read_trace_list,
     starts_cold,
 )
+from sampling.study.study_file import is_study
 from sampling.text import counted
 from tui.charts.quantities import share
+from tui.commands.running import interruptible, progress_width, show_progress
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, CommandResult, emit, write_plan, write_stdout
-from tui.terminal import tty
+from tui.output.writer import STDOUT, CommandResult, emit, write_product, write_stdout
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
 from tui.text import run as run_words
@@ -89,7 +90,13 @@ def run_export(options: ExportOptions) -> None:
 
 
 def run_run(options: RunOptions) -> None:
-    """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
+    """Go on with the run of the plan or study, or begin it; show how far it is, and what it came to."""
+    if is_study(options.plan):
+        # One plan needs none of this.
+        from tui.commands.study_run import run_study_file
+
+        run_study_file(options)
+        return
     with ProgressMeter(quiet=options.quiet) as meter:
         request = _run_request(options, meter)
         # Before notes of what it would come to.
@@ -103,16 +110,10 @@ def run_run(options: RunOptions) -> None:
             note(run_words.COLD, quiet=options.quiet)
         if (checkable_count := len(checkable(request.plan))) < request.choices.cold_check:
             note(run_words.all_checked(request.choices.cold_check, checkable_count), quiet=options.quiet)
-        try:
+        with interruptible(request.folder, options, meter):
             ran = (write_job_array if options.slurm else run)(
                 request, lambda progress: _show_run(progress, options, meter)
             )
-        except KeyboardInterrupt:
-            meter.close()
-            if request.folder.exists():
-                message = f"what is finished is kept in {request.folder}; the same command goes on"
-                note(message, quiet=options.quiet)
-            raise
     of_folder = options_of(EstimateOptions, options, plan=str(request.folder))
     result = run_words.run_result(ran, request, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(with_selection(result, part), options, redirect=False)
@@ -153,6 +154,7 @@ def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
         if further:
             fits = f"--assume-like {options.assume_like!r} fits {further + 1} groups; the largest is taken"
             note(f"{fits}: {assume_like}", quiet=options.quiet)
+    caches, caches_of_command = split_caches(options.to, options.caches)
     return RunRequest(
         plan,
         folder,
@@ -163,23 +165,20 @@ def _run_request(options: RunOptions, progress: ProgressMeter) -> RunRequest:
         None if timeout is None else parse_duration(timeout, "timeout"),
         ExportChoices(
             traces=traces,
-            caches=None if rules.is_told_ids else options.caches,
+            caches=caches,
             cold_check=options.cold_check,
             config=config,
             progress=progress,
         ),
-        caches_of_command=(options.caches if rules.is_told_ids else None) or "cold",
+        caches_of_command=caches_of_command,
         assume_like=assume_like,
     )
 
 
 def _show_run(progress: RunProgress, options: RunOptions, meter: ProgressMeter) -> None:
-    """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
     news = run_words.news_line(progress, options.target)
-    if news is not None and (not meter.is_shown or "failed" in news):
-        meter.close()
-        note(news, quiet=options.quiet)
-    meter.draw(run_words.progress_line(progress, options.target, tty.width({}, sys.stderr) - 1))
+    line = run_words.progress_line(progress, options.target, progress_width())
+    show_progress(news, line, options, meter)
 
 
 def run_align(options: AlignOptions) -> None:
@@ -205,7 +204,7 @@ def run_estimate(options: EstimateOptions) -> None:
         estimate = estimated(options, progress)
         larger = None if options.top_up is None else missing_to_target(estimate, options, progress)
     if larger is not None and options.top_up is not None:
-        write_plan(larger.text, options.top_up, quiet=options.quiet)
+        write_product("plan", larger.text, options.top_up, quiet=options.quiet)
     result = with_selection(
         estimate_words.estimate_result(estimate, larger, options), plan_selection(estimate.plan)
     )

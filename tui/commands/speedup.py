@@ -2,83 +2,78 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
 from sampling.errors import OptionError
-from sampling.estimation.configurations import (
-    SAME_WITHIN,
-    GroupSpeedup,
-    PlanSpeedups,
-    compare_configurations,
-    compare_kernels,
-    read_configurations,
-)
+from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups, compare_kernels
 from sampling.profile.names import is_rocm_name
-from sampling.study.comparison import StudySpeedups, compare_study, single_program
-from sampling.study.study_file import is_study, read_study
+from sampling.study.comparison import StudySpeedups
 from sampling.study.summary import SpeedupSummary, summarise_study
-from tui.engine.plan_files import manifests_beside, plan_before
+from tui.engine.speedups import SpeedupAnswer, read_speedups
 from tui.options.command_line import command_line
-from tui.options.files import files_named, free_name
+from tui.options.files import free_name
 from tui.options.simulate import SpeedupOptions
 from tui.output.blocks import Block
-from tui.output.writer import STDOUT, Canvas, CommandResult, emit, write_plan
+from tui.output.writer import STDOUT, Canvas, CommandResult, emit, write_product
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter
 from tui.text import speedup as words
 from tui.text import study as study_words
 from tui.text.plan import export_command, usual_target
 from tui.text.profile import plan_selection, with_selection
 
+if TYPE_CHECKING:
+    from sampling.estimation.top_up import ToppedUp
+
 
 def run_speedup(options: SpeedupOptions) -> None:
-    """Read all results, compare, show, write what to simulate next."""
+    """Show the speedups, write what to simulate next; say what is not as it is asked for."""
+    answer = show_speedups(options)
+    if answer.is_of_study:
+        check_study(answer.study, answer.options)
+        return
+    for _, speedups in answer.study.compared:
+        _check_plan(speedups, options)
+
+
+def show_speedups(options: SpeedupOptions) -> SpeedupAnswer:
+    """Read all results, compare, show, write what to simulate next; checks are the caller's."""
     if options.target == 0:
         raise OptionError("--target is a fraction between 0 and 1, not 0", remedy="give --target 0.005")
-    if is_study(options.plan):
-        _compare_study(options)
-    else:
-        _compare_plan(options)
-
-
-def _compare_study(options: SpeedupOptions) -> None:
-    """Compare what is there of a study."""
-    if options.results:
-        raise OptionError(f"{options.plan} says itself where results are", remedy="leave NAME=RESULTS out")
-    if options.top_up is not None:
-        remedy = f"`kernelpoint run {options.plan}` draws what narrows it, for all programs"
-        raise OptionError("--top-up is of one plan, and a study has several", remedy=remedy)
-    study_file = read_study(options.plan)
-    target = study_file.settings.target if options.target is None else options.target
-    options = replace(options, target=target)
+    if options.svg == options.top_up == STDOUT:
+        message = "--svg and --top-up are both for stdout, which takes one of them"
+        raise OptionError(message, remedy="give one of them a file")
     with ProgressMeter(quiet=options.quiet) as progress:
-        study = compare_study(
-            study_file,
-            all_pairs=options.all_pairs,
-            same_within=options.same_within,
-            confidence=options.confidence,
-            source=options.source,
-            manifests=options.manifests,
-            projection_error=options.projection_error,
-            scale_error=options.scale_error or 0.0,
-            progress=progress,
-        )
-    emit(study_result(study, options), options)
-    check_study(study, options)
+        answer = read_speedups(options, progress)
+        larger = None
+        if options.top_up is not None:
+            # Needs a reader of profiles, which most comparisons do not.
+            from sampling.estimation.top_up import top_up_speedups
+
+            ((_, speedups),) = answer.study.compared
+            larger = top_up_speedups(speedups, options.target, progress=progress)
+    if larger is not None and options.top_up is not None:
+        write_product("plan", larger.text, options.top_up, quiet=options.quiet)
+    if answer.is_of_study:
+        _emit(study_result(answer.study, answer.options), answer.options)
+    else:
+        _show_plan(answer, larger)
+    return answer
 
 
-def study_result(study: StudySpeedups, options: SpeedupOptions, command: str = "speedup") -> CommandResult:
-    """Return what a study comes to, and what simulates more of it where that is wanted."""
+def study_result(
+    study: StudySpeedups, options: SpeedupOptions, command: str = "speedup", following: str | None = None
+) -> CommandResult:
+    """Return what a study comes to, and what simulates more of it where that is wanted.
+
+    ``following``: the command to type next in place of that; "" for none.
+    """
     kernels = _kernels(study, options)
-    is_open = bool(study.missing) or (
-        options.target is not None and not study.is_within(options.target, accept_cold=options.accept_cold)
-    )
-    following = f"kernelpoint run {shlex.quote(options.plan)}" if is_open else ""
+    if following is None:
+        following = study_words.run_command(options) if study_words.is_open(study, options) else ""
     summary = summarise_study(study, groups=kernels, target=options.target, accept_cold=options.accept_cold)
     return _result(
         command,
@@ -87,6 +82,16 @@ def study_result(study: StudySpeedups, options: SpeedupOptions, command: str = "
         lambda canvas: study_words.study_blocks(study, kernels, options, following, canvas),
         options,
     )
+
+
+def _emit(result: CommandResult, options: SpeedupOptions) -> None:
+    """Write the figure where one is wanted, then the answer."""
+    if options.svg is not None:
+        from tui.report.speedup_figure import speedup_figure
+
+        assert isinstance(result.results, SpeedupSummary)
+        write_product("figure", speedup_figure(result.results), options.svg, quiet=options.quiet)
+    emit(result, options, to_stderr=STDOUT in {options.svg, options.top_up})
 
 
 def check_study(study: StudySpeedups, options: SpeedupOptions) -> None:
@@ -128,44 +133,18 @@ def _result(
     return CommandResult(command, summary, blocks, rows=rows, warnings=warnings)
 
 
-def _compare_plan(options: SpeedupOptions) -> None:
-    """Compare configurations on the launches of one plan."""
-    plan = plan_before("speedup", options, "results")
-    if not options.results:
-        raise OptionError("no results are named", remedy="give BASE=RESULTS NAME=RESULTS, or a study.toml")
-    files = parse_configurations(options.results)
-    with ProgressMeter(quiet=options.quiet) as progress:
-        results = read_configurations(
-            plan, files, source=options.source, manifests=manifests_beside(options), progress=progress
-        )
-        speedups = compare_configurations(
-            plan,
-            results,
-            files=files,
-            all_pairs=options.all_pairs,
-            same_within=SAME_WITHIN if options.same_within is None else options.same_within,
-            confidence=options.confidence,
-            projection_error=options.projection_error,
-            scale_error=options.scale_error or 0.0,
-        )
-        larger = None
-        if options.top_up is not None:
-            # Needs a reader of profiles, which most comparisons do not.
-            from sampling.estimation.top_up import top_up_speedups
-
-            larger = top_up_speedups(speedups, options.target, progress=progress)
-    if larger is not None and options.top_up is not None:
-        write_plan(larger.text, options.top_up, quiet=options.quiet)
-    study = single_program(Path(plan.path or options.plan).stem, speedups)
+def _show_plan(answer: SpeedupAnswer, larger: ToppedUp | None) -> None:
+    """Show configurations on the launches of one plan."""
+    study, options = answer.study, answer.options
+    ((program, speedups),) = study.compared
     kernels = _kernels(study, options)
-    (program,) = study.programs
     to_run = () if larger is None else larger.to_run
     summary = summarise_study(
         study,
         groups=kernels,
         target=options.target,
         accept_cold=options.accept_cold,
-        next_launches=[(program.name, launch) for launch in to_run],
+        next_launches=[(program, launch) for launch in to_run],
     )
     following = _following(speedups, options, is_larger=larger is not None)
     groups = [group for _, group in kernels]
@@ -176,7 +155,11 @@ def _compare_plan(options: SpeedupOptions) -> None:
         lambda _: words.speedup_blocks(speedups, groups, larger, options, following),
         options,
     )
-    emit(with_selection(result, plan_selection(plan)), options, to_stderr=options.top_up == STDOUT)
+    _emit(with_selection(result, plan_selection(speedups.plan)), options)
+
+
+def _check_plan(speedups: PlanSpeedups, options: SpeedupOptions) -> None:
+    """Raise CheckFailedError where a speedup is missing, too wide, or one that is not allowed."""
     _check_gaps(speedups)
     if options.target is not None and not speedups.is_within(options.target, accept_cold=options.accept_cold):
         raise CheckFailedError(words.unmet_text(speedups, options))
@@ -191,32 +174,12 @@ def _check_gaps(speedups: PlanSpeedups, where: str = "") -> None:
         raise CheckFailedError(f"incomplete: {where}{gaps[0].name}: {gaps[0].reason}")
 
 
-def parse_configurations(texts: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the files of each configuration, in the order of their names.
-
-    Raises OptionError: a text is not NAME=RESULTS, or there are fewer than two names.
-    """
-    files: dict[str, list[str]] = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        if not (name and equals and path):
-            raise OptionError(f"{text!r} names no configuration", remedy=f"give NAME={text.strip('=')}")
-        files.setdefault(name, []).extend(files_named(path))
-    if len(files) < 2:
-        only = next(iter(files))
-        raise OptionError(f"{only} is compared with nothing", remedy="give BASE=RESULTS NAME=RESULTS")
-    return files
-
-
 def _following(speedups: PlanSpeedups, options: SpeedupOptions, *, is_larger: bool) -> str:
     """Return the command that simulates what would tell, or that lists it; "" where all is told."""
     plan = speedups.plan
     if is_larger:
         is_amd = any(map(is_rocm_name, {launch.name for launch in plan.drawn}))
         return export_command(str(options.top_up), "more", usual_target(is_amd=is_amd))
-    is_open = any(
-        speedups.launches_to_tell(speedup, options.target) is not None for speedup in speedups.speedups
-    )
-    if not plan.is_random or not is_open:
+    if not words.has_next(speedups, options):
         return ""
     return command_line("speedup", replace(options, top_up=free_name("more.json"), output=None))

@@ -200,7 +200,7 @@ def draft_from_options(profiles: tuple[str, ...], options: PlanningOptions) -> D
 
 
 def survey_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Survey:
-    """Read the workload and look at its kernel groups; nothing is planned."""
+    """Read the workload, and return its kernel groups as people look at them; nothing is planned."""
     request = workload_request(options.request, profiles)
     unset, looked_at = PlanRequest(), part_names(Part.SEED, Part.SELECTION, Part.READING)
     unused = [
@@ -213,7 +213,7 @@ def survey_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Surv
         profile = open_profile(profiles, options, progress)
         # Only JSON has their codes.
         with_findings = options.format is OutputFormat.JSON
-        return survey_profile(profile, request, progress, with_findings=with_findings)
+        return survey_profile(profile, request, progress, with_findings=with_findings).look
 
 
 def with_flags_in_findings(draft: Draft) -> Draft:

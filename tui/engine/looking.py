@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.parallel import Progress
-from sampling.plan.draft import Draft
+from sampling.plan.draft import Draft, Survey
 from sampling.plan.plan import drawn_plan, locate
 from sampling.profile.profile import Profile
 from sampling.profile.times import NO_START
@@ -37,7 +37,7 @@ class GroupTimeline:
     """A kernel group's launches, and which of them the plan draws."""
 
     draft: Draft
-    #: Its index, rank - 1.
+    #: Its index in `survey`, rank - 1.
     group: int
     launches: GroupLaunches
     #: Of all launches that the plan draws.
@@ -47,6 +47,11 @@ class GroupTimeline:
     gaps: IdleGaps | None = None
     #: (n,) the stratum of each launch; None until it is known.
     cluster: npt.NDArray[np.integer] | None = None
+
+    @property
+    def survey(self) -> Survey:
+        """The kernel groups of which it is one."""
+        return self.draft.look
 
     def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:
         """Return the launches from the place `first` up to, not with, `stop`, by what is wanted.
@@ -75,7 +80,7 @@ def timeline_of(draft: Draft, options: TimelineOptions) -> GroupTimeline:
             "--by time needs the start of every launch, and this profile does not have it",
             remedy="leave it out: launches stand in the order in which they were issued",
         )
-    group = drafts.chosen_kernel(draft.counts, options.kernel, quiet=options.quiet)
+    group = drafts.chosen_kernel(draft.look.counts, options.kernel, quiet=options.quiet)
     with ProgressMeter(quiet=options.quiet) as progress:
         is_by_time = options.by is TimelineBy.TIME
         timeline = timeline_of_group(draft, group, options.request.seed, progress, causes=is_by_time)
@@ -106,13 +111,14 @@ def timeline_of_group(
     `before`: of another group; where it is of the same draft, what that draws is not looked for again.
     `causes`: whether what its device idles for is looked at, for which more of the recording is read.
     """
-    launches = find_group_launches(draft.profile, draft.counts, group, progress)
+    counts = draft.look.counts
+    launches = find_group_launches(draft.profile, counts, group, progress)
     if before is not None and before.draft is draft:
         drawn_ids = before.drawn_ids
     else:
         plan = drawn_plan(draft.counts, draft.design, seed)
         drawn_ids = locate(draft.profile, plan, progress).id
-    gaps = idle_gaps(draft.profile, draft.counts, group, progress, causes=causes)
+    gaps = idle_gaps(draft.profile, counts, group, progress, causes=causes)
     return GroupTimeline(draft, group, launches, drawn_ids, gaps=gaps)
 
 
@@ -121,11 +127,13 @@ def is_quickly_listed(draft: Draft) -> bool:
     return draft.counts.launches <= MOST_LAUNCHES
 
 
-def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
+def ranges_in(
+    profile: Profile, region: Region, progress: Progress | None = None, *, steps_apart: bool = False
+) -> RangeList | None:
     """Return the named ranges and the found iterations of a region; None where none has launches of it."""
     with suppress(EmptySelectionError):
         # There are launches; perhaps none of them in a range.
-        return list_ranges(profile, region, progress) or None
+        return list_ranges(profile, region, progress, steps_apart=steps_apart) or None
     return None
 
 

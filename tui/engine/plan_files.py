@@ -199,13 +199,18 @@ def refuse_what_the_plan_says(path: str, options: OpenOptions) -> None:
 
     Raises OptionError: one of them was typed.
     """
-    for name in options.request_names:
-        if getattr(options.request, name) != default(name):
-            flag, *_ = flags(name)
-            remedy = f"open the profile: `kernelpoint open PROFILE {flag} ...`"
-            if name in _IN_THE_APP:
-                remedy = f"change it in the app, or {remedy}"
-            raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
+    if (name := typed_name(options)) is not None:
+        flag, *_ = flags(name)
+        remedy = f"open the profile: `kernelpoint open PROFILE {flag} ...`"
+        if name in _IN_THE_APP:
+            remedy = f"change it in the app, or {remedy}"
+        raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
+
+
+def typed_name(options: OpenOptions) -> str | None:
+    """Return the first option of plans that was typed; None where none was."""
+    typed = (name for name in options.request_names if getattr(options.request, name) != default(name))
+    return next(typed, None)
 
 
 def check_files(opened: OpenedPlan) -> None:

@@ -44,7 +44,9 @@ class SummaryOptions(BudgetOptions, ProfileOptions):
 
 class OpenOptions(shared.AppOptions, SlowdownOptions, ProfileOptions):
     profiles: tuple[PartOfFile, ...] = argument(
-        "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
+        "Profile files; several are one workload. Or a plan file, and a simulator's results, or those of "
+        "configurations as NAME=RESULTS; or a study.toml.",
+        "PROFILE",
     )
     difference: bool = option(
         "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE."
@@ -65,7 +67,7 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     sort: GroupSort = option("What to sort by.", default=GroupSort.TOTAL)
     reverse: bool = option("The other way round.")
     filter: str | None = option("Only groups whose key contains this, in any case.", metavar="TEXT")
-    plan: bool = option("Make a plan too: the strata of each group, and the launches drawn.")
+    plan: bool = option("A plan's groups, ranks apart as it has them, with their strata and drawn launches.")
 
 
 class HistogramOptions(MethodOptions, ProfileOptions):
@@ -82,6 +84,7 @@ class TimelineOptions(MethodOptions, ProfileOptions):
         "Go by the order of the launches, or by when they started.", default=TimelineBy.LAUNCH
     )
     window: str | None = option("Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
+    steps: bool = shared.STEPS
     bins: int | None = option("Bins in data formats (60).", least=1, most=MOST_COLUMNS)
     log: bool = option("A logarithmic duration axis.")
     width: int | None = width_option("Columns.")
@@ -89,7 +92,9 @@ class TimelineOptions(MethodOptions, ProfileOptions):
 
 
 class TreeOptions(PlanningOptions, ProfileOptions, asks=["method", "overrides"]):
-    kernel: str | None = shared.KERNEL
+    kernel: str | None = option(
+        "#RANK of `groups --plan`, or part of the key; else the largest group.", "-k", metavar="KERNEL"
+    )
     request: PlanRequest = request_field(PlanRequest(method="root"))
     request_help: ClassVar[dict[str, str]] = {"method": "Whose rule grows the tree."}
     max_depth: int | None = option("Draw no deeper than this.", least=0)
@@ -103,6 +108,7 @@ class RangesOptions(ProfileOptions):
         "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
     )
     depth: int | None = option("No deeper: 0 lists those that lie in no other.", least=0)
+    steps: bool = shared.STEPS
     sort: RangeSort = option("What those of one level are sorted by.", default=RangeSort.START)
 
 
@@ -111,6 +117,9 @@ class RanksOptions(ProfileOptions):
 
 
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
+    profiles: tuple[InputFile, ...] = argument(
+        "Profile files; several are one workload. Or a study.toml.", "PROFILE"
+    )
     output: str | None = output_option(
         "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE", Product.REPORT
     )
@@ -143,8 +152,8 @@ class DifferenceOptions(shared.RegionOptions):
     )
     after: PartOfFile = argument("What it is compared with; it may be the same file.", "B[@RANGE]")
     top: int | None = option(
-        "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
-        "20 where it is not given.",
+        "Only the first N kernels, those that changed most unless sorted otherwise; tables, Markdown and "
+        "LaTeX have 20 where it is not given.",
         "-n",
         least=1,
     )

@@ -158,7 +158,8 @@ SCHEDULER = option(
     metavar="ADDRESS",
 )
 DETAILS = option("Tell every figure, not only the answer.", panel=OUTPUT_PANEL)
-KERNEL = option("#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
+KERNEL = option("#RANK of `groups`, or part of the key; else the largest group.", "-k", metavar="KERNEL")
+STEPS = option("List ranges whose names differ in a number alone apart: step by step.")
 BINDING = option(
     "Say what each option alone, relaxed one step, would give; makes several plans.", panel=PLAN_PANEL
 )

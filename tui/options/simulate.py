@@ -6,6 +6,7 @@ from sampling.text import NumberKind
 from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import (
     DETAILS,
+    OUTPUT_PANEL,
     OutputOptions,
     Texts,
     argument,
@@ -64,7 +65,7 @@ class RunOptions(OutputOptions):
     output: str | None = output_option(
         "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER", Product.FOLDER
     )
-    plan: InputFile = argument("A plan file, or the folder of a run.", "PLAN")
+    plan: InputFile = argument("A plan file, the folder of a run, or a study.toml.", "PLAN")
     to: str = option("<run>; csv is any that is told an id.", default="accel-sim", metavar="TARGET")
     simulator: str = option(
         "Its command line. Of each launch, {list} is the list that it runs, {id} its id, {folder} where it "
@@ -82,8 +83,8 @@ class RunOptions(OutputOptions):
     config: InputFile | None = option("<run config>: gpgpusim.config, for the size of L2.")
     accept_cold: bool = option("A total of launches that started cold may keep --target.")
     target: float | None = option(
-        "Stop when the total's interval reaches this fraction to either side, draw more until it does; "
-        "exit 4 if it cannot.",
+        "Stop when the interval of the total, of a study of every speedup, reaches this fraction to either "
+        "side, draw more until it does; exit 4 if it cannot.",
         fraction=True,
     )
     jobs: int = option("So many launches at once.", "-j", default=1, least=1)
@@ -191,6 +192,12 @@ class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
         "those that are open.",
         metavar="PLAN",
         product=Product.PLAN,
+    )
+    svg: str | None = option(
+        "Write the figure for a paper here: bars by program, whiskers, the geometric mean; `-` is stdout.",
+        panel=OUTPUT_PANEL,
+        metavar="FILE",
+        product=Product.PICTURE,
     )
     fail_slower: float | None = option(
         "Exit 4 where a configuration is surely slower than the base by more than this fraction.",

@@ -15,7 +15,7 @@ from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.comparison import ComparedMethod
-from sampling.plan.draft import Draft, with_idle
+from sampling.plan.draft import Draft, Survey, with_idle
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording import made_from
 from sampling.plan.overview import device_name, profile_info, summarise_groups
@@ -166,11 +166,12 @@ def _simulated(draft: Draft, plan: Plan, options: ReportOptions, progress: Progr
 def make_report(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
     draft, profiles = facts.draft, ", ".join(options.profiles)
-    name, groups = device_name(draft), draft.counts.groups
+    survey = draft.look
+    name, groups = device_name(draft), survey.counts.groups
     part, info = profile_words.survey_selection(draft), profile_info(draft)
-    titles = [_title(draft, index) for index in range(min(options.top, len(groups)))]
+    titles = [_title(survey, index) for index in range(min(options.top, len(groups)))]
     findings = [(finding.code, f"{finding.message} Remedy: {finding.remedy}.") for finding in draft.findings]
-    charts = (duration_figure(draft, group) for group in range(min(options.charts, len(groups))))
+    charts = (duration_figure(survey, group) for group in range(min(options.charts, len(groups))))
     keys = names("in full", [group.key for group in groups[: options.top]])
     commands = plan_words.following_commands(options.profiles, options)
     again_text = f"KernelPoint {__version__}, seed {options.request.seed}. The first command writes the plan."
@@ -182,7 +183,7 @@ def make_report(facts: Facts, options: ReportOptions) -> Report:
         "In short": _in_short(facts),
         "Profile": (*profile_words.heading_lines(part), profile_words.info_pairs(info)),
         "Findings": (Pairs(findings) if findings else "There is nothing to watch out for.",),
-        "Kernel groups": _groups(draft, options.top),
+        "Kernel groups": _groups(survey, options.top),
         "Durations": charts,
         "Over the run": (timeline_figure(facts.timeline),),
         "Plan": _plan(facts),
@@ -199,18 +200,19 @@ def make_report(facts: Facts, options: ReportOptions) -> Report:
     )
 
 
-def _name(draft: Draft, group: int) -> str:
+def _name(survey: Survey, group: int) -> str:
     """Return what a kernel group is called in charts and tables: short, and no other group's."""
-    return group_label(draft, group, 48)
+    return group_label(survey, group, 48)
 
 
-def _title(draft: Draft, group: int) -> str:
-    return f"#{group + 1} {_name(draft, group)}"
+def _title(survey: Survey, group: int) -> str:
+    return f"#{group + 1} {_name(survey, group)}"
 
 
 def _in_short(facts: Facts) -> Iterator[str]:
     """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
-    draft, plan, first = facts.draft, facts.plan, summarise_groups(facts.draft, [0])[0]
+    draft, plan = facts.draft, facts.plan
+    (first,) = summarise_groups(draft.look, [0])
     busy = profile_words.busy_sentence(draft)
     numbers = draft.counts.launches, first.launches
     launches, of_largest = (counted(number, "launch") for number in numbers)
@@ -218,7 +220,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
         f"The run has {launches} and {duration(draft.counts.total_duration_ns)} of kernel time.",
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(draft)}.",
-        f"{share(first.share)} of it goes into {of_largest} of {_name(draft, 0)}.",
+        f"{share(first.share)} of it goes into {of_largest} of {_name(draft.look, 0)}.",
         plan_words.simulate_sentence(plan.design, draft.counts.launches, plan),
         plan_words.known_sentence(plan.design, draft.counts.launches, draft.profile.facts),
     ]
@@ -229,17 +231,17 @@ def _in_short(facts: Facts) -> Iterator[str]:
     yield " ".join(filter(None, sentences))
 
 
-def _groups(draft: Draft, top: int) -> Iterator[Block]:
-    number = min(top, len(draft.counts.groups))
-    rows = summarise_groups(draft, range(number))
+def _groups(survey: Survey, top: int) -> Iterator[Block]:
+    number = min(top, len(survey.counts.groups))
+    rows = summarise_groups(survey, range(number))
     # Strata of some methods span kernel groups, which then have none of their own.
-    has_own = draft.groups.samples is not None
+    has_own = survey.groups.samples is not None
     left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
-    figures = [column for column in group_words.group_figures(draft, rows) if column.heading not in left_out]
-    yield [*figures, names("kernel group", [_name(draft, index) for index in range(number)])]
-    if left := len(draft.counts.groups) - number:
+    figures = [column for column in group_words.group_figures(survey, rows) if column.heading not in left_out]
+    yield [*figures, names("kernel group", [_name(survey, index) for index in range(number)])]
+    if left := len(survey.counts.groups) - number:
         yield f"{count(left)} smaller groups are not listed."
-    yield from group_words.devices_named(draft)
+    yield from group_words.devices_named(survey)
     strata = " Strata are parts of a group with similar launches; drawn is how many the plan simulates."
     yield "CoV is the standard deviation over the mean." + (strata if has_own else "")
 
@@ -307,16 +309,17 @@ def _figure(name: str, title: str, about: str, svg: Iterable[str], legend: Legen
         return Figure(name, title, about, tuple(svg), legend, plain(draw(*_TEXT)))
 
 
-def duration_figure(draft: Draft, group: int) -> Figure:
+def duration_figure(survey: Survey, group: int) -> Figure:
     """Return the histogram of a kernel group's durations, its strata apart."""
-    durations_ns, launches = draft.counts.group_pairs(group)
-    strata = group_clusters(draft, group)
+    durations_ns, launches = survey.counts.group_pairs(group)
+    strata = group_clusters(survey, group)
     log = 0 < _WIDE * int(durations_ns[0]) < int(durations_ns[-1])
     data = histogram_data(durations_ns, launches, strata, useful_bins(durations_ns, _BINS, log=log), log=log)
     if len(durations_ns) == 1:
         # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
         data = replace(data, edges_ns=np.repeat(durations_ns, 2))
-    (row,) = summarise_groups(draft, [group])
+    (row,) = summarise_groups(survey, [group])
+    where = "".join(group_words.span_words(survey, group)) or f"in {counted(len(strata), 'stratum')}"
     legend = [
         f"{duration_range(low, high)}: {counted(int(counts.sum()), 'launch')}"
         for (low, high), counts in zip(strata, data.cluster_counts, strict=True)
@@ -324,24 +327,24 @@ def duration_figure(draft: Draft, group: int) -> Figure:
     shortest, longest, mean = map(duration, (row.min_ns, row.max_ns, row.mean_ns))
     return _figure(
         f"durations-{group + 1}",
-        _title(draft, group),
+        _title(survey, group),
         f"Histogram of {counted(row.launches, 'launch')} that last {shortest} to {longest}, "
-        f"{mean} in the mean, in {counted(len(strata), 'stratum')}.",
+        f"{mean} in the mean, {where}.",
         pictures.bar_shapes(data, log=log),
         pictures.strata_legend(legend),
-        lambda *size: group_words.group_histogram(draft, group, *size, log=log),
+        lambda *size: group_words.group_histogram(survey, group, *size, log=log),
     )
 
 
 def timeline_figure(timeline: GroupTimeline) -> Figure:
     """Return a kernel group's launches over the run, those that the plan draws marked."""
-    draft, launches = timeline.draft, timeline.launches
-    strata = group_clusters(draft, timeline.group)
+    survey, launches = timeline.survey, timeline.launches
+    strata = group_clusters(survey, timeline.group)
     log = 0 < _WIDE * int(launches.duration_ns.min()) < int(launches.duration_ns.max())
     has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
     return _figure(
         "over-the-run",
-        _title(draft, timeline.group),
+        _title(survey, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
         pictures.cell_shapes(launches, strata, timeline.drawn_ids, log=log),
         pictures.strata_legend([duration_range(*ends) for ends in strata], has_drawn=has_drawn),
@@ -400,7 +403,7 @@ class ReportFiles(Record, frozen=True):
 
 
 def report_result(
-    report: Report, size_bytes: int, charts: list[str], draft: Draft, options: ReportOptions
+    report: Report, size_bytes: int, charts: list[str], warnings: tuple[str, ...], options: ReportOptions
 ) -> CommandResult:
     """Return the files that were written."""
     titles = list(report.sections)
@@ -410,7 +413,7 @@ def report_result(
         "report",
         ReportFiles(options.output, size_bytes, titles, charts),
         blocks=lambda _: [Preformatted("\n".join(lines))],
-        warnings=tuple(finding.code for finding in draft.findings),
+        warnings=warnings,
     )
 
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from msgspec import UNSET
 
-from sampling.plan.draft import Draft, Survey
+from sampling.plan.draft import FoldedSurvey, Survey
 from sampling.plan.overview import GroupSummary, device_uses
 from sampling.reduction.duration_counts import DurationCounts
 from tui.charts.grid import Grid, bar
@@ -60,7 +60,9 @@ def survey_places(survey: Survey) -> dict[Place, str]:
 
 
 def devices_named(survey: Survey) -> list[str]:
-    """Return what the names of processes and devices in labels stand for, a line each."""
+    """Return what the names of processes and devices in labels stand for, a line each; or how many it is."""
+    if isinstance(survey, FoldedSurvey):
+        return [f"{len(survey.sequences)} GPUs together: --each-rank lists them apart"]
     if not (places := survey_places(survey)):
         return []
     models: dict[Place, str | None] = {(use.process, use.device): use.name for use in device_uses(survey)}
@@ -121,9 +123,23 @@ def group_blocks(survey: Survey, rows: Sequence[GroupSummary], canvas: Canvas) -
     figures_width = sum(cells + _GAP for cells in listing.widths.values())
     is_whole = max(map(len, keys), default=0) <= canvas.width - figures_width
     yield [*listing.figures, names("kernel group", keys)] if is_whole else listing
-    devices = devices_named(survey)
+    devices = devices_named(survey) + apart_words(survey)
     yield from ("", *devices) if devices or not is_whole else ()
     yield from () if is_whole else ("names in full: --format csv",)
+
+
+def apart_words(survey: Survey) -> list[str]:
+    """Return that groups are the plan's own, where people look at those of several GPUs together."""
+    if survey.look is survey or isinstance(survey, FoldedSurvey):
+        return []
+    return ["#1, #2 are the plan's groups, one for each GPU: `groups` without --plan has them together"]
+
+
+def span_words(survey: Survey, group: int) -> list[str]:
+    """Return on how many GPUs a group is that a plan has apart; it is shown without their strata."""
+    if (gpus := len(survey.members(group))) == 1:
+        return []
+    return [f"on {gpus} GPUs, each planned by itself: --each-rank shows one, and its strata"]
 
 
 def short_group_listing(survey: Survey, rows: Sequence[GroupSummary]) -> Listing:
@@ -145,11 +161,12 @@ def _listing(
 def group_figures(survey: Survey, rows: Sequence[GroupSummary]) -> list[Column]:
     """Return the figures of groups as columns."""
     statistics, groups = survey.groups, [row.rank - 1 for row in rows]
+    # As wide in any list, so that bars of two lists can be compared.
+    bars = [share_bar(survey, group, _BAR).ljust(_BAR) for group in groups]
     columns = [
         Column("rank", [f"#{row.rank}" for row in rows]),
         Column("share", [share(row.share) for row in rows]),
-        # As wide in any list, so that bars of two lists can be compared.
-        Column("", [share_bar(survey, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
+        Column("", bars, to_right=False, is_bar=True),
         Column("cum", [share(float(statistics.running_share[group])) for group in groups]),
         Column("total", [duration(row.total_duration_ns) for row in rows]),
         Column("launches", [count(row.launches) for row in rows]),
@@ -187,13 +204,18 @@ def drawn_text(group: GroupSummary) -> str:
 # The durations of one.
 
 
-def group_clusters(draft: Draft, group: int) -> list[tuple[int, int]]:
-    """Return the (shortest, longest) duration that a kernel group has in each of its strata, ascending."""
-    durations_ns, _ = draft.counts.group_pairs(group)
-    design = draft.design
+def group_clusters(survey: Survey, group: int) -> list[tuple[int, int]]:
+    """Return the (shortest, longest) duration that a kernel group has in each of its strata, ascending.
+
+    Of one that the plan has apart, whose strata overlap, it is that of all.
+    """
+    durations_ns, _ = survey.counts.group_pairs(group)
+    design, (planned_group, *others) = survey.design, survey.members(group)
     whole_range = [(int(durations_ns[0]), int(durations_ns[-1]))]
+    if design is None or others:
+        return whole_range
     strata, of_strata = design.strata, design.groups.counts
-    rows = np.flatnonzero(strata.group == design.groups.group_of[group])
+    rows = np.flatnonzero(strata.group == design.groups.group_of[planned_group])
     low, high = of_strata.duration_ns[strata.start[rows]], of_strata.duration_ns[strata.stop[rows] - 1]
     # Of a pool's strata those that have launches of this group.
     first, last = np.searchsorted(durations_ns, low), np.searchsorted(durations_ns, high, side="right") - 1
@@ -203,23 +225,24 @@ def group_clusters(draft: Draft, group: int) -> list[tuple[int, int]]:
 
 
 def group_histogram(
-    draft: Draft, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
+    survey: Survey, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
 ) -> Grid:
     """Return the histogram of a kernel group, its strata as clusters."""
-    clusters = group_clusters(draft, group)
+    clusters = group_clusters(survey, group)
     axis: DurationAxis = "log" if log else "all" if all_durations else "linear"
-    return histogram(*draft.counts.group_pairs(group), clusters, width, height, axis=axis)
+    return histogram(*survey.counts.group_pairs(group), clusters, width, height, axis=axis)
 
 
 def histogram_blocks(
-    draft: Draft, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
+    survey: Survey, group: int, width: int, height: int, *, log: bool, all_durations: bool = False
 ) -> list[Block]:
     """Return the group's rank and key, or its label where the key is too long; below it its histogram."""
-    title = group_title(f"#{group + 1}", draft.counts.groups, group, width)
-    return [title, group_histogram(draft, group, width, height, log=log, all_durations=all_durations)]
+    title = group_title(f"#{group + 1}", survey.counts.groups, group, width)
+    chart = group_histogram(survey, group, width, height, log=log, all_durations=all_durations)
+    return [title, *span_words(survey, group), chart]
 
 
-def histogram_page(draft: Draft, group: int, data: HistogramData) -> list[Block]:
+def histogram_page(survey: Survey, group: int, data: HistogramData) -> list[Block]:
     """Return the group's rank and key, and its bins as a table."""
     edges, clusters = data.edges_ns.tolist(), data.cluster_counts.tolist()
     columns = [
@@ -228,7 +251,8 @@ def histogram_page(draft: Draft, group: int, data: HistogramData) -> list[Block]
     ]
     for number, counts in enumerate(clusters if len(clusters) > 1 else ()):
         columns.append(Column(f"cluster {number}", [count(number) for number in counts]))
-    return [group_columns(f"#{group + 1}", draft.counts.groups[group].key), columns]
+    key = group_columns(f"#{group + 1}", survey.counts.groups[group].key)
+    return [key, *span_words(survey, group), columns]
 
 
 def histogram_rows(data: HistogramData) -> list[dict[str, Any]]:

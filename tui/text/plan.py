@@ -475,7 +475,7 @@ def summary_blocks(
     counts, design, name = draft.counts, draft.design, summary.device
     total_ns, share_text = counts.total_duration_ns, profile_words.held_words(draft)
     yield f"{', '.join(profiles)} ({draft.profile.format}{'' if name is None else f', {name}'})"
-    launches, groups = counted(counts.launches, "launch"), len(counts.groups)
+    launches, groups = counted(counts.launches, "launch"), len(draft.look.counts.groups)
     groups_of = counted(groups, "kernel group")
     yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{share_text and f'; {share_text}'}"
     yield f"By kind of work: {profile_words.kind_words(draft)}"
@@ -483,10 +483,10 @@ def summary_blocks(
     if summary.copies:
         yield f"Copies: {profile_words.copy_words(summary.copies)}"
     yield ""
-    yield short_group_listing(draft, summary.groups)
+    yield short_group_listing(draft.look, summary.groups)
     if (left := groups - LARGEST_GROUPS) > 0:
         yield f"and {count(left)} smaller groups: `kernelpoint groups`"
-    yield from devices_named(draft)
+    yield from devices_named(draft.look)
     yield ""
     yield simulate_sentence(design, counts.launches)
     yield known_sentence(design, counts.launches, draft.profile.facts)

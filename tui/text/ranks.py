@@ -61,10 +61,10 @@ def _computing(times: RankTimes) -> str:
     fastest = min(times.ranks, key=lambda rank: rank.compute_ns)
     under = 1 - fastest.compute_ns / median_ns if median_ns else 0.0
     if over < _WORTH_SAYING <= under:
-        return f"{rank_name(fastest).capitalize()} computes shortest, {share(under)} below the middle one."
+        return f"{rank_name(fastest).capitalize()} computes shortest, {share(under)} below the median."
     if over < _WORTH_SAYING:
-        return f"All compute equally long, to {share(_WORTH_SAYING)}."
-    return f"{rank_name(slowest).capitalize()} computes longest, {share(over)} above the middle one."
+        return f"All compute as long as the median, within {share(_WORTH_SAYING)}."
+    return f"{rank_name(slowest).capitalize()} computes longest, {share(over)} above the median."
 
 
 def _waiting(times: RankTimes) -> str:
@@ -81,30 +81,36 @@ def _waiting(times: RankTimes) -> str:
 
 
 def _stands(times: RankTimes) -> str:
+    """Return how well one rank stands for all, and whether that is enough."""
     best, ranks = times.best, len(times.ranks)
-    off = f"{ranks} times its time is {_signed(best.error)} from the total, and no choice of kernels is off"
-    name = rank_name(best).capitalize()
-    return f"{name} stands best for all: {off} by more than {share(best.error_by_kernel)} of it."
+    # No nearer than one decimal is said.
+    total, kernels = (share(max(abs(off), 0.001)) for off in (best.error, best.error_by_kernel))
+    within = f"within {total} of the time of all {ranks}"
+    if best.error_by_kernel > _STANDS:
+        nearest = f"{ranks} times the time of {rank_name(best)}, the nearest, is {within}"
+        return f"No rank alone is enough: {nearest}, but for some kernels {kernels} of it off."
+    whole = f"{ranks} times its time is {within}, and for any kernels within {kernels} of it"
+    return f"Simulating {rank_name(best)} alone is enough: {whole}."
 
 
 def _table(times: RankTimes) -> Listing:
     ranks, median_ns = times.ranks, times.median_compute_ns
     communicates = any(rank.communication_ns for rank in ranks)
     of_talk = [
-        Column("communicates", [share(rank.communication_ns / max(rank.kernel_ns, 1)) for rank in ranks]),
-        Column("waits", [duration(rank.waiting_ns) for rank in ranks]),
+        Column("comm.", [share(rank.communication_ns / max(rank.kernel_ns, 1)) for rank in ranks]),
+        Column("waiting", [duration(rank.waiting_ns) for rank in ranks]),
         Column("hidden", [share(rank.overlap_share) for rank in ranks]),
     ]
     figures = [
-        Column("time", [duration(rank.kernel_ns) for rank in ranks]),
-        Column("computes", [duration(rank.compute_ns) for rank in ranks]),
+        Column("kernel time", [duration(rank.kernel_ns) for rank in ranks]),
+        Column(f"x{len(ranks)} vs all", [_signed(rank.error) for rank in ranks]),
+        Column("computing", [duration(rank.compute_ns) for rank in ranks]),
         Column(
-            "to middle", [_signed(rank.compute_ns / median_ns - 1) if median_ns else "-" for rank in ranks]
+            "vs median", [_signed(rank.compute_ns / median_ns - 1) if median_ns else "-" for rank in ranks]
         ),
         *(of_talk if communicates else ()),
         Column("elapsed", [duration(rank.elapsed_ns) for rank in ranks]),
         Column("busy", [share(rank.busy_share) for rank in ranks]),
-        Column("for all", [_signed(rank.error) for rank in ranks]),
         Column("launches", [count(rank.launches) for rank in ranks]),
     ]
     return Listing(figures, "rank", lambda row, _: rank_name(ranks[row]))

@@ -12,6 +12,7 @@ from sampling.plan.plan_file import IN_FOLDER
 from sampling.profile.names import readable_name
 from sampling.running.job import Job
 from sampling.running.request import RunProgress, RunRequest, RunResult
+from sampling.running.slurm import NO_ARRAY, JobArray
 from sampling.running.summary import RunSummary, assumed_group, run_state, summarise_run
 from sampling.simulators.export import ExportSummary, Simulated
 from sampling.text import counted
@@ -40,11 +41,15 @@ COLD = (
     "launches start cold here, and a total of these keeps no --target: --caches after:16 or --cold-check 8 "
     "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
 )
-
 #: The same of a command that is told an id.
 ALONE = (
     "each launch runs alone here, with cold caches for all that is known, and a total of these keeps no "
     "--target: --caches warm says that the command fills them; --accept-cold takes it as it is"
+)
+#: The same of a study, whose launches run by either.
+COLD_STUDY = (
+    "launches start cold here, and speedups of these keep no target: --caches after:16 mends that, or "
+    "--caches warm where the command fills them; --accept-cold, of `run` and `speedup`, takes them so"
 )
 
 
@@ -91,6 +96,11 @@ def progress_line(progress: RunProgress, target: float | None, width: int | None
         parts.append(f"{'' if target is None else 'up to '}{hours(progress.seconds_left / 3600)} left")
     if progress.running:
         parts.append(f"{progress.running:,} running")
+    return fit_parts(parts, width)
+
+
+def fit_parts(parts: list[str], width: int | None) -> str:
+    """Return as many of some parts of a line as fit, the first at least."""
     while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
         parts.pop()
     return "; ".join(parts)
@@ -100,15 +110,17 @@ def news_line(progress: RunProgress, target: float | None) -> str | None:
     """Return what just happened; None where nothing did."""
     if progress.news is None:
         return None
-    event = f"{counted(progress.news, 'launch')} more drawn" if isinstance(progress.news, int) else ""
-    if isinstance(progress.news, Job):
-        event = f"launch {progress.news.id} " + (
-            f"failed: {progress.news.failure}" if progress.news.failure else "done"
-        )
-    elif isinstance(progress.news, GivenUp):
-        tried = counted(len(progress.news.failed), "launch", "launches")
-        event = f"{_kernel_name(progress.news)} is given up: {tried} failed and none ran"
-    return f"{event}; {progress_line(progress, target)}"
+    return f"{event_text(progress.news)}; {progress_line(progress, target)}"
+
+
+def event_text(event: Job | GivenUp | int) -> str:
+    """Return what happened: a launch that ended, a kernel that was given up, by how many the plan grew."""
+    if isinstance(event, int):
+        return f"{counted(event, 'launch')} more drawn"
+    if isinstance(event, Job):
+        return f"launch {event.id} {f'failed: {event.failure}' if event.failure else 'done'}"
+    tried = counted(len(event.failed), "launch", "launches")
+    return f"{_kernel_name(event)} is given up: {tried} failed and none ran"
 
 
 def run_result(ran: RunResult, request: RunRequest, options: EstimateOptions, command: str) -> CommandResult:
@@ -175,9 +187,14 @@ def _given_up_lines(ran: RunResult, request: RunRequest) -> Iterator[str]:
             as_what = "the others of its stratum stand for it"
         elif (like := assumed_group(kernel, ran, request)) is not None:
             as_what = f"taken as {shortened(like, _MOST_NAME)} behaves"
-        head = f"GIVEN UP: {_kernel_name(kernel)}, {share(kernel.share)} of the time"
-        tried = counted(len(kernel.failed), "launch", "launches")
-        yield f"{head}: {tried} failed ({kernel.why}) and none ran; {as_what}"
+        yield f"{given_up_head(kernel)}; {as_what}"
+
+
+def given_up_head(kernel: GivenUp, place: str = "") -> str:
+    """Return what is given up, and why; ``place``: where, in words."""
+    head = f"GIVEN UP: {place}{_kernel_name(kernel)}, {share(kernel.share)} of the time"
+    tried = counted(len(kernel.failed), "launch", "launches")
+    return f"{head}: {tried} failed ({kernel.why}) and none ran"
 
 
 def _run_blocks(ran: RunResult, command: str) -> Iterator[Block]:
@@ -187,15 +204,20 @@ def _run_blocks(ran: RunResult, command: str) -> Iterator[Block]:
         yield f"launch {launch.id} failed ({launch.why}); {substitute} of its stratum was simulated for it"
     if ran.why_no_more:
         yield f"no more launches were drawn: {ran.why_no_more}"
-    if ran.job_array is not None:
-        script, launches = ran.job_array
+    yield from array_blocks(JobArray(ran.job_array, ran.begun_folders), command)
+
+
+def array_blocks(array: JobArray, command: str) -> Iterator[Block]:
+    """Yield what is to be submitted, and the ``command`` that takes what comes of it."""
+    if array.script is not None:
+        script, launches = array.script
         before = f"{counted(launches, 'launch')} to simulate: "
         yield CommandLine(f"sbatch {shlex.quote(str(script))}", before)
-    if ran.begun_folders:
-        sentence = counted(len(ran.begun_folders), "launch has", "launches have")
+    if array.begun_folders:
+        sentence = counted(len(array.begun_folders), "launch has", "launches have")
         yield CommandLine(
-            str(ran.begun_folders[0]),
+            str(array.begun_folders[0]),
             f"{sentence} begun and not ended; if it was killed, remove its folder: ",
         )
-    if ran.job_array is not None or ran.begun_folders:
+    if array != NO_ARRAY:
         yield CommandLine(command, "When the array has ended: ")

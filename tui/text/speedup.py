@@ -34,16 +34,7 @@ def speedup_blocks(
     following: str,
 ) -> Iterator[Block]:
     """Yield who is faster, the figures of each configuration, what differs between them, the next command."""
-    caches = speedups.base.estimate.caches
-    if not speedups.is_of_whole_run and caches.said:
-        yield f"{caches.kind.upper()}: {caches.said}"
-    yield verdict_text(speedups, options.top_up, larger)
-    yield from speedup_notes(speedups)
-    if options.target is not None:
-        is_met = speedups.is_within(options.target, accept_cold=options.accept_cold)
-        yield (
-            f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(speedups, options)
-        )
+    yield from speedup_sentences(speedups, larger, options)
     if larger is not None:
         yield (
             f"next: {counted(len(larger.to_run), 'launch')} on every configuration, {larger.added:,} of them "
@@ -67,6 +58,28 @@ def speedup_blocks(
 # Sentences.
 
 
+def speedup_sentences(
+    speedups: PlanSpeedups, larger: ToppedUp | None, options: SpeedupOptions
+) -> Iterator[str]:
+    """Yield who is faster, what is to be known beside it, and whether it is as narrow as the target."""
+    caches = speedups.base.estimate.caches
+    if not speedups.is_of_whole_run and caches.said:
+        yield f"{caches.kind.upper()}: {caches.said}"
+    yield verdict_text(speedups, options.top_up, larger)
+    yield from speedup_notes(speedups)
+    if options.target is not None:
+        is_met = speedups.is_within(options.target, accept_cold=options.accept_cold)
+        yield (
+            f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(speedups, options)
+        )
+
+
+def has_next(speedups: PlanSpeedups, options: SpeedupOptions) -> bool:
+    """Return whether more launches of the plan would tell what is open, or bring it within the target."""
+    numbers = (speedups.launches_to_tell(speedup, options.target) for speedup in speedups.speedups)
+    return speedups.plan.is_random and any(number is not None for number in numbers)
+
+
 def verdict_text(speedups: PlanSpeedups, place: str | None = None, larger: ToppedUp | None = None) -> str:
     """Return what is told of every comparison, of how many launches, and how surely.
 
@@ -80,11 +93,24 @@ def verdict_text(speedups: PlanSpeedups, place: str | None = None, larger: Toppe
         else:
             clauses.append(_clause(speedups, speedup, place, larger))
     for (base, is_equal), configurations in equal_names.items():
-        clause = f"{joined([*configurations, base])} are the same within {per_cent(speedups.same_within)}"
-        clauses.append(f"{clause}: no drawn launch differs" if is_equal else clause)
+        clauses.append(_same_clause(speedups, [*configurations, base], is_equal=is_equal))
     launches = f"{len(speedups.plan.drawn):,} of {counted(speedups.plan.launches, 'launch')}"
     sure = f"{100 * speedups.confidence:.4g} %" + (" for all together" if speedups.simultaneous else " sure")
     return f"{'; '.join(clauses)}. {launches}{f', {sure}' if speedups.plan.is_random else ''}."
+
+
+def clause_text(speedups: PlanSpeedups, speedup: Speedup) -> str:
+    """Return what is told of one comparison."""
+    likeness = speedups.likeness(speedup)
+    if speedups.verdict(speedup) is Verdict.SAME and likeness is not Likeness.SAME_FILES:
+        pair = [speedup.name, speedup.base]
+        return _same_clause(speedups, pair, is_equal=likeness is Likeness.EQUAL)
+    return _clause(speedups, speedup, None, None)
+
+
+def _same_clause(speedups: PlanSpeedups, configurations: Sequence[str], *, is_equal: bool) -> str:
+    clause = f"{joined(configurations)} are the same within {per_cent(speedups.same_within)}"
+    return f"{clause}: no drawn launch differs" if is_equal else clause
 
 
 def _clause(speedups: PlanSpeedups, speedup: Speedup, place: str | None, larger: ToppedUp | None) -> str:
@@ -158,8 +184,14 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
     if len(clocks) > 1:
         several = listed([f"{clock / 1e6:g}" for clock in sorted(filter(None, clocks))])
         yield f"the configurations have several clocks ({several} MHz): speedups are of cycles, not of time"
+    narrow_enough = [
+        speedup
+        for speedup in speedups.speedups
+        if speedup.at_least and speedup.half_width == speedup.at_least
+    ]
     for speedup in speedups.speedups:
-        if speedup.missing:
+        # What is as narrow as it was to be lacks no launch.
+        if speedup.missing and speedup not in narrow_enough:
             launches = counted(speedup.missing, "drawn launch", "drawn launches")
             leave = "leaves" if speedup.missing == 1 else "leave"
             pair = f"{speedup.name} and {speedup.base}"
@@ -167,9 +199,10 @@ def speedup_notes(speedups: PlanSpeedups) -> Iterator[str]:
         if speedups.likeness(speedup) is Likeness.SAME_OPTIONS:
             pair = f"{speedup.name} and {speedup.base}"
             yield f"{pair} have the same options: what differs is the simulator's own noise"
-        if speedup.at_least and speedup.half_width == speedup.at_least:
-            reached = per_cent(speedup.at_least)
-            yield f"{speedup.name}: no narrower than {reached}, which launches were added for"
+    if narrow_enough:
+        several = joined([speedup.name for speedup in narrow_enough])
+        reached = per_cent(narrow_enough[0].at_least)
+        yield f"{several}: no narrower than {reached}, which launches were added for"
 
 
 def result_notes(speedups: PlanSpeedups) -> Iterator[str]:
@@ -236,7 +269,7 @@ def configuration_listing(speedups: PlanSpeedups) -> Listing:
         ),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(rows))]
-    return Listing(figures, axis_words(axis), bar, ("cycles",), full_labels=pages)
+    return Listing(figures, axis_words(axis), bar, ("cycles",), full_labels=pages, has_bars=True)
 
 
 def pair_name(speedup: Speedup) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups
 from sampling.estimation.speedup import Speedup, Verdict
 from sampling.estimation.suite import Mean
-from sampling.study.comparison import StudySpeedups
+from sampling.study.comparison import ProgramComparison, StudySpeedups
 from sampling.text import counted, joined, listed
 from tui.charts.quantities import UNKNOWN
 from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
@@ -21,6 +22,7 @@ from tui.text.labels import group_places, key_parts, place_lines
 from tui.text.speedup import (
     change_lines,
     change_text,
+    clause_text,
     ends_text,
     interval_text,
     kernel_listing,
@@ -37,7 +39,8 @@ _MOST_MISSING = 3
 #: What a verdict is in a cell.
 _MARKS = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼", Verdict.SAME: "=", Verdict.OPEN: "?"}
 _ASCII_MARKS = {Verdict.FASTER: ">", Verdict.SLOWER: "<", Verdict.SAME: "=", Verdict.OPEN: "?"}
-_MEANS = {"geometric": "geometric mean", "harmonic": "harmonic mean", "total": "total work"}
+#: The means over programs, in words.
+MEANS = {"geometric": "geometric mean", "harmonic": "harmonic mean", "total": "total work"}
 
 
 def study_blocks(
@@ -48,17 +51,7 @@ def study_blocks(
     canvas: Canvas,
 ) -> Iterator[Block]:
     """Yield who is faster in the mean, every cell, what differs between configurations, what is missing."""
-    for program, speedups in study.compared:
-        caches = speedups.base.estimate.caches
-        if not speedups.is_of_whole_run and caches.said:
-            yield f"{caches.kind.upper()}: {program}: {caches.said}"
-    yield answer_text(study)
-    if study.missing:
-        yield missing_text(study)
-    yield from study_notes(study)
-    if options.target is not None and not study.missing:
-        is_met = study.is_within(options.target, accept_cold=options.accept_cold)
-        yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
+    yield from study_sentences(study, options)
     if any(True for _ in study.compared):
         yield ""
         yield from _cell_tables(study, canvas)
@@ -77,6 +70,43 @@ def study_blocks(
 
 
 # Sentences.
+
+
+def study_sentences(study: StudySpeedups, options: SpeedupOptions) -> Iterator[str]:
+    """Yield who is faster in the mean, what is missing, what is to be known beside it."""
+    yield from caches_lines(study)
+    yield answer_text(study)
+    if study.missing:
+        yield missing_text(study)
+    yield from study_notes(study)
+    yield from target_lines(study, options)
+
+
+def caches_lines(study: StudySpeedups) -> Iterator[str]:
+    """Yield how launches found the caches, of programs whose speedups are not those of the whole run."""
+    for program, speedups in study.compared:
+        caches = speedups.base.estimate.caches
+        if not speedups.is_of_whole_run and caches.said:
+            yield f"{caches.kind.upper()}: {program}: {caches.said}"
+
+
+def target_lines(study: StudySpeedups, options: SpeedupOptions) -> Iterator[str]:
+    """Yield whether all speedups are as narrow as asked for; nothing where some are missing."""
+    if options.target is not None and not study.missing:
+        is_met = study.is_within(options.target, accept_cold=options.accept_cold)
+        yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
+
+
+def is_open(study: StudySpeedups, options: SpeedupOptions) -> bool:
+    """Return whether a cell has no results yet, or a speedup is not as narrow as the target."""
+    if study.missing or options.target is None:
+        return bool(study.missing)
+    return not study.is_within(options.target, accept_cold=options.accept_cold)
+
+
+def run_command(options: SpeedupOptions) -> str:
+    """Return the command that simulates more of a study."""
+    return f"kernelpoint run {shlex.quote(options.plan)}"
 
 
 def answer_text(study: StudySpeedups) -> str:
@@ -110,6 +140,8 @@ def _mean_clause(study: StudySpeedups, name: str, mean: Mean) -> str:
     if verdict is None:
         word = Verdict.FASTER if mean.ratio >= 1 else Verdict.SLOWER
         return f"{name} is {change_text(mean.ratio, word)} than {study.base}, without an interval"
+    if verdict is Verdict.SAME:
+        return f"{name} and {study.base} are the same within {per_cent(study.same_within)}"
     ends = ends_text(mean.low, mean.high, verdict)
     if verdict is Verdict.OPEN:
         return f"{name} is not told apart from {study.base} ({ends})"
@@ -122,6 +154,36 @@ def missing_text(study: StudySpeedups) -> str:
     total = len(study.programs) * len(study.configurations)
     waiting = ", which the means wait for" if len(study.programs) > 1 else ""
     return f"no results yet of {len(cells)} of {total} cells{waiting}: {listed(cells, _MOST_MISSING)}"
+
+
+def cell_texts(study: StudySpeedups) -> list[list[str]]:
+    """Return what is told of every cell of `table_rows`."""
+    pairs, texts = comparisons(study), []
+    for program in study.programs:
+        of_program = {}
+        if program.speedups is not None:
+            of_program = {
+                (one.base, one.name): clause_text(program.speedups, one) for one in program.speedups.speedups
+            }
+        clauses = [of_program.get(pair) or _missing_clause(program, pair) for pair in pairs]
+        texts.append([f"{program.name}: {clause}" for clause in clauses])
+    if len(study.programs) > 1:
+        for kind, words in MEANS.items():
+            clauses = []
+            for base, name in pairs:
+                means = study.means.get(name) if base == study.base else None
+                waits = "no mean yet, which waits for every program"
+                clauses.append(waits if means is None else _mean_clause(study, name, getattr(means, kind)))
+            texts.append([f"{words}: {clause}" for clause in clauses])
+    return texts
+
+
+def _missing_clause(program: ProgramComparison, pair: tuple[str, str]) -> str:
+    """Return which results of a pair are not there, and where they are looked for."""
+    if program.plan is None:
+        return program.missing[pair[1]]
+    places = [(name, place) for name in reversed(pair) if (place := program.missing.get(name)) is not None]
+    return listed([f"no results of {name} yet ({place})" for name, place in places])
 
 
 def study_notes(study: StudySpeedups) -> Iterator[str]:
@@ -162,7 +224,7 @@ def slower_text(study: StudySpeedups, allowed: float) -> str:
 # Tables.
 
 
-class _Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A speedup or a mean, as a table has it."""
 
     ratio: float
@@ -178,33 +240,43 @@ class _Cell(NamedTuple):
             return UNKNOWN
         if self.verdict is None:
             return ratio_text(self.ratio)
-        sign, marks = ("+-", _ASCII_MARKS) if is_ascii() else ("±", _MARKS)
-        half_width = per_cent(math.sqrt(self.high / self.low) - 1)
-        return f"{ratio_text(self.ratio)} {sign}{half_width} {marks[self.verdict]}"
+        marks = _ASCII_MARKS if is_ascii() else _MARKS
+        return f"{speedup_text(self.ratio, self.low, self.high)} {marks[self.verdict]}"
 
 
-_NOTHING = _Cell(math.nan, math.nan, math.nan, None, "no results")
+def speedup_text(ratio: float, low: float, high: float) -> str:
+    """Return a speedup with its interval to either side."""
+    half_width = per_cent(math.sqrt(high / low) - 1)
+    return f"{ratio_text(ratio)} {'+-' if is_ascii() else '±'}{half_width}"
 
 
-def _of_speedup(speedups: PlanSpeedups, speedup: Speedup) -> _Cell:
+_NOTHING = TableCell(math.nan, math.nan, math.nan, None, "no results")
+
+
+def _of_speedup(speedups: PlanSpeedups, speedup: Speedup) -> TableCell:
     ends = speedup.ratio, speedup.low, speedup.high
-    return _Cell(*ends, speedups.verdict(speedup), verdict_word(speedups, speedup))
+    return TableCell(*ends, speedups.verdict(speedup), verdict_word(speedups, speedup))
 
 
-def _of_mean(study: StudySpeedups, mean: Mean) -> _Cell:
+def _of_mean(study: StudySpeedups, mean: Mean) -> TableCell:
     verdict = study.verdict(mean)
-    return _Cell(mean.ratio, mean.low, mean.high, verdict, "no interval" if verdict is None else verdict)
+    return TableCell(mean.ratio, mean.low, mean.high, verdict, "no interval" if verdict is None else verdict)
 
 
-def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[_Cell]]]]:
-    """Return the comparisons by their names, and each program and mean with a cell for each of these."""
+def comparisons(study: StudySpeedups) -> list[tuple[str, str]]:
+    """Return base and configuration of every comparison, those with the study's base first."""
     contrasts = list(
         dict.fromkeys((one.base, one.name) for _, speedups in study.compared for one in speedups.speedups)
     )
     of_base = [name for base, name in contrasts if base == study.base]
     of_base += [name for name in study.configurations[1:] if name not in of_base]
     pairs = [(study.base, name) for name in study.configurations[1:] if name in of_base]
-    pairs += [pair for pair in contrasts if pair not in pairs]
+    return pairs + [pair for pair in contrasts if pair not in pairs]
+
+
+def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[TableCell]]]]:
+    """Return the comparisons by their names, and each program and mean with a cell for each of these."""
+    pairs = comparisons(study)
     rows = []
     for program in study.programs:
         speedups = program.speedups
@@ -213,7 +285,7 @@ def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[_C
             cells = {(one.base, one.name): _of_speedup(speedups, one) for one in speedups.speedups}
         rows.append((program.name, [cells.get(pair, _NOTHING) for pair in pairs]))
     if len(study.programs) > 1:
-        for kind, words in _MEANS.items():
+        for kind, words in MEANS.items():
             means = {
                 (study.base, name): _of_mean(study, getattr(means, kind))
                 for name, means in study.means.items()
@@ -233,16 +305,20 @@ def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
     if fits and len(rows) > 1:
         yield matrix
         yield ""
-        if not canvas.is_page:
-            marks = _ASCII_MARKS if is_ascii() else _MARKS
-            yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
-            yield ""
+        yield marks_text()
+        yield ""
         # The other means differ little from it, and stand above.
-        rows = [row for row in rows if row[0] not in (_MEANS["harmonic"], _MEANS["total"])]
+        rows = [row for row in rows if row[0] not in (MEANS["harmonic"], MEANS["total"])]
     yield bar_listing(labels, rows)
 
 
-def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[_Cell]]]) -> Listing:
+def marks_text() -> str:
+    """Return what the marks of verdicts mean."""
+    marks = _ASCII_MARKS if is_ascii() else _MARKS
+    return ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+
+
+def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[TableCell]]]) -> Listing:
     """Return a row a cell, with a bar of its speedup and the whiskers of its interval."""
     flat = [(name, label, cell) for name, cells in rows for label, cell in zip(labels, cells, strict=True)]
     cells = [cell for _, _, cell in flat]
@@ -263,4 +339,4 @@ def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[_Cell]
         Column("verdict", [cell.word for cell in cells], to_right=False),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(cells))]
-    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages)
+    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages, has_bars=True)

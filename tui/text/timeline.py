@@ -23,7 +23,7 @@ from tui.options.look import RangesOptions
 from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, printable, shortened
-from tui.text.groups import group_clusters, group_columns
+from tui.text.groups import group_clusters, group_columns, span_words
 from tui.text.profile import with_selection
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
@@ -50,7 +50,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
     gaps = _shown_gaps(timeline)
     return timeline_chart(
         timeline.launches,
-        group_clusters(timeline.draft, timeline.group),
+        group_clusters(timeline.survey, timeline.group),
         timeline.drawn_ids,
         width,
         height,
@@ -65,7 +65,7 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
 
 def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
     """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
-    clusters = group_clusters(timeline.draft, timeline.group)
+    clusters = group_clusters(timeline.survey, timeline.group)
     return replace(timeline, cluster=number_clusters(timeline.launches.duration_ns, clusters))
 
 
@@ -73,7 +73,8 @@ def is_drifting(timeline: GroupTimeline) -> bool:
     """Return whether the finding that kernels drift is about this group."""
     drift = timeline.draft.order.drift
     is_found = any(finding.code == "drift" for finding in timeline.draft.findings)
-    return is_found and drift is not None and timeline.group in drift.groups
+    members = timeline.survey.members(timeline.group)
+    return is_found and drift is not None and not set(members).isdisjoint(drift.groups)
 
 
 def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
@@ -98,10 +99,11 @@ def timeline_blocks(
 
     `above`: the ranges above the chart, or what is said in their place.
     """
-    key = timeline.draft.counts.groups[timeline.group].key
+    key = timeline.survey.counts.groups[timeline.group].key
     left = columns_before_chart(canvas.width, has_ranges=isinstance(above, RangeForest))
     yield shortened(f"#{timeline.group + 1} {key}", canvas.width)
     yield course_forms(timeline)[0]
+    yield from span_words(timeline.survey, timeline.group)
     if isinstance(above, RangeForest):
         # Those of the most time, and how many there are beside them.
         paths = above.listed.select_paths(limit=_MOST_RANGES)
@@ -126,8 +128,9 @@ def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Block]:
     ]
     if bins.start_ns is not None:
         columns.insert(0, Column("start", [_start_text(row.start_ns) for row in rows]))
-    key = timeline.draft.counts.groups[timeline.group].key
-    return [group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
+    key = timeline.survey.counts.groups[timeline.group].key
+    words = [course_forms(timeline)[0], *span_words(timeline.survey, timeline.group)]
+    return [group_columns(f"#{timeline.group + 1}", key), *words, columns]
 
 
 def _start_text(start_ns: int | None) -> str:
@@ -183,6 +186,7 @@ def _range_figures(rows: Sequence[RangeSummary]) -> list[Column]:
         Column("time", [duration(row.duration_ns) for row in rows]),
         Column("elapsed", [duration(row.elapsed_ns) for row in rows]),
         Column("share", [share(row.share) for row in rows]),
+        Column("times", [count(row.times) for row in rows]),
     ]
 
 
@@ -194,8 +198,7 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
         return
     rows = summarise_ranges(listed, paths)
     ids = ["-".join(dict.fromkeys((str(row.first), str(row.last)))) for row in rows]
-    times = Column("times", [count(row.times) for row in rows])
-    figures = [*_range_figures(rows), times, Column("ids", ids)]
+    figures = [*_range_figures(rows), Column("ids", ids)]
 
     def label(row: int, room: int) -> str:
         """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
@@ -224,7 +227,7 @@ def _selection(listed: RangeList, path: int) -> str:
 
 _LEFTS = ((160, 60), (110, 52), (64, 36), (0, LEFT))
 # Without room for so many cells of a name, there is none for a column.
-_DROPPED_FIRST = (("elapsed", 28), ("launches", 20), ("time", 8), ("share", 8))
+_DROPPED_FIRST = (("elapsed", 28), ("launches", 20), ("time", 20), ("times", 8), ("share", 8))
 _MOST_INDENTS = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
@@ -303,7 +306,7 @@ def columns_before_chart(width: int, *, has_ranges: bool) -> int:
 def tree_grid(
     forest: RangeForest, paths: Sequence[int], run: RunAxis | None, width: int, marks: TreeMarks
 ) -> Grid:
-    """Return a heading and a row a range: name, launches, time, share, and when in the run it lies.
+    """Return a heading and a row a range: name, launches, time, share, how often, and when in the run it is.
 
     `run`: the axis of the chart below; without one, or where there is no room, there are no bars.
     """

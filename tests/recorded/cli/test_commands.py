@@ -40,6 +40,20 @@ def test_real_files_are_summed_up(kernelpoint: Kernelpoint, shared_data: Path) -
         assert run.json["warnings"] == codes
 
 
+def test_a_kernel_of_two_gpus_is_looked_at_once(kernelpoint: Kernelpoint, shared_data: Path) -> None:
+    path = shared_data / "nsys-sqlite/h100x2-training-overlap-nsys2026.2.sqlite"
+    rows, apart = (kernelpoint("groups", path, *words, *COUNTED).results for words in ((), ("--each-rank",)))
+    assert (len(rows), len(apart)) == (48, 96)
+    assert "flash_fwd_kernel" in rows[0]["key"]
+    assert rows[0]["total_duration_ns"] == sum(row["total_duration_ns"] for row in apart[:2])
+    timeline = kernelpoint("timeline", path, "-k", "#3", *COUNTED).results
+    histogram = kernelpoint("histogram", path, "-k", "#3", *COUNTED).results
+    assert timeline["key"] == histogram["key"] == rows[2]["key"]
+    assert (
+        sum(part["launches"] for part in timeline["bins"]) == sum(histogram["counts"]) == rows[2]["launches"]
+    )
+
+
 def test_two_files_of_one_launch_list(kernelpoint: Kernelpoint, shared_data: Path, tmp_path: Path) -> None:
     """The SQLite export and the CSV of one run, whose processes have other numbers: the same figures."""
     sqlite = shared_data / "nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite"

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import NO_CALL, STILL_OPEN, find_range_runs
-from sampling.profile.named_ranges import NamedRange, RangeRuns, find_range_operators
+from sampling.profile.named_ranges import (
+    NamedRange,
+    RangeRuns,
+    find_range_operators,
+    is_named,
+    without_call,
+    without_step,
+)
 from sampling.profile.profile import KernelTable, LaunchSequence
 from sampling.profile.workload import join_profiles
 from tests.sampling.conftest import profile_with_ranges
@@ -104,6 +111,53 @@ def test_the_exact_name_goes_before_names_that_contain_it() -> None:
     assert names("step 1") == ["step 1"]
     assert names("step") == names("") == ["step 1", "step 10", "a step 1"]
     assert names("Step") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "steps"),
+    [
+        ("aten::mm, op_id = 994271", "aten::mm", "aten::mm"),
+        ("FlashAttnFunc, seq = 46306, op_id = 994549", "FlashAttnFunc", "FlashAttnFunc"),
+        ("aten::conv2d, seq = 7, sizes = [[2, 4], []], input_op_ids = [[1,0]]", *["aten::conv2d"] * 2),
+        ("fwd (blocks.14._wrapped), op_id = 9", "fwd (blocks.14._wrapped)", "fwd (blocks.*._wrapped)"),
+        ("ProfilerStep#7", "ProfilerStep#7", "ProfilerStep#*"),
+        ("iteration: 12", "iteration: 12", "iteration: *"),
+        ("epoch_3 step12", "epoch_3 step12", "epoch_* step*"),
+        ("AllToAll4D", *["AllToAll4D"] * 2),
+        ("Optimizer.step#SGD.step", *["Optimizer.step#SGD.step"] * 2),
+        ("step, sequence = 4", "step, sequence = 4", "step, sequence = *"),
+    ],
+)
+def test_calls_and_steps_have_a_name_in_common(name: str, operator: str, steps: str) -> None:
+    assert (without_call(name), without_step(name)) == (operator, steps)
+    assert all(is_named(name, text) for text in (name, operator, steps))
+    assert not is_named(name, name[:-1])
+
+
+def test_a_name_without_calls_goes_before_one_with_steps_before_a_part() -> None:
+    named = [
+        "aten::mm, op_id = 1",
+        "aten::mm, op_id = 2",
+        "aten::mm_out",
+        "s#1",
+        "s#2, op_id = 3",
+        "s#*",
+    ]
+    profile = profile_with_ranges(range(6), [(text, at, at + 1) for at, text in enumerate(named)])
+
+    def names(text: str) -> list[str]:
+        return [each.text for each in profile.named_ranges(text) or ()]
+
+    assert names("aten::mm") == named[:2]
+    assert names("aten::mm, op_id = 2") == named[1:2]
+    assert names("aten::m") == named[:3]
+    assert names("s#2") == ["s#2, op_id = 3"]
+    assert names("s#*") == ["s#*"], "a name goes before what names have in common"
+    assert names("#*") == ["s#*"]
+    assert profile_with_ranges([1, 2], [("a 1", 1, 2), ("a 22", 2, 3)]).named_ranges("a *") == (
+        NamedRange("a 1", 0, 0, 1),
+        NamedRange("a 22", 0, 1, 2),
+    )
 
 
 def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:

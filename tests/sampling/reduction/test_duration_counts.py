@@ -222,6 +222,22 @@ def test_groups_by_name_follow_from_those_by_launch(
         assert by_name.names == counts.names
 
 
+@pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME, GroupBy.SHORT_NAME, GroupBy.STEM_SCRIPT])
+@given(launches=profiles(SHORT) | profiles(MIXED))
+def test_groups_that_span_devices_follow_from_those_of_each(
+    by: GroupBy, launches: list[Launch], built: Callable[[list[Launch]], Profile]
+) -> None:
+    table = built(launches)
+    apart = count_durations(table, Grouping(by))
+    counts, group_of = apart.fold
+    check_reduction(counts, launches)
+    together = count_durations(table, Grouping(by, pool_devices=True))
+    assert (counts.groups, counts.grouping) == (together.groups, together.grouping)
+    for column in ("offsets", "duration_ns", "count", "group_of_raw"):
+        assert getattr(counts, column).tolist() == getattr(together, column).tolist()
+    assert [counts.groups[group].name for group in group_of] == [group.name for group in apart.groups]
+
+
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
 def test_the_spread_is_the_population_standard_deviation(
     launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], Profile]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
+from sampling.profile.named_ranges import without_call, without_step
 from sampling.profile.profile import KernelTable, Profile
 from sampling.profile.workload import join_profiles
 from sampling.reduction import range_list as listing_module
@@ -39,7 +40,24 @@ def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
     }
 
 
-def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) -> dict[str, tuple[int, ...]]:
+def folded(paths: list[tuple[str, ...]], *, steps_apart: bool) -> list[tuple[str, ...]]:
+    """Paths, from the outermost range on, by what names of ranges in the same one have in common."""
+    paths = [tuple(map(without_call, path)) for path in paths]
+    for level in range(0 if steps_apart else max(map(len, paths), default=0)):
+        siblings: dict[tuple[str, ...], set[str]] = {}
+        keys = [(*path[:level], without_step(path[level])) if len(path) > level else () for path in paths]
+        for path, key in zip(paths, keys, strict=True):
+            siblings.setdefault(key, set()).update(path[level : level + 1])
+        paths = [
+            (*key, *path[level + 1 :]) if len(siblings[key]) > 1 else path
+            for path, key in zip(paths, keys, strict=True)
+        ]
+    return paths
+
+
+def by_the_words(
+    profile: Profile, kept: set[int], duration_of: dict[int, int], *, steps_apart: bool
+) -> dict[str, tuple[int, ...]]:
     """The same found run by run and launch by launch."""
     assert profile.ranges is not None
     runs = profile.ranges.holding("")
@@ -54,7 +72,8 @@ def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) 
         around = [place for place, (of, _, launches) in enumerate(held) if of == sequence and own <= launches]
         paths.append((*(paths[around[-1]] if around else ()), runs.texts[text]))
         held.append((sequence, opened, own))
-        launches, ranges = of_path.setdefault("/".join(paths[-1]), (set(), set()))
+    for path, (_, opened, own) in zip(folded(paths, steps_apart=steps_apart), held, strict=True):
+        launches, ranges = of_path.setdefault("/".join(path), (set(), set()))
         launches |= own & kept
         ranges.add(opened)
     return {
@@ -65,7 +84,8 @@ def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) 
 
 
 TIMES = st.integers(0, 30)
-EVENTS = st.lists(st.tuples(st.sampled_from("abc"), TIMES, TIMES), min_size=1, max_size=9)
+TEXTS = st.sampled_from(["a", "b", "s 1", "s 2, op_id = 8", "m, seq = 1", "m, seq = 2, op_id = 9"])
+EVENTS = st.lists(st.tuples(TEXTS, TIMES, TIMES), min_size=1, max_size=9)
 LAUNCHES = st.lists(
     st.tuples(TIMES, st.sampled_from(["gemm", "relu"]), st.integers(1, 9), st.integers(0, 1)),
     min_size=1,
@@ -80,6 +100,7 @@ LAUNCHES = st.lists(
     include=st.sampled_from([(), ("gemm",)]),
     least=st.none() | st.integers(1, 9),
     span=st.sampled_from([2, 1000]),
+    steps_apart=st.booleans(),
 )
 def test_ranges_are_what_the_words_say(
     events: list[Event],
@@ -88,6 +109,7 @@ def test_ranges_are_what_the_words_say(
     include: tuple[str, ...],
     least: int | None,
     span: int,
+    steps_apart: bool,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch_table_module, "PART_LAUNCHES", span)
@@ -104,9 +126,9 @@ def test_ranges_are_what_the_words_say(
         if least is None or duration_of[launch] >= least
     }
     region = Region(launches=window, include=include, min_duration_ns=least)
-    expected = by_the_words(profile, kept, duration_of)
+    expected = by_the_words(profile, kept, duration_of, steps_apart=steps_apart)
     try:
-        listed = list_ranges(profile, region)
+        listed = list_ranges(profile, region, steps_apart=steps_apart)
     except EmptySelectionError:
         assert not expected
         return
@@ -116,16 +138,39 @@ def test_ranges_are_what_the_words_say(
     assert listed.counts.total_duration_ns == sum(duration_of[each] for each in kept)
 
 
-@given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
-def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[int]) -> None:
+@given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted), steps_apart=st.booleans())
+def test_a_listed_path_selects_what_is_listed(
+    events: list[Event], calls: list[int], steps_apart: bool
+) -> None:
     profile = profile_with_ranges(calls, events, durations=[1] * len(calls))
-    listed = list_ranges(profile, Region())
+    listed = list_ranges(profile, Region(), steps_apart=steps_apart)
     for path, (launches, _, first, last, _) in rows_of(listed).items():
         # A name alone means every range of that name, wherever it is.
         if "/" in path:
             counts = count_durations(profile, Grouping(), Region(named_range=path))
             ids = list_launches(profile, counts).id
             assert (len(ids), ids[0], ids[-1]) == (launches, first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("step *", range(4)),
+        ("step 1", [0, 1]),
+        ("m", range(4)),
+        ("step */m", range(4)),
+        ("step 2/m", [2, 3]),
+        ("step 1/m, seq = 1, op_id = 2", [0, 1]),
+        ("eval 3/m", [4]),
+        ("seq = 2", [2, 3]),
+    ],
+)
+def test_rows_of_several_ranges_are_selected_by_what_they_show(text: str, ids: Sequence[int]) -> None:
+    named = [("step 1", 0, 2), ("m, seq = 1, op_id = 2", 0, 2), ("step 2", 2, 4), ("m, seq = 2", 2, 4)]
+    profile = profile_with_ranges(range(5), [*named, ("eval 3", 4, 5), ("m, op_id = 7", 4, 5)])
+    assert list(rows_of(list_ranges(profile, Region()))) == ["step *", "step */m", "eval 3", "eval 3/m"]
+    counts = count_durations(profile, Grouping(), Region(named_range=text))
+    assert list_launches(profile, counts).id.tolist() == [*ids, *([4] if text == "m" else [])]
 
 
 def test_ranges_of_several_files_follow_each_other() -> None:

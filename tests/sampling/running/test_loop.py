@@ -18,7 +18,7 @@ from msgspec import structs
 import sampling
 from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
 from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.running import folder, loop
+from sampling.running import folder, local
 from sampling.running.loop import run
 from sampling.running.request import RunProgress, RunRequest, RunResult
 from sampling.running.slurm import write_job_array
@@ -290,10 +290,10 @@ def test_a_full_disk_ends_the_run_and_no_launch(
     asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = asking("exit 1")
-    monkeypatch.setattr(loop, "is_full", lambda _: True)
+    monkeypatch.setattr(local, "is_full", lambda _: True)
     with pytest.raises(AnalysisError, match=r"no room is left where .* may be cut off; make room; the same"):
         ran(full)
-    monkeypatch.setattr(loop, "is_full", lambda _: False)
+    monkeypatch.setattr(local, "is_full", lambda _: False)
     assert not list((tmp_path / "run").rglob("*.failed"))
     came = ran(asking())
     assert came.failed == ()

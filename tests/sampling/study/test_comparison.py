@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import sampling
 from sampling.errors import AnalysisError, ProfileError
 from sampling.estimation.configurations import compare_configurations, read_configurations
 from sampling.estimation.speedup import Verdict
@@ -18,60 +16,19 @@ from sampling.plan.plan_file import read_plan
 from sampling.study.comparison import compare_study
 from sampling.study.study_file import read_study, study_text
 from sampling.study.summary import summarise_study
+from tests.study_files import CONFIGURATIONS, GAINS, write_plans, write_study
 
-CONFIGURATIONS = ("base", "gto", "lat")
-PROGRAMS = ("one", "two", "three")
-#: True speedups, program by program.
-GAINS = {"gto": (1.03, 1.05, 1.02), "lat": (0.9, 0.95, 0.97)}
 Made = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Plans of three programs of different sizes, with two launches a stratum."""
-    folder = tmp_path_factory.mktemp("programs")
-    for number, name in enumerate(PROGRAMS):
-        random = np.random.default_rng(number)
-        durations = (random.lognormal(0.2 * number, 0.3, 400) * 10_000).astype(int)
-        rows = [f"kernel_{launch % 4},{duration}" for launch, duration in enumerate(durations.tolist())]
-        (folder / f"{name}.csv").write_text("\n".join(["name,duration_ns", *rows, ""]))
-        profile = sampling.read_profile(folder / f"{name}.csv", columns="name=name,duration_ns=duration_ns")
-        request = sampling.PlanRequest(min_samples=2, group_by="name")
-        sampling.write_plan(sampling.make_plan(profile, request), folder / f"{name}.json")
-    return folder
+    return write_plans(tmp_path_factory.mktemp("programs"))
 
 
 @pytest.fixture
 def made(plans: Path, tmp_path: Path) -> Made:
-    """Write a study of all programs, and results of the cells that are not left out."""
-
-    def make(left_out: set[tuple[str, str]] = frozenset(), head: str = "", caches: str = "warm") -> Path:  # type: ignore[assignment]
-        lines = [head, *(f"[configurations.{name}]" for name in CONFIGURATIONS)]
-        for number, name in enumerate(PROGRAMS):
-            plan = json.loads((plans / f"{name}.json").read_text())
-            launches = [launch for stratum in plan["strata"] for launch in stratum["launches"]]
-            lines += [
-                f"[programs.{name}]",
-                f"plan = '{plans / name}.json'",
-                "results = 'out/{configuration}/{program}.csv'",
-            ]
-            for configuration in CONFIGURATIONS:
-                if (name, configuration) in left_out:
-                    continue
-                gain = GAINS[configuration][number] if configuration in GAINS else 1.0
-                random = np.random.default_rng((number, len(configuration)))
-                rows = ["id,cycles,caches"]
-                for launch in launches:
-                    cycles = 3 * launch["duration_ns"] / gain * random.lognormal(0, 0.004)
-                    rows.append(f"{launch['id']},{cycles!r},{caches if name == 'one' else 'warm'}")
-                path = tmp_path / "out" / configuration / f"{name}.csv"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("\n".join([*rows, ""]))
-        path = tmp_path / "study.toml"
-        path.write_text("\n".join([*lines, ""]))
-        return path
-
-    return make
+    return partial(write_study, plans, tmp_path)
 
 
 def test_cells_are_those_of_their_plans_and_means_those_of_the_cells(made: Made) -> None:

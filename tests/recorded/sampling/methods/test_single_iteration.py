@@ -34,6 +34,12 @@ def test_a_recording_has_ranges_of_one_launch_and_of_several(shared_data: Path) 
     assert int((picks.stratum >= 0).sum()) == 143
 
 
+def test_steps_are_the_iterations_of_the_name_that_they_have_in_common(shared_data: Path) -> None:
+    launches = listed_with_ranges(shared_data / "kineto" / "v100-resnet50-training.json.gz")
+    picks = picked(launches, range="ProfilerStep#*")
+    assert picks.notes[0].startswith("one iteration: 1,467 x 6 = 8,802 of")
+
+
 @pytest.mark.parametrize(
     ("name", "by_name", "whole"),
     [

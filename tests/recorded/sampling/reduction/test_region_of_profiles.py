@@ -228,6 +228,26 @@ def test_a_range_that_lies_in_another_is_selected_by_its_path(
         assert (len(ids), ids[0], ids[-1]) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "times", "rows"),
+    [
+        ("nsys-sqlite/h100x2-training-overlap-nsys2026.2.sqlite", "FlashAttnFunc", 66, 39),
+        ("nsys-sqlite/h100x2-transformer-nsys2026.2.sqlite", "aten::linear/aten::matmul/aten::mm", 132, 55),
+        ("kineto/v100-resnet50-training.json.gz", "ProfilerStep#*", 6, 3),
+    ],
+)
+def test_calls_and_steps_are_one_row_that_selects_them_all(
+    shared_data: Path, name: str, path: str, times: int, rows: int
+) -> None:
+    profile = read_profile([str(shared_data / name)])
+    listed = list_ranges(profile, Region())
+    paths = [place for place in listed.select_paths() if place < listed.found_from]
+    named = {listed.paths.written(place): place for place in paths}
+    assert (len(named), listed.times[named[path]]) == (rows, times)
+    ids = ids_of(profile, Region(named_range=path))
+    assert (len(ids), ids[0]) == (listed.launches[named[path]], listed.first[named[path]])
+
+
 def test_ranks_wait_as_long_by_durations_as_by_starts_on_one_clock(shared_data: Path) -> None:
     """Two H100 of one recording exchange data: who comes first waits until the other one has come."""
     profile = read_profile([str(shared_data / "nsys-sqlite" / "h100x2-training-overlap-nsys2026.2.sqlite")])
