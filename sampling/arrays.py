@@ -171,8 +171,9 @@ def find_places(targets: IntArray, values: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if not len(values):
         return np.full(len(targets), -1)
-    order = np.argsort(values, kind="stable")
-    position = np.searchsorted(values, targets, sorter=order)
+    # Most are in order.
+    order = np.argsort(values, kind="stable") if (values[1:] < values[:-1]).any() else np.arange(len(values))
+    position = np.searchsorted(values[order], targets)
     place = order[np.minimum(position, len(values) - 1)]
     return np.where((values[place] == targets) & (targets >= 0), place, -1)
 

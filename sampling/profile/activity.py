@@ -9,45 +9,44 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, IntArray, find_places
+from sampling.arrays import AnyIntArray, IntArray, dense_codes, find_places
 from sampling.profile.profile import Activity, LaunchSequence
 
-#: The device of what the host did, and the time of what lacks one.
-HOST = NO_TIME = int(np.iinfo(np.int64).min)
-# Of the rows of events those of an `Activity`, once the sequence stands in place of the device
-_KEPT = np.array([0, 1, 3, 4, 5])
+#: Stands for the time of what lacks one.
+NO_TIME = int(np.iinfo(np.int64).min)
 #: Reads the activity, of launches in the order of the file, for sequences.
 ActivityReader = Callable[[Sequence[LaunchSequence]], Activity]
 
 
-def find_sequences(
-    sequences: Sequence[LaunchSequence], process: AnyIntArray, device: AnyIntArray | None = None
-) -> IntArray:
+def find_sequences(sequences: Sequence[LaunchSequence], *place: AnyIntArray) -> IntArray:
     """Return (n,) the sequence of each process and device, the first of a process alone; -1 for none."""
     places: dict[tuple[int, ...], int] = {}
     for index, sequence in enumerate(sequences):
         places.setdefault((sequence.process,), index)
         places[sequence.process, sequence.device] = index
-    keys = np.stack([process] if device is None else [process, device])
-    distinct, row = np.unique(keys, axis=1, return_inverse=True)
-    return np.array([places.get(tuple(key), -1) for key in distinct.T.tolist()], dtype=np.int64)[row.ravel()]
+    codes, first = dense_codes([np.maximum(column, -1) + 1 for column in place])
+    distinct = zip(*(column[first].tolist() for column in place), strict=True)
+    return np.array([places.get(key, -1) for key in distinct], dtype=np.int64)[codes]
 
 
 def make_activity(
-    number: IntArray, events: IntArray, names: Sequence[str], sequences: Sequence[LaunchSequence]
+    number: IntArray,
+    calls: IntArray,
+    copies: IntArray,
+    names: Sequence[str],
+    sequences: Sequence[LaunchSequence],
 ) -> Activity:
     """Return the activity of launches, (n,) the numbers of the calls behind them, -1 for none.
 
-    ``events`` are (6, k) start, end, process, device (`HOST` of a call), place of the name, and the number of
-    a call or the bytes of a copy. Of several calls with one number the earliest counts. What lacks a time
-    (`NO_TIME`) or ends before it starts is left out.
+    ``calls`` are (5, c) and ``copies`` (6, m) as an `Activity` has them, but with processes in place of
+    sequences, and with the devices of copies at the end. Of several calls with one number the earliest
+    counts. What lacks a time (`NO_TIME`) or ends before it starts is left out.
     """
-    events = events[:, (events[0] > NO_TIME) & (events[1] >= events[0])]
-    is_call = events[3] == HOST
-    calls, copies = events[:, is_call], events[:, ~is_call]
-    calls = calls[:, np.argsort(calls[0], kind="stable")]
-    calls[3], copies[3] = find_sequences(sequences, calls[2]), find_sequences(sequences, *copies[2:4])
-    return Activity(find_places(number, calls[5]), calls[_KEPT], copies[_KEPT], names)
+    calls, copies = (rows[:, (rows[0] > NO_TIME) & (rows[1] >= rows[0])] for rows in (calls, copies))
+    if (calls[0, 1:] < calls[0, :-1]).any():
+        calls = calls[:, np.argsort(calls[0], kind="stable")]
+    calls[2], copies[2] = find_sequences(sequences, calls[2]), find_sequences(sequences, copies[2], copies[5])
+    return Activity(find_places(number, calls[4]), calls, copies[:5], names)
 
 
 def in_id_order(

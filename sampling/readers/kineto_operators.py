@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Raw, Struct, field, json
 
 from sampling.arrays import IntArray, find_places
-from sampling.profile.activity import HOST, NO_TIME, make_activity
+from sampling.profile.activity import NO_TIME, make_activity
 from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
 from sampling.profile.profile import Activity, LaunchSequence
@@ -119,37 +119,40 @@ def find_activity(
     """Return calls and copies beside launches with these correlation numbers (n,), in their order."""
     names: dict[Any, int] = {}
     processes: dict[Any, int] = {} if ranks is None else dict(ranks.processes)
-    columns = [np.zeros((6, 0), dtype=np.int64)]
+    issued, copied = [np.zeros((5, 0), dtype=np.int64)], [np.zeros((6, 0), dtype=np.int64)]
     with file.damage_reported():
         for piece in trace_pieces(TraceBlocks(file)):
             events = [event for event in _DECODER.decode(piece).events if event.ph == "X"]
             copies = [event for event in events if (event.cat or "").lower() in _COPIES]
-            for chosen, field_name in ((_of_calls(events), "correlation"), (copies, "bytes")):
+            for chosen, number_name, columns in (
+                (_of_calls(events), "correlation", issued),
+                (copies, "bytes", copied),
+            ):
                 start_us, duration_us = numbers(chosen, "ts"), numbers(chosen, "dur")
                 usable = is_time(start_us) & is_time(duration_us)
                 start_ns, lasts_ns = (nanoseconds(np.where(usable, us, 0)) for us in (start_us, duration_us))
                 arguments = [event.args or _NO_HOST_ARGUMENTS for event in chosen]
-                number = numbers(arguments, field_name)
-                is_copy = chosen is copies
-                rows = (
+                number = numbers(arguments, number_name)
+                rows = [
                     np.where(usable, start_ns, NO_TIME),
                     start_ns + lasts_ns,
                     codes([event.pid for event in chosen], processes),
-                    labels(arguments, "device", chosen, "pid") if is_copy else np.full(len(chosen), HOST),
                     codes([event.name or "" for event in chosen], names),
-                    np.where(is_time(number), number, 0 if is_copy else -1).astype(np.int64),
-                )
+                    np.where(is_time(number), number, -1).astype(np.int64),
+                ]
+                rows += [labels(arguments, "device", chosen, "pid")] if chosen is copies else []
                 columns.append(np.stack(rows))
-    found = np.concatenate(columns, axis=1)
+    calls, copied_rows = np.concatenate(issued, axis=1), np.concatenate(copied, axis=1)
+    copied_rows[4] = np.maximum(copied_rows[4], 0)
     if ranks is None:
-        found[2] = sequences[0].process
+        calls[2] = copied_rows[2] = sequences[0].process
     else:
         # The last one stands for those of no rank.
-        rank = np.append(ranks.of_process, np.full(len(processes), -1))[found[2]]
-        found[2], is_call = np.array([*ranks.numbers, -1])[rank], found[3] == HOST
-        numbered = (correlation, ranks.of_launch), (found[5, is_call], rank[is_call])
-        correlation, found[5, is_call] = ranks.numbered_apart(*numbered)
-    return make_activity(correlation, found, tuple(names), sequences)
+        of_process, of_rank = np.append(ranks.of_process, np.full(len(processes), -1)), [*ranks.numbers, -1]
+        rank, copy_rank = of_process[calls[2]], of_process[copied_rows[2]]
+        correlation, calls[4] = ranks.numbered_apart((correlation, ranks.of_launch), (calls[4], rank))
+        calls[2], copied_rows[2] = np.array(of_rank)[rank], np.array(of_rank)[copy_rank]
+    return make_activity(correlation, calls, copied_rows, tuple(names), sequences)
 
 
 def _host_places(events: Sequence[_HostEvent], threads: dict[Any, int]) -> tuple[IntArray, IntArray]:

@@ -244,8 +244,9 @@ class _Trace:
         )
 
     def _activity(self) -> ActivityReader:
+        copies = np.concatenate(self._copies, axis=1)
         no_call = np.full(self.launches.count, -1)
-        return partial(make_activity, no_call, np.concatenate(self._copies, axis=1), tuple(self._copy_names))
+        return partial(make_activity, no_call, copies[:5, :0], copies, tuple(self._copy_names))
 
     def _add_copies(self, rows: Rows) -> None:
         """Add copies and sets, but for those that lack a time."""
@@ -256,10 +257,13 @@ class _Trace:
         cells, codes = rows.texts("Name")
         name = np.array([self._copy_names.setdefault(cell, len(self._copy_names)) for cell in cells])[codes]
         size = rows.numbers(_SIZE, empty=0) * self._units[_SIZE] if _SIZE in rows else np.zeros(len(rows))
-        device = self._devices(rows)
-        nothing = np.zeros(len(rows), dtype=np.int64)
-        place = nothing, nothing if device is None else device
-        columns = start_ns, start_ns + lasts_ns, *place, name, np.rint(size).astype(np.int64)
+        device = process = np.zeros(len(rows), dtype=np.int64)
+        if "Device" in rows:
+            cells, codes = rows.texts("Device")
+            matches = [_DEVICE.fullmatch(cell) for cell in cells]
+            numbers = [-1 if match is None else int(match["number"] or match["bare"]) for match in matches]
+            device = np.array(numbers, dtype=np.int64)[codes]
+        columns = start_ns, start_ns + lasts_ns, process, name, np.rint(size).astype(np.int64), device
         self._copies.append(np.stack(columns))
 
     def _devices(self, rows: Rows) -> NDArray[np.int32] | None:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import IntArray
+from sampling.arrays import IntArray, dense_codes
 from sampling.errors import ProfileError
-from sampling.profile.activity import HOST, make_activity
+from sampling.profile.activity import make_activity
 from sampling.profile.profile import Activity, LaunchSequence
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -198,24 +198,25 @@ def find_activity(
     with opened() as tables:
         launched, calls = _rows(tables, KERNEL, _LAUNCHED), _rows(tables, RUNTIME, _ISSUED)
         copies, sets = _rows(tables, MEMCPY, (*COPY, COPY_KIND)), _rows(tables, MEMSET, (*COPY, SET_VALUE))
-        ids, name = np.unique(calls[3], return_inverse=True)
-        texts = tables.strings(ids.tolist())
+        name, first = dense_codes([np.maximum(calls[3], 0)])
+        ids = calls[3, first].tolist()
+        texts = tables.strings(ids)
     number, codes = np.full(launches, -1), dict[int, int]()
     calls[2] &= ~THREAD_BITS
     if launched.shape[1] and calls.shape[1]:
         launched = np.delete(launched, np.concatenate([*left_out, np.zeros(0, dtype=np.int64)]), axis=1)
         number = call_keys(number_codes(launched[0], codes), launched[1])
         calls[4] = call_keys(number_codes(calls[2], codes), calls[4])
+    calls[3] = name + len(_COPY_NAMES)
     copies[5], sets[5] = np.clip(copies[5], 0, len(_COPY_NAMES) - 2), len(_COPY_NAMES) - 1
-    copies = np.concatenate([copies, sets], axis=1)
-    copies[4:] = np.maximum(copies[:3:-1], 0)
-    calls = np.stack([*calls[:3], np.full(calls.shape[1], HOST), name + len(_COPY_NAMES), calls[4]])
-    events = np.concatenate([calls, copies], axis=1)
-    distinct, row = np.unique(events[2], return_inverse=True)
-    events[2] = np.array([numbers.get(owner, -1) for owner in distinct.tolist()], dtype=np.int64)[row]
-    return make_activity(
-        number, events, [*_COPY_NAMES, *(texts.get(key, "") for key in ids.tolist())], sequences
-    )
+    start_ns, end_ns, process, device, size, kind = np.concatenate([copies, sets], axis=1)
+    copies = np.stack([start_ns, end_ns, process, kind, np.maximum(size, 0), device])
+    for rows in (calls, copies):
+        owners = dict[int, int]()
+        row = number_codes(rows[2], owners) if rows.shape[1] else 0
+        rows[2] = np.array([numbers.get(owner, -1) for owner in owners] or [-1])[row]
+    names = [*_COPY_NAMES, *(texts.get(key, "") for key in ids)]
+    return make_activity(number, calls, copies, names, sequences)
 
 
 def _rows(tables: NsysTables, table: str, columns: Sequence[str]) -> IntArray:

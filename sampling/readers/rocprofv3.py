@@ -23,7 +23,7 @@ from msgspec.json import Decoder
 from sampling.arrays import AnyIntArray, BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.activity import HOST, join_activities, make_activity
+from sampling.profile.activity import join_activities, make_activity
 from sampling.profile.launch_table import (
     NO_CALL,
     NO_NAME,
@@ -73,7 +73,7 @@ _LAUNCHES = """
 """
 # Calls and copies as `make_activity` takes them; a copy is of the GPU to which it goes or from which it comes
 _CALLS = """
-    SELECT R.start, R."end", P.pid, NULL, R.name_id, (E.stack_id << 24) + (R.pid & 0xFFFFFF)
+    SELECT R.start, R."end", P.pid, R.name_id, (E.stack_id << 24) + (R.pid & 0xFFFFFF)
     FROM rocpd_region R
     JOIN rocpd_event E ON E.id = R.event_id
     JOIN rocpd_string C ON C.id = E.category_id
@@ -82,8 +82,8 @@ _CALLS = """
 """
 _CALL_NAMES = "SELECT id, string FROM rocpd_string WHERE id IN (SELECT name_id FROM rocpd_region)"
 _COPIES = """
-    SELECT M.start, M."end", P.pid, CASE T.type WHEN 'GPU' THEN T.type_index ELSE F.type_index END, M.name_id,
-           M.size
+    SELECT M.start, M."end", P.pid, M.name_id, M.size,
+           CASE T.type WHEN 'GPU' THEN T.type_index ELSE F.type_index END
     FROM rocpd_memory_copy M
     LEFT JOIN rocpd_info_process P ON P.id = M.pid
     LEFT JOIN rocpd_info_agent T ON T.id = M.dst_agent_id
@@ -177,7 +177,7 @@ class Recording:
     """What rocprofv3 recorded of one process, or in one set of tables."""
 
     launches: Mapping[str, IntArray]  #: (n,) each of `_COLUMNS`
-    #: (6, c) of the calls that were recorded, as `make_activity` takes them, and the texts of their names
+    #: (5, c) of the calls that were recorded, as `make_activity` takes them, and the texts of their names
     calls: IntArray
     names: Mapping[int, str]
     copies: Callable[[], IntArray]  #: reads (6, m) copies, and adds to the texts those of their names
@@ -224,10 +224,11 @@ def find_activity(file: InputFile, sequences: Sequence[LaunchSequence]) -> Activ
         parts = []
         for recorded in recordings:
             number = _with_launches(recorded, RowsLeftOut(file.path), 0)[0].launches["call"]
-            events = np.concatenate([recorded.calls, recorded.copies()], axis=1)
-            keys, events[4] = np.unique(events[4], return_inverse=True)
+            calls, copies = recorded.calls, recorded.copies()
+            keys, name = np.unique(np.append(calls[3], copies[3]), return_inverse=True)
+            calls[3], copies[3] = np.split(name, [calls.shape[1]])
             names = [str(recorded.names.get(key, "")) for key in keys.tolist()]
-            parts.append((partial(make_activity, number, events, names, sequences), 0, len(number)))
+            parts.append((partial(make_activity, number, calls, copies, names, sequences), 0, len(number)))
         return join_activities(parts)
 
     if not file.head.startswith(SQLITE):
@@ -249,7 +250,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
             # The set's own tables cannot be bound as parameters.
             return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
-        calls, texts = _integers(path, executed(_CALLS), 6), dict(executed(_CALL_NAMES))
+        calls, texts = _integers(path, executed(_CALLS), 5), dict(executed(_CALL_NAMES))
 
         def copies(
             executed: Callable[[str], sqlite3.Cursor] = executed,
@@ -265,7 +266,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
         agents = executed("SELECT id, type_index, product_name, extdata FROM rocpd_info_agent")
         yield Recording(
             launches=dict(zip(_COLUMNS, _integers(path, executed(_LAUNCHES), len(_COLUMNS)), strict=True)),
-            calls=calls[:, (calls[[0, 5]] != NULL).all(axis=0)],
+            calls=calls[:, (calls[[0, 4]] != NULL).all(axis=0)],
             names=texts,
             copies=copies,
             symbols={key: (str(title or ""), str(symbol or "")) for key, title, symbol in symbols},
@@ -334,7 +335,7 @@ def _recording(process: Any, path: str) -> Recording:
         for operation, name in enumerate(records.operations)
     }
     calls = [
-        (*_event(record, pid, HOST), record.correlation_id.internal)
+        (*_event(record, pid), record.correlation_id.internal)
         for raw in (lists.hip_api, lists.hsa_api)
         for piece in _records(raw, _Call, path)
         for record in piece
@@ -351,7 +352,7 @@ def _recording(process: Any, path: str) -> Recording:
 
     def copies() -> IntArray:
         rows = [
-            (*_event(record, pid, gpu.device), record.bytes)
+            (*_event(record, pid), record.bytes, gpu.device)
             for piece in _records(lists.memory_copy, _Copy, path)
             for record in piece
             for ends in [(record.dst_agent_id.handle, record.src_agent_id.handle)]
@@ -362,7 +363,7 @@ def _recording(process: Any, path: str) -> Recording:
     texts = {record.key: record.value for record in process.strings.marker_api}
     return Recording(
         launches=dict(zip(_COLUMNS, np.concatenate(columns, axis=1), strict=True)),
-        calls=np.array(calls, dtype=np.int64).reshape(-1, 6).T,
+        calls=np.array(calls, dtype=np.int64).reshape(-1, 5).T,
         names=names,
         copies=copies,
         symbols={
@@ -380,9 +381,9 @@ def _recording(process: Any, path: str) -> Recording:
     )
 
 
-def _event(record: Any, pid: int, device: int) -> tuple[int, ...]:
+def _event(record: Any, pid: int) -> tuple[int, ...]:
     name = record.kind << 32 | record.operation
-    return record.start_timestamp, record.end_timestamp, pid, device, name
+    return record.start_timestamp, record.end_timestamp, pid, name
 
 
 def _records(raw: Raw, kind: Any, path: str, *, instead: Any = None) -> Iterator[list[Any]]:
@@ -550,7 +551,7 @@ def _are_first(column: Mapping[str, IntArray]) -> BoolArray:
 
 def _launch_calls(recording: Recording) -> tuple[int, int]:
     """Return how many calls launch a kernel, and how many of these have none; (0, 0) where it is not told."""
-    launched, (start_ns, _, process, _, name, number) = recording.launches["call"], recording.calls
+    launched, (start_ns, _, process, name, number) = recording.launches["call"], recording.calls
     if (launched < 0).any() or not len(number):
         return 0, 0
     keys, row = np.unique(name, return_inverse=True)
@@ -571,7 +572,7 @@ def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
     Launches of one call are in the order of dispatch; all are where a call is missing.
     """
     dispatch, call = recording.launches["dispatch"], recording.launches["call"]
-    start_ns, calls = recording.calls[::5, np.lexsort(recording.calls[::5])]
+    start_ns, calls = recording.calls[::4, np.lexsort(recording.calls[::4])]
     if not len(calls):
         return dispatch, None, 0
     numbers, first = np.unique(calls, return_index=True)

@@ -164,7 +164,8 @@ def why_idle(
 def _idle_time(profile: Profile, time: DeviceTime, gaps: Gaps, *, operators: bool) -> IdleTime:
     _, calls, _, names = profile.activity or _NOTHING
     process = find_sequences(profile.sequences, np.array([time.sequence.process]))
-    calls, idle_ns = calls[:, calls[2] == process], time.span_ns - time.busy_ns
+    is_own, idle_ns = calls[2] == process, time.span_ns - time.busy_ns
+    calls = calls if is_own.all() else calls[:, is_own]
     gaps = gaps.take(gaps.duration_ns >= _LEAST_GAP_NS)
     late, long_ns = gaps.take(gaps.cause == _HOST), int(gaps.duration_ns.sum())
     cause_ns = np.bincount(gaps.cause, gaps.duration_ns, len(CAUSES))

@@ -480,6 +480,8 @@ def summary_blocks(
     yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{share_text and f'; {share_text}'}"
     yield f"By kind of work: {profile_words.kind_words(draft)}"
     yield from filter(None, [profile_words.busy_sentence(draft)])
+    if summary.copies:
+        yield f"Copies: {profile_words.copy_words(summary.copies)}"
     yield ""
     yield short_group_listing(draft.look, summary.groups)
     if (left := groups - LARGEST_GROUPS) > 0:

@@ -158,7 +158,7 @@ def info_pairs(info: ProfileInfo) -> Pairs:
         place = f"between launches {gap.before:,} and {gap.after:,}, {kernels}"
         lines.append(("gap", f"{duration(gap.duration_ns)}, {gap.cause}{call}: {place}"))
     if info.idle is not None and info.idle.operators:
-        late = (f"{name or 'none'} {duration(ns)}" for name, ns in info.idle.operators.items())
+        late = (f"{name or 'outside any'} {duration(ns)}" for name, ns in info.idle.operators.items())
         lines.append(("late operators", ", ".join(late)))
     if info.copies is not None:
         lines.append(("copies", copy_words(info.copies) or "none"))

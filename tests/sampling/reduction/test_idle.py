@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.activity import HOST, in_id_order, join_activities, make_activity
+from sampling.profile.activity import in_id_order, join_activities, make_activity
 from sampling.profile.profile import Profile
 from sampling.reduction.idle import CopyTime, IdleTime, why_idle
 from sampling.reduction.region import Region, selected_parts
@@ -47,21 +47,21 @@ def recorded(launch_table: Build, events: Events) -> Profile:
         device=[kernel.device for kernel in kernels],
         start_ns=[kernel.start for kernel in kernels],
     )
-    rows = [
-        *((call.start, call.end, 0, HOST, NAMES.index(call.name), call.number) for call in events.calls),
-        *(
-            (copy.start, copy.end, 0, copy.device, len(NAMES) + COPIES.index(copy.name), copy.bytes)
-            for copy in events.copies
-        ),
+    calls = [(call.start, call.end, 0, NAMES.index(call.name), call.number) for call in events.calls]
+    copies = [
+        (copy.start, copy.end, 0, len(NAMES) + COPIES.index(copy.name), copy.bytes, copy.device)
+        for copy in events.copies
     ]
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 6).T
+    columns = [
+        np.array(rows, dtype=np.int64).reshape(-1, width).T for rows, width in ((calls, 5), (copies, 6))
+    ]
     number = np.array([kernel.number for kernel in kernels])
     # As the builder puts them in order: by device, then as they come, by their starts.
     starts, devices = ([getattr(kernel, name) for kernel in kernels] for name in ("start", "device"))
     order = np.lexsort((starts, devices))
     profile.activity_reader = partial(
         in_id_order,
-        lambda sequences: make_activity(number, columns, (*NAMES, *COPIES), sequences),
+        lambda sequences: make_activity(number, *columns, (*NAMES, *COPIES), sequences),
         order,
         profile.sequences,
     )
