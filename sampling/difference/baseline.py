@@ -14,8 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from sampling.difference.iterations import IterationFacts
-from sampling.difference.launch_sums import PIECES, TENTHS
-from sampling.difference.recordings import ProfilePart, Recording
+from sampling.difference.recordings import PIECES, TENTHS, ProfilePart, Recording
 from sampling.errors import NotApplicableError, OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import open_input
@@ -27,7 +26,7 @@ _REMEDY = "save it again with `kernelpoint baseline save`"
 
 
 class Baseline(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A recording as it was saved, and the same with its kernel groups parted by operator, if it names any."""
+    """A recording as it was saved, and with its kernel groups parted by operator, if it names any."""
 
     schema: Literal[1] = 1
     kind: Literal["baseline"] = "baseline"
@@ -90,7 +89,7 @@ def summarise_baseline(baseline: Baseline, path: str | None, size_bytes: int) ->
     """Return what was written, so many bytes."""
     recording = baseline.plain
     selected = recording.selection.launches, recording.selection.total_duration_ns
-    return SavedBaseline(path, size_bytes, *selected, len(recording.groups), recording.iterations)
+    return SavedBaseline(path, size_bytes, *selected, len(recording.groups), recording.facts)
 
 
 def read_baseline(path: str) -> Baseline:
@@ -112,19 +111,22 @@ def _array(kind: Any, values: Any) -> Any:
 
 
 def _agrees(recording: Recording) -> bool:
-    """Return whether the arrays of a recording have the sizes that they need."""
-    groups, sums, facts = len(recording.groups), recording.sums, recording.iterations
-    stretches = [sums.whole] if sums.iterations is None else [sums.whole, sums.iterations]
-    columns = [[getattr(side, column.name) for column in fields(side)] for side in stretches]
-    shapes = [{column.shape for column in of_side if column is not None} for of_side in columns]
+    """Return whether the arrays of a recording have the sizes that they need, and no negative values."""
+    groups, number = (
+        len(recording.groups),
+        0 if recording.iterations is None else len(recording.iterations.launches),
+    )
+    arrays = [recording.launches, recording.iteration_launches, recording.piece_ns, recording.iteration_ns]
+    expected = [(groups,), (groups,), (groups, PIECES), (groups, number)]
+    for stretches, size in ((recording.whole, TENTHS), (recording.iterations, number)):
+        columns = (
+            [] if stretches is None else [getattr(stretches, column.name) for column in fields(stretches)]
+        )
+        arrays += [column for column in columns if column is not None]
+        expected += [(size,)] * (len(arrays) - len(expected))
     return (
-        groups > 0
-        and recording.launches.shape == (groups,)
-        and recording.launches.min() > 0
-        and sums.piece_ns.shape == (groups, PIECES)
-        and shapes[0] == {(TENTHS,)}
-        and (facts is None) == (sums.iterations is None)
-        and (facts is None or sums.group_launches.shape == (groups,))
-        and (facts is None or shapes[1] == {sums.group_ns.shape[1:]})
-        and all(column.min() >= 0 for of_side in columns for column in of_side if column is not None)
+        (recording.facts is None) == (recording.iterations is None)
+        and [array.shape for array in arrays] == expected
+        and all((array >= 0).all() for array in arrays)
+        and bool((recording.launches > 0).all())
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,8 @@ from sampling.difference.intervals import (
     welch,
     without_interval,
 )
-from sampling.difference.launch_sums import PIECES, TENTHS
 from sampling.difference.matching import BY_KERNEL, MatchedKernel, matched_kernels
-from sampling.difference.recordings import Recording
+from sampling.difference.recordings import TENTHS, Recording
 from sampling.errors import NotApplicableError, SamplingError
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
@@ -46,6 +45,7 @@ LEAST_LAUNCHES = 10
 #: where they have so many launches of the same kernels.
 NEARLY, ALIKE = 0.99, 0.8
 Pair = tuple[Recording, Recording]
+Interval = Callable[[Means, Means, float], Ratios]
 
 
 class _Matched(NamedTuple):
@@ -59,6 +59,14 @@ class _Matched(NamedTuple):
         sums = np.zeros((len(self.kernels) + 1, *values.shape[1:]))
         np.add.at(sums, self.of_kernel[side], values)
         return sums[:-1]
+
+
+class _Measured(NamedTuple):
+    """What is compared of one side: quantities of the run by their names, (1, m), and of kernels, (k, m)."""
+
+    times: KernelTimes
+    quantities: dict[str, Means]
+    kernels: Means
 
 
 def difference_between(
@@ -83,37 +91,36 @@ def difference_between(
     grouping, sides = grouping or Grouping(), (before, after)
     recordings = _read(sides, replace(grouping, pool_devices=False), progress)
     keys = [{group.key for group in recording.groups} for recording in recordings]
-    if grouping.by in BY_KERNEL and keys[0] - keys[1] and keys[1] - keys[0]:
-        if all(side.names_operators for side in sides):
-            with suppress(NotApplicableError):
-                recordings = _read(sides, replace(grouping, pool_devices=False, apart=True), progress)
+    have_operators = before.names_operators and after.names_operators
+    if grouping.by in BY_KERNEL and have_operators and keys[0] - keys[1] and keys[1] - keys[0]:
+        with suppress(NotApplicableError):
+            recordings = _read(sides, replace(grouping, pool_devices=False, apart=True), progress)
     places = [{group.place for group in recording.groups} for recording in recordings]
     without_places = not grouping.pool_devices and places[0] != places[1]
     match = partial(_match, recordings, grouping.by, bool(grouping.pool_devices) or without_places)
-    basis, reason, is_same_work = _choose(recordings, match, as_recorded=as_recorded)
+    basis, reason, is_same_work = (Basis.RECORDED, None, True) if as_recorded else _choose(recordings, match)
     matched = match(basis is Basis.ITERATIONS)
-    ratios, per_iteration = _ratios(recordings, matched, basis, confidence)
-    old, new = (_times(recording, matched, side, basis) for side, recording in enumerate(recordings))
+    old, new, interval = _measured(recordings, matched, basis)
+    kernels = matched.kernels
     difference = Difference(
         grouping=grouping,
         without_places=without_places,
         basis=basis,
         reason=reason,
         is_same_work=is_same_work,
-        per_iteration=per_iteration,
-        kernels=matched.kernels,
-        before=old,
-        after=new,
-        ratios=ratios,
+        per_iteration=_per_iteration(old, new, interval, confidence),
+        kernels=kernels,
+        before=old.times,
+        after=new.times,
+        ratios=_kernel_ratios(kernels, old, new, basis, interval, confidence),
         confidence=confidence,
         sides=sides,
         recordings=recordings,
         of_kernel=matched.of_kernel,
     )
     # By change, then by duration, then by key.
-    kernels = matched.kernels
     by_key = np.argsort(sorted(range(len(kernels)), key=lambda index: kernels[index].key))
-    longer_ns = np.maximum(old.total_ns, new.total_ns)
+    longer_ns = np.maximum(old.times.total_ns, new.times.total_ns)
     return difference.ordered(np.lexsort((by_key, -longer_ns, -np.abs(difference.change_ns))))
 
 
@@ -131,18 +138,16 @@ def _read(sides: tuple[Side, Side], grouping: Grouping, progress: Progress | Non
 
 def _match(recordings: Pair, by: GroupBy, without_places: bool, in_iterations: bool) -> _Matched:
     """Return the kernels of all launches, or of those in iterations."""
-    launches = [side.sums.group_launches if in_iterations else side.launches for side in recordings]
-    rows = [np.flatnonzero(counts) for counts in launches]
-    groups = [
-        [side.groups[row] for row in of_side.tolist()] for side, of_side in zip(recordings, rows, strict=True)
-    ]
-    if without_places:
-        groups = [[*map(_without_place, side)] for side in groups]
-    kernels, kernel_of = matched_kernels(*groups, by)
-    of_kernel = [np.full(len(side.groups), -1) for side in recordings]
-    for of_side, side, kernel in zip(rows, of_kernel, kernel_of, strict=True):
-        side[of_side] = kernel
-    return _Matched(kernels, (of_kernel[0], of_kernel[1]))
+    groups, rows = [], []
+    for side in recordings:
+        rows.append(np.flatnonzero(side.iteration_launches if in_iterations else side.launches))
+        of_side = [side.groups[row] for row in rows[-1].tolist()]
+        groups.append([*map(_without_place, of_side)] if without_places else of_side)
+    kernels, numbers = matched_kernels(groups[0], groups[1], by)
+    of_kernel = np.full(len(recordings[0].groups), -1), np.full(len(recordings[1].groups), -1)
+    for kernel_of, row, number in zip(of_kernel, rows, numbers, strict=True):
+        kernel_of[row] = number
+    return _Matched(kernels, of_kernel)
 
 
 def _without_place(group: KernelGroup) -> KernelGroup:
@@ -150,29 +155,23 @@ def _without_place(group: KernelGroup) -> KernelGroup:
     return replace(group, key=key, process=None, device=None)
 
 
-def _choose(
-    recordings: Pair, match: Callable[[bool], _Matched], *, as_recorded: bool
-) -> tuple[Basis, str | None, bool]:
+def _choose(recordings: Pair, match: Callable[[bool], _Matched]) -> tuple[Basis, str | None, bool]:
     """Return on what the two are compared, why on nothing better, and whether they hold the same work."""
-    if as_recorded:
-        return Basis.RECORDED, None, True
-    old, new = (side.iterations for side in recordings)
-    is_same = recordings[0].sums.streams == recordings[1].sums.streams
+    before, after = recordings
+    old, new, reason = before.facts, after.facts, None
+    is_same = before.streams == after.streams
     are_named = old is not None and new is not None and old.name == new.name != ""
-    reason = None
-    if old and new and min(old.iterations, new.iterations) >= LEAST_MEASUREMENTS:
-        if are_named or _are_alike(match(True), recordings):
-            if not is_same or not any(map(_depends, recordings)):
-                return Basis.ITERATIONS, None, True
-            reason = "successive iterations depend on each other"
+    are_enough = (
+        old is not None and new is not None and min(old.iterations, new.iterations) >= LEAST_MEASUREMENTS
+    )
+    if are_enough and (are_named or _are_alike(match(True), recordings)):
+        if not (is_same and any(map(_depends, recordings))):
+            return Basis.ITERATIONS, None, True
+        reason = "successive iterations depend on each other"
     if is_same:
         return Basis.PAIRED, reason, True
     if are_named:
-        return (
-            Basis.ITERATIONS,
-            "a side has fewer than three iterations, so their own spread is not known",
-            True,
-        )
+        return Basis.ITERATIONS, "fewer than three on a side, so launches tell how far they may be off", True
     launches = [int(side.launches.sum()) for side in recordings]
     if min(launches) >= NEARLY * max(launches):
         return Basis.RECORDED, "the launches are not the same ones in the same order", True
@@ -183,114 +182,90 @@ def _choose(
 def _are_alike(matched: _Matched, recordings: Pair) -> bool:
     """Return whether iterations that were found launch the same kernels, or nearly."""
     old, new = (
-        matched.sums(side, recording.sums.group_launches) / recording.iterations.iterations
-        for side, recording in enumerate(recordings)
-        if recording.iterations
+        matched.sums(at, side.iteration_launches) / (side.facts.iterations if side.facts else 1)
+        for at, side in enumerate(recordings)
     )
     return bool(np.minimum(old, new).sum() >= ALIKE * max(old.sum(), new.sum()))
 
 
 def _depends(recording: Recording) -> bool:
-    stretches = recording.sums.iterations
-    return stretches is not None and are_dependent(stretches.means()["kernel_ns"])
-
-
-def _times(recording: Recording, matched: _Matched, side: int, basis: Basis) -> KernelTimes:
-    """Return the launches of kernels that are compared."""
-    sums, facts = recording.sums, recording.iterations
-    launches, total_ns, iterations = recording.launches, sums.piece_ns.sum(axis=1), 1
-    if basis is Basis.ITERATIONS and facts is not None:
-        launches, total_ns, iterations = sums.group_launches, sums.group_ns.sum(axis=1), facts.iterations
-    counts, ns = (matched.sums(side, values).astype(np.int64) for values in (launches, total_ns))
-    return KernelTimes(counts, ns, iterations)
-
-
-class _Measured(NamedTuple):
-    """What is compared of one side: quantities of the run by their names, (1, m), and of kernels, (k, m)."""
-
-    quantities: dict[str, Means]
-    kernels: Means
+    return recording.iterations is not None and are_dependent(recording.iterations.means()["kernel_ns"])
 
 
 def _measured(
-    recording: Recording, matched: _Matched, side: int, basis: Basis, *, by_launches: bool
-) -> _Measured:
-    """Return the means of one side; ``by_launches``: how far they may be off is told by launches alone."""
-    sums = recording.sums
-    launches, total_ns = matched.sums(side, recording.launches), matched.sums(side, sums.piece_ns.sum(axis=1))
-    if basis is Basis.ITERATIONS and sums.iterations is not None:
-        stretches, numbers = sums.iterations, sums.iterations.iterations
-        kernels = means_of(matched.sums(side, sums.group_ns), numbers)
-    else:
-        stretches, tenths = sums.whole, sums.piece_ns.reshape(-1, TENTHS, PIECES // TENTHS).sum(axis=2)
-        kernels = means_of(matched.sums(side, tenths), np.ones(TENTHS))
-    quantities = stretches.means()
-    if by_launches:
-        departure_ns = matched.sums(side, _departure_ns(recording))
-        departure = departure_ns / np.maximum(total_ns, 1)[:, np.newaxis]
-        mean = total_ns / np.maximum(launches, 1) if basis is Basis.RECORDED else kernels.mean
-        kernels = Means(mean, departure, np.repeat(launches[:, np.newaxis] / BLOCKS, BLOCKS, axis=1))
-        # Kernels of few launches are taken to depart as the others do together.
-        told = launches >= LEAST_LAUNCHES
-        departure = departure_ns[told].sum(axis=0, keepdims=True) / max(total_ns[told].sum(), 1)
-        weight = np.full((1, BLOCKS), launches[told].sum() / BLOCKS)
-        quantities["kernel_ns"] = Means(quantities["kernel_ns"].mean, departure, weight)
-    return _Measured(quantities, kernels)
+    recordings: Pair, matched: _Matched, basis: Basis
+) -> tuple[_Measured, _Measured, Interval | None]:
+    """Return what is compared of both sides, and what tells the intervals; None: blocks of launches do."""
+    interval: Interval | None = paired if basis is Basis.PAIRED else None
+    numbers = [
+        side.facts.iterations if basis is Basis.ITERATIONS and side.facts else 1 for side in recordings
+    ]
+    if min(numbers) >= LEAST_MEASUREMENTS:
+        are_steps = all(side.facts and side.facts.source == "named" for side in recordings)
+        interval = welch if are_steps and not any(map(_depends, recordings)) else by_blocks
+    sides = []
+    for at, (side, iterations) in enumerate(zip(recordings, numbers, strict=True)):
+        stretches, launches = side.whole, side.launches
+        # Pieces in as many blocks, and how many launches each has.
+        blocks = TENTHS if interval else BLOCKS
+        edges = -(-np.arange(blocks + 1) * launches[:, np.newaxis] // blocks)
+        sums_ns, weight = side.piece_ns.reshape(len(launches), blocks, -1).sum(axis=2), np.diff(edges, axis=1)
+        kernels = means_of(matched.sums(at, sums_ns), matched.sums(at, weight))
+        quantities = stretches.means()
+        if basis is Basis.ITERATIONS and side.iterations is not None:
+            launches, sums_ns, quantities = (
+                side.iteration_launches,
+                side.iteration_ns,
+                side.iterations.means(),
+            )
+            in_iterations = means_of(matched.sums(at, sums_ns), side.iterations.iterations)
+            kernels = in_iterations if interval else kernels._replace(mean=in_iterations.mean)
+        counts, total_ns = (
+            matched.sums(at, values).astype(np.int64) for values in (launches, sums_ns.sum(axis=1))
+        )
+        if interval is None:
+            # Kernels of few launches are taken to depart as the others do together.
+            told = counts >= LEAST_LAUNCHES
+            share = total_ns[told] / max(total_ns[told].sum(), 1)
+            quantities["kernel_ns"] = Means(
+                quantities["kernel_ns"].mean,
+                (share[:, np.newaxis] * kernels.departure[told]).sum(axis=0, keepdims=True),
+                kernels.weight[told].sum(axis=0, keepdims=True),
+            )
+        sides.append(_Measured(KernelTimes(counts, total_ns, iterations), quantities, kernels))
+    return sides[0], sides[1], interval
 
 
-def _departure_ns(recording: Recording) -> FloatArray:
-    """Return (g, BLOCKS) how far a group's blocks are from its mean, times its launches.
-
-    0 of fewer launches than blocks. So they add up: groups that are slow together count as such.
-    """
-    launches = recording.launches[:, np.newaxis]
-    block_ns = recording.sums.piece_ns.reshape(-1, BLOCKS, PIECES // BLOCKS).sum(axis=2)
-    edges = -(-np.arange(BLOCKS + 1) * launches // BLOCKS)
-    departure_ns = means_of(block_ns, np.diff(edges, axis=1)).departure * block_ns.sum(axis=1, keepdims=True)
-    return np.where(launches >= BLOCKS, departure_ns, 0)
-
-
-def _ratios(
-    recordings: Pair, matched: _Matched, basis: Basis, confidence: float
-) -> tuple[Ratios, PerIteration]:
-    """Return the ratio of each kernel (k,), and what an iteration takes."""
-    times = [_times(recording, matched, side, basis) for side, recording in enumerate(recordings)]
-    iterations = [side.iterations for side in times]
-    is_spread = basis is Basis.ITERATIONS and min(iterations) >= LEAST_MEASUREMENTS
-    by_launches = basis is Basis.RECORDED or (basis is Basis.ITERATIONS and not is_spread)
-    old, new = (
-        _measured(recording, matched, side, basis, by_launches=by_launches)
-        for side, recording in enumerate(recordings)
-    )
-    are_steps = all(side.iterations and side.iterations.source == "named" for side in recordings)
-    interval = paired if basis is Basis.PAIRED else by_blocks
-    if is_spread and are_steps and not any(map(_depends, recordings)):
-        interval = welch
-    ratios = interval(old.kernels, new.kernels, confidence)
-    fewest = np.minimum(times[0].launches, times[1].launches)
-    has_none = fewest == 0
+def _kernel_ratios(
+    kernels: tuple[MatchedKernel, ...],
+    old: _Measured,
+    new: _Measured,
+    basis: Basis,
+    interval: Interval | None,
+    confidence: float,
+) -> Ratios:
+    """Return the ratio of each kernel, with its interval; NaN where there is none."""
+    ratios = (interval or by_blocks)(old.kernels, new.kernels, confidence)
+    launches = np.stack([old.times.launches, new.times.launches])
+    has_none = launches.min(axis=0) == 0
     if basis is Basis.RECORDED:
         # An operator of more launches on one side does another part in each.
-        is_operator = [kernel.matched_by is GroupBy.OPERATOR for kernel in matched.kernels]
-        has_none |= np.array(is_operator, dtype=np.bool_) & (times[0].launches != times[1].launches)
-    has_no_ends = has_none if is_spread else has_none | (fewest < LEAST_LAUNCHES)
+        is_operator = np.array([kernel.matched_by is GroupBy.OPERATOR for kernel in kernels], dtype=np.bool_)
+        has_none |= is_operator & (launches[0] != launches[1])
+    by_launches = interval in {None, paired}
+    has_no_ends = has_none | (by_launches & (launches.min(axis=0) < LEAST_LAUNCHES))
     masks = (has_none, has_no_ends, has_no_ends)
-    ratios = Ratios(*(np.where(mask, np.nan, values) for mask, values in zip(masks, ratios, strict=True)))
+    return Ratios(*(np.where(mask, np.nan, values) for mask, values in zip(masks, ratios, strict=True)))
 
-    def change(name: str) -> Change | None:
-        before, after = old.quantities.get(name), new.quantities.get(name)
-        if before is None or after is None:
-            ends = [None if side is None else float(side.mean[0]) for side in (before, after)]
-            return None if ends == [None, None] else Change(ends[0], ends[1], None, None, None)
-        is_told = not by_launches or name == "kernel_ns"
-        ratio = (interval if is_told else without_interval)(before, after, confidence)
-        ends = [float(side.mean[0]) for side in (before, after)]
-        return Change(*ends, *(float(value[0]) if np.isfinite(value[0]) else None for value in ratio))
 
-    kernel_ns, launches = change("kernel_ns"), change("launches")
-    assert kernel_ns is not None
-    assert launches is not None
-    others = {name: change(name) for name in ("elapsed_ns", "busy", "copies_ns")}
-    return ratios, PerIteration(
-        kernel_ns=kernel_ns, launches=launches, iterations=Numbers(*iterations), **others
-    )
+def _per_iteration(
+    old: _Measured, new: _Measured, interval: Interval | None, confidence: float
+) -> PerIteration:
+    """Return what an iteration takes, or the run."""
+    changes: dict[str, Any] = dict.fromkeys(("kernel_ns", "elapsed_ns", "busy", "copies_ns", "launches"))
+    for name in old.quantities.keys() & new.quantities.keys():
+        before, after = old.quantities[name], new.quantities[name]
+        told = interval or (by_blocks if name == "kernel_ns" else without_interval)
+        values = [float(column[0]) for column in (before.mean, after.mean, *told(before, after, confidence))]
+        changes[name] = Change(*(value if np.isfinite(value) else None for value in values))
+    return PerIteration(**changes, iterations=Numbers(old.times.iterations, new.times.iterations))

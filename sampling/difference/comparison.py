@@ -163,7 +163,8 @@ class KernelTimes(NamedTuple):
     def mean_ns(self) -> FloatArray:
         """(k,) NaN for a kernel without launches."""
         mean = np.full(len(self.launches), np.nan)
-        return np.divide(self.total_ns, self.launches, out=mean, where=self.launches > 0)
+        np.divide(self.total_ns, self.launches, out=mean, where=self.launches > 0)
+        return mean
 
     @property
     def share(self) -> FloatArray:
@@ -173,7 +174,7 @@ class KernelTimes(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """Two recordings per iteration and kernel by kernel, what changed most first; (k,) have an entry a kernel."""
+    """Two recordings per iteration and kernel by kernel, what changed most first; (k,) of kernels."""
 
     #: By which the kernel groups of both were made; whether process and device are left out as they differ.
     grouping: Grouping
@@ -238,8 +239,8 @@ class Difference:
             self,
             before=before,
             after=after,
-            iterations_before=self.recordings[0].iterations,
-            iterations_after=self.recordings[1].iterations,
+            iterations_before=self.recordings[0].facts,
+            iterations_after=self.recordings[1].facts,
             launches_before=int(self.before.launches.sum()),
             launches_after=int(self.after.launches.sum()),
             total_before_ns=int(self.before.total_ns.sum()),

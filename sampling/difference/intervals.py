@@ -14,7 +14,7 @@ from sampling.strata.satterthwaite import student_t
 BLOCKS = 4
 #: With fewer measurements than this nothing tells how far their mean may be off.
 LEAST_MEASUREMENTS = 3
-# With fewer than this nothing tells that they depend on each other; beyond this they do, by chance in 1 of 100.
+# With fewer nothing tells that they depend on each other; beyond this they do, by chance in 1 of 100.
 _LEAST_TO_TEST, _DEPENDENT_FROM = 8, 2.326
 
 
@@ -36,7 +36,7 @@ class Means(NamedTuple):
     @property
     def freedom(self) -> IntArray:
         """(k,) one less than there are measurements."""
-        return np.count_nonzero(self.weight, axis=-1) - 1
+        return np.asarray(np.count_nonzero(self.weight, axis=-1) - 1)
 
     @property
     def variance(self) -> FloatArray:
@@ -45,8 +45,8 @@ class Means(NamedTuple):
         Of measurements B_j that are means of w_j, it is sum w_j (B_j / mean - 1)^2 / (m - 1).
         """
         squares = (self.weight * self.departure**2).sum(axis=-1)
-        enough = self.freedom >= LEAST_MEASUREMENTS - 1
-        return np.divide(squares, self.freedom, out=np.full(squares.shape, np.nan), where=enough)
+        are_enough = self.freedom >= LEAST_MEASUREMENTS - 1
+        return np.where(are_enough, squares / np.maximum(self.freedom, 1), np.nan)
 
     def in_blocks(self, blocks: int) -> Means:
         """Return the same means with as few measurements as blocks: each the mean of some that follow on."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.difference.intervals import LEAST_MEASUREMENTS
@@ -23,7 +24,7 @@ from sampling.reduction.range_list import find_loop_iterations
 from sampling.reduction.run_order import MOST_LAUNCHES
 
 Source = Literal["named", "found"]
-#: What launches are of that are in no iteration: before the first, behind the last, of none for another reason.
+#: What launches are in that are in no iteration: before the first, behind the last, another place.
 AHEAD, BEHIND, OUTSIDE = -1, -2, -3
 #: Between the first step and the last, steps hold this share of the launches.
 NEARLY = 0.9
@@ -37,7 +38,7 @@ class IterationFacts(Record, frozen=True):
     source: Source
     name: str
     iterations: Count
-    #: Others that are complete, of other numbers of launches; and the fewest and the most launches of the rest.
+    #: Others that are complete, of other numbers of launches; the fewest and the most launches of the rest.
     left_out: Index
     least_launches: Index
     most_launches: Index
@@ -46,10 +47,14 @@ class IterationFacts(Record, frozen=True):
     launches_behind: Index = 0
     launches_outside: Index = 0
 
+    def with_outside(self, ahead: int, behind: int, outside: int) -> IterationFacts:
+        """Return the same with how many launches are in none."""
+        return replace(self, launches_ahead=ahead, launches_behind=behind, launches_outside=outside)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IterationRuns:
-    """Which launches are of which iteration; that of one process and device is the same number on all others."""
+    """Which launches are of which iteration, numbered alike on all processes and devices."""
 
     facts: IterationFacts
     #: (b,) ids at which something begins, ascending, and which iteration it is, from 0, or `AHEAD` and so on.
@@ -71,7 +76,7 @@ class _Runs:
 
     @property
     def iterations(self) -> int:
-        """How many complete ones each process and device has; 0 where it is not as many on all that have some."""
+        """How many complete ones a process and device has; 0 where others have other numbers."""
         numbers = np.bincount(self.sequence[self.is_complete])
         numbers = numbers[numbers > 0]
         return int(numbers[0]) if len(numbers) and (numbers == numbers[0]).all() else 0
@@ -152,7 +157,7 @@ def _found_runs(profile: Profile, counts: DurationCounts, progress: Progress | N
     covered = int((np.searchsorted(ids, runs[2]) - np.searchsorted(ids, runs[1])).sum())
     if covered < MOST * len(ids):
         return None
-    return _Runs(*runs, np.ones(runs.shape[1], dtype=np.bool_), np.zeros_like(runs[0]))
+    return _Runs(runs[0], runs[1], runs[2], np.ones(runs.shape[1], dtype=np.bool_), np.zeros_like(runs[0]))
 
 
 def _numbered(profile: Profile, source: Source, name: str, runs: _Runs) -> IterationRuns | None:
@@ -167,7 +172,7 @@ def _numbered(profile: Profile, source: Source, name: str, runs: _Runs) -> Itera
     has_usual = times.max() >= LEAST_MEASUREMENTS and 2 * times.max() > iterations
     is_kept = launches == sizes[times.argmax()] if has_usual else np.ones(iterations, dtype=np.bool_)
     place = np.where(is_kept, np.cumsum(is_kept) - 1, OUTSIDE)
-    number = np.append(place, OUTSIDE)[number]
+    number = np.where(number >= 0, place[np.maximum(number, 0)], OUTSIDE)
 
     edges = np.unique(np.concatenate([profile.first_ids, runs.first, runs.stop]))
     iteration = np.full(len(edges), OUTSIDE)

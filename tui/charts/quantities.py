@@ -92,7 +92,7 @@ def share(fraction: float | None) -> str:
 
 
 def growth(x: float | None) -> str:
-    """By how much a ratio is above 1 or below, in per cent; a large one as itself; ``"-"`` where there is none.
+    """By how much a ratio is above 1 or below, in per cent; a large one as it is; ``"-"`` for none.
 
     >>> growth(1.0268), growth(0.99846), growth(1.0), growth(3.5), growth(31.2)
     ('+2.7 %', '-0.15 %', '0 %', '+250 %', '31.2x')

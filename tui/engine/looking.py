@@ -161,7 +161,8 @@ def found_difference(
         for (path, _), region in zip(named, regions, strict=True)
     ]
     return difference_between(
-        *sides,
+        sides[0],
+        sides[1],
         options.request.grouping,
         confidence=options.confidence,
         as_recorded=options.as_recorded,

@@ -64,7 +64,7 @@ def option(text: str, *flags: str, default: Any = ..., **about: Any) -> Any:
 
 
 def argument(text: str, metavar: str, *, required: bool = True, product: Enum | None = None) -> Any:
-    """Return a field that is an argument: its help and the name it has in the help; `product` as of an option."""
+    """Return a field that is an argument: its help, its name in the help, `product` as of an option."""
     about = {"help": text, "argument": True, "metavar": metavar, "required": required, "product": product}
     return field(default=..., metadata=about)
 

@@ -19,7 +19,7 @@ class Check(NamedTuple):
 
 
 def junit_text(suite: str, checks: Sequence[Check]) -> str:
-    """Return the checks as a suite of tests, in the XML that Ant's JUnit task began and all CI servers read."""
+    """Return the checks as a suite of tests, in the XML of Ant's JUnit task, which all CI servers read."""
     name, failures = f"{PROGRAM} {suite}", str(sum(check.fails for check in checks))
     counts = {"tests": str(len(checks)), "failures": failures, "errors": "0", "skipped": "0"}
     root = ET.Element("testsuites", {"name": name, **counts})
@@ -40,10 +40,11 @@ def junit_text(suite: str, checks: Sequence[Check]) -> str:
 
 def github_text(checks: Sequence[Check]) -> str:
     """Return the checks as workflow commands: an error for each that fails, a notice for each other."""
-    return "".join(
-        f"::{'error' if check.fails else 'notice'} title={_escaped(check.name, ':,')}::{_escaped(check.said)}\n"
-        for check in checks
-    )
+    lines = []
+    for check in checks:
+        level = "error" if check.fails else "notice"
+        lines.append(f"::{level} title={_escaped(check.name, ':,')}::{_escaped(check.said)}\n")
+    return "".join(lines)
 
 
 def _escaped(text: str, more: str = "") -> str:

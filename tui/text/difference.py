@@ -111,7 +111,7 @@ def _shapes(difference: Difference, kernel: MatchedKernel) -> str:
 
 
 def difference_blocks(difference: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
-    """Yield what is compared, the answer and the kernels that changed most; on a page with their whole keys."""
+    """Yield what is compared, the answer, and the kernels that changed most; on a page with whole keys."""
     limit = options.top or MOST_ROWS
     places = group_places(difference.kernels)
     keys = [kernel.key + _shapes(difference, kernel) for kernel in difference.kernels[:limit]]
@@ -154,7 +154,7 @@ def _interval_words(difference: Difference) -> str:
 
 def basis_sentences(difference: Difference) -> Iterator[str]:
     """Yield what is compared, and what of either recording is not."""
-    facts = [side.iterations for side in difference.recordings]
+    facts = [side.facts for side in difference.recordings]
     reason = f" ({difference.reason})" if difference.reason else ""
     if difference.basis is Basis.PAIRED:
         launches = counted(int(difference.before.launches.sum()), "launch")
@@ -185,7 +185,7 @@ def basis_titles(difference: Difference) -> tuple[str, str]:
     """Return what is compared in few words, and how much of it."""
     per, recordings = difference.per_iteration, difference.recordings
     if difference.basis is Basis.ITERATIONS:
-        name = next((side.iterations.name for side in recordings if side.iterations), "")
+        name = next((side.facts.name for side in recordings if side.facts), "")
         numbers = f"{count(per.iterations.before)} before, {count(per.iterations.after)} after"
         return f"Per iteration{f', {name}' if name else ''}", numbers
     if difference.basis is Basis.PAIRED:
@@ -256,7 +256,7 @@ def causes_in_words(difference: Difference) -> list[tuple[str, int]]:
 
 
 def why_sentences(difference: Difference) -> Iterator[str]:
-    """Yield what changed the kernel time, the largest cause first, and by what else than keys kernels match."""
+    """Yield what changed the kernel time, the largest cause first, and by what kernels are matched."""
     statuses = Counter(kernel.status for kernel in difference.kernels)
     kernels = f"{statuses[Status.APPEARED]:,} new, {statuses[Status.VANISHED]:,} gone"
     kernels += f", {statuses[Status.BOTH]:,} in both"
