@@ -76,7 +76,7 @@ class PerIteration(Record, frozen=True):
 
 
 class KernelSide(Record, frozen=True):
-    """A kernel's launches before or after; None where it has none."""
+    """A kernel's launches before or after, those that are compared; None where it has none."""
 
     launches: Index
     total_ns: Nanoseconds
@@ -121,7 +121,7 @@ class DifferenceSummary(Record, frozen=True):
     iterations_before: IterationFacts | None
     iterations_after: IterationFacts | None
     per_iteration: PerIteration
-    #: Of the launches that are compared: those of complete iterations, or all.
+    #: Of all launches, those that are not compared too.
     launches_before: Index
     launches_after: Index
     total_before_ns: Nanoseconds
@@ -235,16 +235,17 @@ class Difference:
     def summary(self, before: str, after: str, most: int | None = None) -> DifferenceSummary:
         """Return the same for a command's output: the names of the two, and the first ``most`` kernels."""
         kernel_ns = self.per_iteration.kernel_ns
+        old, new = (side.selection for side in self.recordings)
         return DifferenceSummary.from_attributes(
             self,
             before=before,
             after=after,
             iterations_before=self.recordings[0].facts,
             iterations_after=self.recordings[1].facts,
-            launches_before=int(self.before.launches.sum()),
-            launches_after=int(self.after.launches.sum()),
-            total_before_ns=int(self.before.total_ns.sum()),
-            total_after_ns=int(self.after.total_ns.sum()),
+            launches_before=old.launches,
+            launches_after=new.launches,
+            total_before_ns=old.total_duration_ns,
+            total_after_ns=new.total_duration_ns,
             ratio=kernel_ns.ratio,
             low=kernel_ns.low,
             high=kernel_ns.high,

@@ -115,7 +115,8 @@ def by_blocks(before: Means, after: Means, confidence: float) -> Ratios:
     sides = before.in_blocks(BLOCKS), after.in_blocks(BLOCKS)
     spread = np.maximum(*(side.variance for side in sides))
     if (spread > 0).any():
-        spread = np.where(spread > 0, np.maximum(spread, np.median(spread[spread > 0])), spread)
+        least = np.quantile(spread[spread > 0], 0.5, method="lower")
+        spread = np.where(spread > 0, np.maximum(spread, least), spread)
     freedom = np.minimum(*(side.freedom for side in sides))
     variance = spread / before.size + spread / after.size
     return _around(without_interval(before, after).ratio, variance, freedom, confidence)

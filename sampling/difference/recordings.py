@@ -194,9 +194,9 @@ class _Launches(NamedTuple):
         return digests
 
     def by_number(self, number: IntArray, numbers: int) -> FloatArray:
-        """Return (5, numbers) launches, kernel, busy and device time, open ends by (n,) number; negative: none.
+        """Return (5, numbers) launches, kernel, busy, device time, open ends by (n,) number; negative: none.
 
-        Launches of a number last to the first start of what follows; the last are open, and last to their end.
+        Launches of a number last to the first start of what follows; the last are open: to their end.
         """
         first = np.flatnonzero(np.diff(number, prepend=_NEVER))
         rows = number[first]

@@ -144,7 +144,9 @@ def found_difference(
     from sampling.difference.recordings import ProfilePart
 
     named = [file_and_part(text) for text in (options.before, options.after)]
-    baselines = {path: read_baseline(path) for path, part in named if part is None and is_baseline(path)}
+    baselines = {path: read_baseline(path) for path, _ in named if is_baseline(path)}
+    if any(part is not None for path, part in named if path in baselines):
+        raise OptionError("a baseline has no parts", remedy="save one of the part that is meant")
     regions = [with_part(options, part).request.region for _, part in named]
     for path, baseline in baselines.items():
         refuse_other_filters(path, baseline, options)
@@ -174,7 +176,7 @@ def refuse_other_filters(path: str, baseline: Baseline, options: DifferenceOptio
     """Raise OptionError where a baseline was saved with other filters of both sides than the options have."""
     saved, typed = (
         {name: value for name, value in filters.items() if name not in _OF_ONE_SIDE}
-        for filters in (baseline.plain.selection.filters, region_filters(options.request.region))
+        for filters in (baseline.recordings[0].selection.filters, region_filters(options.request.region))
     )
     if saved != typed:
         words = ", ".join(f"{name}={value}" for name, value in saved.items()) or "no filters"

@@ -38,7 +38,7 @@ from tui.output.writer import Canvas, CommandResult
 from tui.terminal.printable import Column, is_ascii, names, shortened
 from tui.text.labels import KernelLabels, Place, group_places, place_lines
 
-_LEAST_LABEL = 12
+_LEAST_LABEL, _LEAST_ROOM = 12, 20
 _LEAST_MARKED = 16
 _EXACT_COUNT_BELOW = 100_000
 _MATCHED = {GroupBy.LAUNCH: "name and sizes", GroupBy.OPERATOR: "operator", GroupBy.SHORT_NAME: "function"}
@@ -129,7 +129,7 @@ def difference_blocks(difference: Difference, options: DifferenceOptions, canvas
     yield from (side + path for side, path in zip(sides, paths_apart(options, room), strict=True))
     yield ""
     figures = figure_columns(difference, limit)
-    yield Listing(figures, "kernel", kernel_labels(difference, places), dropped_first=(), full_labels=keys)
+    yield Listing(figures, "kernel", kernel_labels(difference, places), ["before"], _LEAST_ROOM, keys)
     left = difference.change_ns[limit:]
     if len(left):
         yield f"and {counted(len(left), 'more kernel')}, {signed_duration(int(left.sum()))} together"

@@ -42,7 +42,9 @@ class Step(NamedTuple):
     closes: int
 
 
-def part(launches: Sequence[Launch], steps: Sequence[Step] | None, region: Region | None = None) -> ProfilePart:
+def part(
+    launches: Sequence[Launch], steps: Sequence[Step] | None, region: Region | None = None
+) -> ProfilePart:
     columns = [*zip(*launches, strict=True)]
     profile = profile_with_ranges(
         columns[1],
@@ -112,7 +114,12 @@ def test_steps_are_compared_by_what_each_takes(
     facts = [side.facts for side in found.recordings]
     for more, side in zip(ahead, facts, strict=True):
         assert side is not None
-        assert (side.name, side.source, side.launches_ahead, side.launches_behind) == ("step *", "named", more, 0)
+        assert (side.name, side.source, side.launches_ahead, side.launches_behind) == (
+            "step *",
+            "named",
+            more,
+            0,
+        )
     time = [[sum(of_step) for of_step in lasts] for lasts in (before, after)]
     expected = statistics.fmean(time[0]), statistics.fmean(time[1])
     assert (per.kernel_ns.before, per.kernel_ns.after) == pytest.approx(expected)
@@ -137,12 +144,16 @@ def busy_by_hand(launches: Sequence[Launch], device: int, begin: int, end: int) 
     return sum(any(one.start <= ns < one.start + one.lasts for one in own) for ns in range(begin, end))
 
 
-LAUNCHES = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 1)), min_size=9, max_size=24)
+LAUNCHES = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 1)), min_size=9, max_size=24
+)
 
 
 @settings(deadline=None)
 @given(drawn=LAUNCHES)
-def test_busy_is_of_the_time_from_the_first_start_to_the_next_steps(drawn: list[tuple[int, int, int]]) -> None:
+def test_busy_is_of_the_time_from_the_first_start_to_the_next_steps(
+    drawn: list[tuple[int, int, int]],
+) -> None:
     """Streams side by side count once, and devices each for itself."""
     steps = [Step(f"step {number}", 100 * number, 100 * number + 99) for number in range(3)]
     launches = []
@@ -202,7 +213,11 @@ def test_steps_of_other_lengths_are_left_out_where_most_are_alike() -> None:
     ("ranges", "name", "iterations"),
     [
         # The outermost that comes three times.
-        ([("epoch 1", 1000, 7000), *((f"step {n}", 1000 + 1000 * n, 1999 + 1000 * n) for n in range(6))], "step *", 6),
+        (
+            [("epoch 1", 1000, 7000), *((f"step {n}", 1000 + 1000 * n, 1999 + 1000 * n) for n in range(6))],
+            "step *",
+            6,
+        ),
         # A part of every step is none: most launches lie between.
         ([(f"forward {n}", 1000 + 1000 * n, 1001 + 1000 * n) for n in range(6)], None, None),
         # Ranges that overlap are none.
@@ -225,7 +240,9 @@ def test_which_ranges_are_steps(
     assert (facts.name, facts.iterations) == (name, iterations) if facts and name else facts is None
 
 
-def looped(launch_table: LaunchTables, names: Sequence[str], lasts: Sequence[int], **columns: Any) -> ProfilePart:
+def looped(
+    launch_table: LaunchTables, names: Sequence[str], lasts: Sequence[int], **columns: Any
+) -> ProfilePart:
     return ProfilePart(launch_table([*names], [*lasts], **columns))
 
 

@@ -1,4 +1,4 @@
-"""Intervals of ratios: against the formulas written out, one measurement at a time, and how often they hold."""
+"""Intervals of ratios: against the formulas, one measurement at a time, and how often they hold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def ends(found: Ratios) -> tuple[float, float, float]:
     return float(found.ratio[0]), float(found.low[0]), float(found.high[0])
 
 
-def welch_by_hand(before: Sequence[float], after: Sequence[float], confidence: float) -> tuple[float, float, float]:
+def welch_by_hand(
+    before: Sequence[float], after: Sequence[float], confidence: float
+) -> tuple[float, float, float]:
     """The interval of a ratio of means by Welch's t and the delta method on its logarithm."""
     x, y = statistics.fmean(before), statistics.fmean(after)
     a = statistics.variance(before) / len(before) / x**2
@@ -50,7 +52,9 @@ def welch_by_hand(before: Sequence[float], after: Sequence[float], confidence: f
     return y / x, y / x * math.exp(-reach), y / x * math.exp(reach)
 
 
-def pairs_by_hand(before: Sequence[float], after: Sequence[float], confidence: float) -> tuple[float, float, float]:
+def pairs_by_hand(
+    before: Sequence[float], after: Sequence[float], confidence: float
+) -> tuple[float, float, float]:
     """The interval of a ratio of sums from u = y - R x of pairs."""
     n, ratio = len(before), sum(after) / sum(before)
     apart = [y - ratio * x for x, y in zip(before, after, strict=True)]
@@ -224,7 +228,9 @@ def test_blocks_hold_as_often_as_they_say(kind: str, launches: tuple[int, int]) 
 @pytest.mark.parametrize("spread", [0.01, 0.1])
 def test_steps_hold_as_often_as_they_say(steps: tuple[int, int], spread: float) -> None:
     rng, pairs, ratio = np.random.default_rng(7), 4000, 1.027
-    before, after = (rng.normal(1, spread * scale, (pairs, n)) for n, scale in zip(steps, (1, 3), strict=True))
+    before, after = (
+        rng.normal(1, spread * scale, (pairs, n)) for n, scale in zip(steps, (1, 3), strict=True)
+    )
     found = welch(means_of(before, np.ones(steps[0])), means_of(after * ratio, np.ones(steps[1])), 0.95)
     assert 0.94 <= np.mean((found.low <= ratio) & (ratio <= found.high)) <= 0.985
 
