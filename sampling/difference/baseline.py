@@ -13,12 +13,10 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sampling.difference.iterations import IterationFacts
 from sampling.difference.recordings import PIECES, TENTHS, ProfilePart, Recording
 from sampling.errors import NotApplicableError, OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import open_input
-from sampling.record import Count, Nanoseconds, Record
 from sampling.reduction.grouping import Grouping
 from sampling.text import Wording
 
@@ -48,18 +46,6 @@ class Baseline(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             remedy = Wording("give `group_by={}`, or save it again", by.value)
             raise OptionError(Wording(wording, by.value, grouping.by.value), remedy=remedy)
         return self.recordings[-1 if grouping.apart else 0]
-
-
-class SavedBaseline(Record, frozen=True):
-    """A baseline that was written."""
-
-    #: None for standard output.
-    path: str | None
-    bytes: Count
-    launches: Count
-    total_duration_ns: Nanoseconds
-    kernel_groups: Count
-    iterations: IterationFacts | None
 
 
 def make_baseline(part: ProfilePart, grouping: Grouping, progress: Progress | None = None) -> Baseline:
@@ -115,13 +101,6 @@ def read_baseline(path: str) -> Baseline:
     if not read or not all(map(_agrees, read)):
         raise ProfileError("a baseline whose values disagree", path=path, remedy=_REMEDY)
     return msgspec.structs.replace(stored, names=[], recordings=tuple(read))
-
-
-def summarise_baseline(baseline: Baseline, path: str | None, size_bytes: int) -> SavedBaseline:
-    """Return what was written, so many bytes."""
-    recording = baseline.recordings[0]
-    selected = recording.selection.launches, recording.selection.total_duration_ns
-    return SavedBaseline(path, size_bytes, *selected, len(recording.groups), recording.facts)
 
 
 def _array(kind: Any, values: Any) -> Any:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -252,52 +253,42 @@ class Difference:
             matched_without_places=self.without_places,
             matched=self.matched_share,
             kernels_in_all=len(self.kernels),
-            kernels=self._list_kernels(most),
+            kernels=[*self._list_kernels(most)],
         )
 
-    def _list_kernels(self, most: int | None) -> list[KernelDifference]:
-        sides = [
-            [
-                KernelSide(launches, total_ns, mean_ns if launches else None, share)
-                for launches, total_ns, mean_ns, share in zip(
-                    *(
-                        values[:most].tolist()
-                        for values in (side.launches, side.total_ns, side.mean_ns, side.share)
-                    ),
-                    strict=True,
-                )
+    def _list_kernels(self, most: int | None) -> Iterator[KernelDifference]:
+        columns = [
+            *((side.launches, side.total_ns, side.mean_ns, side.share) for side in (self.before, self.after)),
+            self.ratios,
+            (self.change_ns,),
+        ]
+        # What a kernel does not have is NaN.
+        rows = zip(
+            *(zip(*(column[:most].tolist() for column in part), strict=True) for part in columns), strict=True
+        )
+        for kernel, (before, after, ratios, (change_ns,)) in zip(self.kernels[:most], rows, strict=True):
+            sides = [
+                KernelSide(launches, total_ns, _finite(mean_ns), share)
+                for launches, total_ns, mean_ns, share in (before, after)
             ]
-            for side in (self.before, self.after)
-        ]
-        # Those of a kernel without an interval, or a mean on either side, are NaN.
-        ratios = zip(*(map(_finite, values[:most].tolist()) for values in self.ratios), strict=True)
-        changes = self.change_ns[:most].tolist()
-        return [
-            KernelDifference.from_attributes(
-                kernel, before=before, after=after, change_ns=change_ns, ratio=ratio, low=low, high=high
+            ratio, low, high = map(_finite, ratios)
+            yield KernelDifference.from_attributes(
+                kernel, before=sides[0], after=sides[1], change_ns=change_ns, ratio=ratio, low=low, high=high
             )
-            for kernel, before, after, change_ns, (ratio, low, high) in zip(
-                self.kernels[:most], *sides, changes, ratios, strict=True
-            )
-        ]
 
     def distinct(self, kernel: int) -> list[tuple[IntArray, IntArray] | None]:
         """Return (p,) the distinct durations of a kernel, ns, and the launches of each, before and after.
 
         They are of all launches, in iterations or not; None on a side whose single durations are not kept.
         """
-        sides: list[tuple[IntArray, IntArray] | None] = []
-        for recording, of_kernel in zip(self.recordings, self.of_kernel, strict=True):
-            if not isinstance(recording, ReadRecording):
-                sides.append(None)
-                continue
-            groups = np.flatnonzero(of_kernel == kernel).tolist()
-            pairs = [np.zeros((2, 0), dtype=np.int64), *map(recording.counts.group_pairs, groups)]
-            durations_ns, launches = (np.concatenate(part) for part in zip(*pairs, strict=True))
-            distinct_ns, place = np.unique(durations_ns, return_inverse=True)
-            together = np.zeros(len(distinct_ns), dtype=np.int64)
-            np.add.at(together, place, launches)
-            sides.append((distinct_ns, together))
+        sides: list[tuple[IntArray, IntArray] | None] = [None, None]
+        for at, recording in enumerate(self.recordings):
+            if isinstance(recording, ReadRecording):
+                groups = np.flatnonzero(self.of_kernel[at] == kernel).tolist()
+                pairs = [np.zeros((2, 0), dtype=np.int64), *map(recording.counts.group_pairs, groups)]
+                durations_ns, launches = (np.concatenate(part) for part in zip(*pairs, strict=True))
+                distinct_ns, place = np.unique(durations_ns, return_inverse=True)
+                sides[at] = distinct_ns, np.bincount(place, launches, len(distinct_ns)).astype(np.int64)
         return sides
 
     def ordered(self, order: IntArray) -> Difference:

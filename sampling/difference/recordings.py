@@ -142,7 +142,8 @@ class ProfilePart(NamedTuple):
             piece = in_order * PIECES + nth * PIECES // counts.group_launches[in_order]
             np.add.at(piece_ns.reshape(-1), piece, duration_ns[order])
             streams.append(launches.digests(signature_hashes(profile.kernels)))
-            whole += launches.by_number(np.arange(number) * TENTHS // number, TENTHS)
+            tenth = np.repeat(np.arange(TENTHS), np.diff(-(-np.arange(TENTHS + 1) * number // TENTHS)))
+            whole += launches.by_number(tenth, TENTHS)
             if runs is None:
                 continue
             iteration = runs.iteration[np.searchsorted(runs.edges, launches.ids, side="right") - 1]
@@ -171,11 +172,13 @@ class _Launches(NamedTuple):
     """The launches of one process and device that count, (n,) in id order."""
 
     ids: IntArray
-    group: IntArray
+    group: AnyIntArray
     signature: AnyIntArray
     duration_ns: IntArray
-    #: None where starts are not recorded; where streams are not, all are 0.
+    #: `NO_START` where it was not recorded; None where none was. How much of it no earlier launch hides.
     start_ns: IntArray | None
+    busy_ns: IntArray
+    #: 0 where streams are not recorded.
     stream: AnyIntArray
 
     def digests(self, hashes: HashArray) -> list[str]:
@@ -199,40 +202,47 @@ class _Launches(NamedTuple):
         Launches of a number last to the first start of what follows; the last are open: to their end.
         """
         first = np.flatnonzero(np.diff(number, prepend=_NEVER))
-        rows = number[first]
-        columns = np.zeros((5, len(first)))
-        columns[0], columns[1] = np.diff(first, append=len(number)), np.add.reduceat(self.duration_ns, first)
+        rows, open_ends = number[first], np.zeros(len(first))
+        sums = [np.diff(first, append=len(number)), np.add.reduceat(self.duration_ns, first)]
+        sums += [np.add.reduceat(self.busy_ns, first), np.zeros(len(first), dtype=np.int64), open_ends]
         if self.start_ns is not None:
-            order = np.argsort(self.start_ns, kind="stable")
-            ends = self.start_ns + self.duration_ns
-            reach = np.maximum.accumulate(np.append(NO_START, ends[order]))
-            busy = np.empty_like(ends)
-            busy[order] = np.maximum(reach[1:] - np.maximum(reach[:-1], self.start_ns[order]), 0)
-            columns[2] = np.add.reduceat(busy, first)
-            begins = np.where(self.start_ns == NO_START, _NEVER, self.start_ns)
-            begin_ns, end_ns = np.minimum.reduceat(begins, first), np.maximum.reduceat(ends, first)
+            begin_ns = np.minimum.reduceat(np.where(self.start_ns == NO_START, _NEVER, self.start_ns), first)
             timed = np.flatnonzero(begin_ns != _NEVER)
-            until_ns = np.append(begin_ns[timed[1:]], end_ns[timed[-1:]])
-            columns[3, timed] = np.maximum(until_ns - begin_ns[timed], 0)
-            columns[4, timed[-1:]] = 1
+            end_ns = (self.start_ns[first[timed[-1]] :] + self.duration_ns[first[timed[-1]] :]).max()
+            sums[3][timed] = np.maximum(np.append(begin_ns[timed[1:]], end_ns) - begin_ns[timed], 0)
+            open_ends[timed[-1]] = 1
         inside = rows >= 0
-        return np.stack([np.bincount(rows[inside], column[inside], numbers) for column in columns])
+        return np.stack([np.bincount(rows[inside], column[inside], numbers) for column in sums])
 
 
 def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | None) -> Iterator[_Launches]:
     """Yield the launches that a reduction counts, those of a process and device at once."""
     columns: list[Column] = ["signature", "duration_ns"]
     columns += [column for column in ("start_ns", "stream") if column in profile.columns]
-    launches = counted_launches(profile, counts, columns, progress)
-    for _, parts in groupby(launches, key=lambda counted: counted[0].sequence):
-        pieces = [
-            {**table, "group": group, "ids": part.ids(np.arange(len(group)))} for part, group, table in parts
+    counted = counted_launches(profile, counts, columns, progress)
+    for _, parts in groupby(counted, key=lambda piece: piece[0].sequence):
+        pieces: list[dict[str, AnyIntArray]] = [
+            {
+                **{str(name): column for name, column in table.items()},
+                "group": group.astype(np.int32),
+                "ids": part.ids(np.arange(len(group))),
+            }
+            for part, group, table in parts
         ]
-        table = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-        stream = table.get("stream", np.zeros(len(table["ids"]), dtype=np.int64))
-        start_ns = table["start_ns"].astype(np.int64) if "start_ns" in table else None
-        duration_ns = table["duration_ns"].astype(np.int64)
-        yield _Launches(table["ids"], table["group"], table["signature"], duration_ns, start_ns, stream)
+        # What is joined is not held twice.
+        table = {name: np.concatenate([piece.pop(name) for piece in pieces]) for name in [*pieces[0]]}
+        number = len(table["ids"])
+        duration_ns, start_ns = table["duration_ns"].astype(np.int64, copy=False), table.get("start_ns")
+        busy_ns = np.zeros(number, dtype=np.int64)
+        if start_ns is not None:
+            start_ns = start_ns.astype(np.int64, copy=False)
+            order = np.argsort(start_ns, kind="stable")
+            reach = np.maximum.accumulate(np.append(NO_START, (start_ns + duration_ns)[order]))
+            busy_ns[order] = np.maximum(reach[1:] - np.maximum(reach[:-1], start_ns[order]), 0)
+        stream = table.get("stream", np.broadcast_to(np.int64(0), number))
+        yield _Launches(
+            table["ids"], table["group"], table["signature"], duration_ns, start_ns, busy_ns, stream
+        )
 
 
 def _stretches(

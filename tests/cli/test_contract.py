@@ -134,7 +134,7 @@ CONTRACT: dict[str, dict[str, str]] = {
         "kernels[].before": _SIDE,
         "kernels[].after": _SIDE,
     },
-    "baseline save": {"": "path bytes launches total_duration_ns kernel_groups iterations"},
+    "baseline save": {"": "launches bytes"},
     "project": {"[]": "kernel stopped cycle projected_cycles speedup reason"},
     "convert": {"": "launches bytes"},
     "scale predict": {"": "cliff", "predictions[]": "target method ipc low high region note"},

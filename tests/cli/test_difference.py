@@ -125,8 +125,7 @@ def test_a_total_that_grew_is_4(
 ) -> None:
     run = kernelpoint("difference", before, after, "-q", "--fail-above", most)
     assert run.code == code
-    allowed = {"0.19": "+19.0 %", "0": "0 %"}.get(most)
-    said = f"error: the kernel time of the run: +19.6 %, above {allowed} "
+    said = f"error: the kernel time of the run grew by 19.6 %, above {100 * float(most):.1f} % "
     said += "(+19.5 to +19.7 %, 40.7 us -> 48.6 us)\n"
     assert run.err == (f"kernelpoint: {said}" if code else "")
     assert kernelpoint("difference", after, before, "--fail-above", most).code == 0
@@ -150,7 +149,7 @@ def test_a_kernel_that_surely_takes_longer_is_4(kernelpoint: Kernelpoint, tmp_pa
     )
     run = kernelpoint(*words, "0.1")
     assert run.code == 4
-    assert "error: kernel gemm <<<?, ?>>> process 0 device 0: +19.8 %, above +10.0 % (+19." in run.err
+    assert "error: kernel gemm <<<?, ?>>> process 0 device 0 grew by 19.8 %, above 10.0 % (+19." in run.err
     assert kernelpoint(*words, "0.25").code == 0
 
 
@@ -213,7 +212,7 @@ def test_recordings_of_other_numbers_of_steps_are_compared_per_step(
 @pytest.mark.parametrize(
     ("gates", "said"),
     [
-        (("--fail-above", "0.1"), "the kernel time of an iteration: +19.6 %, above +10.0 % ("),
+        (("--fail-above", "0.1"), "the kernel time of an iteration grew by 19.6 %, above 10.0 % ("),
         (("--fail-above", "0.25"), None),
         (("--fail-elapsed-above", "0"), None),
         (("--fail-kernel-above", "0.2"), "kernel norm <<<8x1x1, 32x1x1>>>"),
@@ -255,20 +254,22 @@ def test_junit_says_what_fails(kernelpoint: Kernelpoint, few: Path, slower: Path
     assert run.code == 4
     root = ET.fromstring(run.out)
     (suite,) = root
-    assert (root.tag, suite.get("tests"), suite.get("failures")) == ("testsuites", "3", "2")
+    assert (root.tag, suite.get("tests"), suite.get("failures")) == ("testsuites", "4", "2")
     cases = {case.get("name"): [child.tag for child in case] for case in suite}
     assert cases["kernel time"] == ["failure"]
-    assert cases["elapsed"] == ["system-out"]
-    (kernel,) = cases.keys() - {"kernel time", "elapsed"}
+    assert cases["elapsed time"] == cases["compared"] == ["system-out"]
+    (kernel,) = cases.keys() - {"compared", "kernel time", "elapsed time"}
     assert str(kernel).startswith("kernel norm <<<8x1x1")
     failure = suite.find("testcase/failure")
     assert failure is not None
-    assert str(failure.get("message")).startswith("the kernel time of an iteration: +19.6 %, above +10.0 %")
+    assert str(failure.get("message")).startswith(
+        "the kernel time of an iteration grew by 19.6 %, above 10.0 %"
+    )
     without = ET.fromstring(kernelpoint("difference", few, slower, "--format", "junit").out)
     assert without.get("failures") == "0"
     place = tmp_path / "report.xml"
     assert kernelpoint("difference", few, slower, "--format", "junit", "-o", place).out == ""
-    assert ET.parse(place).getroot().get("tests") == "2"
+    assert ET.parse(place).getroot().get("tests") == "3"
 
 
 def test_github_annotates_what_fails(kernelpoint: Kernelpoint, few: Path, slower: Path) -> None:
@@ -276,12 +277,12 @@ def test_github_annotates_what_fails(kernelpoint: Kernelpoint, few: Path, slower
     run = kernelpoint("difference", few, slower, "--format", "github", *gates)
     assert run.code == 4
     lines = run.out.splitlines()
-    assert lines[0].startswith(
-        "::error title=kernel time::the kernel time of an iteration: +19.6 %25, above "
-    )
-    assert lines[1].startswith("::notice title=elapsed::")
-    assert lines[2].startswith("::error title=kernel norm <<<8x1x1%2C 32x1x1>>>")
-    assert len(lines) == 3
+    assert lines[0].startswith("::notice title=compared::Compared per iteration: 3 before, 4 after, named ")
+    start = "::error title=kernel time::the kernel time of an iteration grew by 19.6 %25, above 10.0 %25 ("
+    assert lines[1].startswith(start)
+    assert lines[2].startswith("::notice title=elapsed time::")
+    assert lines[3].startswith("::error title=kernel norm <<<8x1x1%2C 32x1x1>>>")
+    assert len(lines) == 4
 
 
 def test_a_baseline_takes_the_place_of_a_recording(
@@ -290,8 +291,7 @@ def test_a_baseline_takes_the_place_of_a_recording(
     place = tmp_path / "baseline.json"
     run = kernelpoint("baseline", "save", place, few)
     size = f"{place.stat().st_size / 1000:.2f} kB"
-    text = f"{place} holds 9 launches, 2 kernel groups, 3 iterations named ProfilerStep#*: {size}."
-    assert " ".join(run.out.split()).startswith(text)
+    assert " ".join(run.out.split()).startswith(f"{place}: 9 launches are a baseline of {size}.")
     assert run.out.splitlines()[-1] == f"Next: kernelpoint difference {place} AFTER --fail-above 0.02"
     for words in ((), ("--as-recorded",), ("--fail-above", "0.1"), ("--pool-devices",)):
         there, kept = (kernelpoint("difference", path, slower, *words, *JSON) for path in (few, place))
@@ -300,7 +300,7 @@ def test_a_baseline_takes_the_place_of_a_recording(
         assert kept.results == expected
     printed = kernelpoint("baseline", "save", "-", few)
     assert printed.out == place.read_text()
-    assert "The baseline holds" in printed.err
+    assert "9 launches are a baseline" in printed.err
 
 
 def test_a_baseline_is_compared_as_it_was_saved(

@@ -43,7 +43,7 @@ from tui.output.blocks import Listing
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column, table
 from tui.text.difference import (
-    basis_titles,
+    basis_sentences,
     causes_in_words,
     compared_parts,
     difference_result,
@@ -305,7 +305,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             causes = causes_in_words(difference)
             self._per.show(partial(draw_quantities, difference))
             self.query_one("#per-pane").styles.height = len(quantity_columns(difference)[0].cells) + 2
-            self.entitle("per", *basis_titles(difference))
+            self.entitle("per", next(basis_sentences(difference)))
             self.entitle("why", "Why the kernel time changed")
             before_ns = round(difference.per_iteration.kernel_ns.before or 0)
             self._why.show(partial(waterfall, before_ns, causes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,12 @@ from sampling.plan.overview import profile_info, summarise_groups, summarise_his
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
+from tui.charts.quantities import si
 from tui.engine.drafts import chosen_kernel, draft_from_options, open_profile, survey_as_asked
 from tui.options import look
 from tui.options.choices import PAGE_FORMATS, DifferenceFormat, GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
-from tui.output.blocks import MOST_ROWS, Block, Preformatted
+from tui.output.blocks import MOST_ROWS, Block, CommandLine, Preformatted
 from tui.output.files import write_text
 from tui.output.writer import STDOUT, Canvas, CommandResult, Row, canvas_text, emit, write_stdout
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
@@ -239,9 +241,9 @@ def run_difference(options: look.DifferenceOptions) -> None:
 
 def run_save(options: look.BaselineSaveOptions) -> None:
     """Read, add up, write what `difference` takes of it."""
-    from sampling.difference.baseline import baseline_text, make_baseline, summarise_baseline
+    from sampling.difference.baseline import baseline_text, make_baseline
     from sampling.difference.recordings import ProfilePart
-    from tui.text.difference import baseline_blocks
+    from sampling.readers.launch_parquet import ConvertedProfile
 
     path, part = look.file_and_part(options.profile)
     region = look.with_part(options, part).request.region
@@ -253,7 +255,8 @@ def run_save(options: look.BaselineSaveOptions) -> None:
         write_stdout(text)
     else:
         write_text(text, Path(options.baseline))
-    saved = summarise_baseline(baseline, None if is_printed else options.baseline, len(text.encode()))
-    emit(
-        CommandResult("baseline save", saved, lambda _: baseline_blocks(saved)), options, to_stderr=is_printed
-    )
+    saved = ConvertedProfile(baseline.recordings[0].selection.launches, len(text.encode()))
+    holds = f"{counted(saved.launches, 'launch')} are a baseline of {si(saved.bytes, 'B')}"
+    following = CommandLine(f"kernelpoint difference {shlex.quote(options.baseline)} AFTER --fail-above 0.02")
+    result = CommandResult("baseline save", saved, lambda _: (f"{options.baseline}: {holds}.", following))
+    emit(result, options, to_stderr=is_printed)

@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import to_builtins
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference.baseline import SavedBaseline
 from sampling.difference.comparison import Basis, Cause, Change, Difference, KernelDifference, KernelTimes
 from sampling.difference.intervals import LEAST_MEASUREMENTS
 from sampling.difference.iterations import IterationFacts
@@ -27,6 +26,7 @@ from tui.charts.quantities import (
     growth,
     growth_range,
     share,
+    share_above,
     si,
     signed_duration,
 )
@@ -181,18 +181,6 @@ def basis_sentences(difference: Difference) -> Iterator[str]:
                 yield f"Left out {word}: {', '.join(outside)}."
 
 
-def basis_titles(difference: Difference) -> tuple[str, str]:
-    """Return what is compared in few words, and how much of it."""
-    per, recordings = difference.per_iteration, difference.recordings
-    if difference.basis is Basis.ITERATIONS:
-        name = next((side.facts.name for side in recordings if side.facts), "")
-        numbers = f"{count(per.iterations.before)} before, {count(per.iterations.after)} after"
-        return f"Per iteration{f', {name}' if name else ''}", numbers
-    if difference.basis is Basis.PAIRED:
-        return "The same launches in the same order", counted(int(difference.before.launches.sum()), "launch")
-    return "As recorded", "" if difference.is_same_work else "not the same work"
-
-
 def _launches(facts: IterationFacts) -> str:
     ends = count(facts.least_launches), count(facts.most_launches)
     return " to ".join(dict.fromkeys(ends))
@@ -275,55 +263,37 @@ def why_sentences(difference: Difference) -> Iterator[str]:
 
 
 def difference_checks(difference: Difference, options: DifferenceOptions) -> list[Check]:
-    """Return the quantities that were compared, failing where they are above what the options allow."""
-    per, unit = difference.per_iteration, _unit(difference)
-    gates = options.fail_above, options.fail_elapsed_above, options.fail_kernel_above
-    if gates != (None, None, None) and not difference.is_same_work:
-        return [Check("work", f"{difference.reason}; --as-recorded compares them all the same", fails=True)]
-    checks = [
-        _quantity_check(name, f"{words} of {unit}", change, allowed)
-        for name, words, change, allowed in (
-            ("kernel time", "the kernel time", per.kernel_ns, options.fail_above),
-            ("elapsed", "the elapsed time", per.elapsed_ns, options.fail_elapsed_above),
-        )
-        if change is not None
-    ]
-    if (allowed := options.fail_kernel_above) is not None:
-        slower = np.flatnonzero(difference.ratios.low > 1 + allowed)
-        slower = slower[np.argsort(-difference.change_ns[slower], kind="stable")].tolist()
-        ratio, low, high = difference.ratios
-        checks += [
-            Check(
-                f"kernel {difference.kernels[row].key}",
-                f"kernel {difference.kernels[row].key}: {growth(ratio[row])}, above {growth(1 + allowed)} "
-                f"({growth_range(low[row], high[row])})",
-                fails=True,
-            )
-            for row in slower
-        ] or [Check("kernels", f"no kernel is surely above {growth(1 + allowed)}", fails=False)]
+    """Return what was compared and its quantities, failing where they are above what the options allow."""
+    per, unit, kernel_limit = difference.per_iteration, _unit(difference), options.fail_kernel_above
+    limits = options.fail_above, options.fail_elapsed_above, kernel_limit
+    if limits != (None, None, None) and not difference.is_same_work:
+        said = f"{difference.reason}; --as-recorded compares them all the same"
+        return [Check("compared", said, fails=True)]
+    checks = [Check("compared", next(basis_sentences(difference)), fails=False)]
+    quantities = ("kernel time", per.kernel_ns), ("elapsed time", per.elapsed_ns)
+    for (name, change), limit in zip(quantities, limits, strict=False):
+        if change is not None:
+            checks.append(_check(name, f"the {name} of {unit}", change, limit))
+    if kernel_limit is not None:
+        slower = np.flatnonzero(difference.ratios.low > 1 + kernel_limit)
+        for row in slower[np.argsort(-difference.change_ns[slower], kind="stable")].tolist():
+            name, sides = f"kernel {difference.kernels[row].key}", (difference.before, difference.after)
+            times_ns = [float(side.total_ns[row]) / side.iterations for side in sides]
+            change = Change(*times_ns, *(float(values[row]) for values in difference.ratios))
+            checks.append(_check(name, name, change, kernel_limit))
+        if not len(slower):
+            checks.append(Check("kernels", "none surely grew by more than is allowed", fails=False))
     return checks
 
 
-def _quantity_check(name: str, words: str, change: Change, allowed: float | None) -> Check:
+def _check(name: str, words: str, change: Change, limit: float | None) -> Check:
     figures = f"{duration(change.before)} -> {duration(change.after)}"
     if change.low is not None:
         figures = f"{growth_range(change.low, change.high)}, {figures}"
-    said = "from 0" if change.ratio is None else growth(change.ratio)
-    if allowed is None or not change.is_above(allowed):
-        return Check(name, f"{words}: {said} ({figures})", fails=False)
-    return Check(name, f"{words}: {said}, above {growth(1 + allowed)} ({figures})", fails=True)
-
-
-def baseline_blocks(saved: SavedBaseline) -> Iterator[Block]:
-    """Yield what a baseline holds, and what is typed next."""
-    facts = saved.iterations
-    holds = [counted(saved.launches, "launch"), counted(saved.kernel_groups, "kernel group")]
-    if facts is not None:
-        how = f"named {facts.name}" if facts.name else "found"
-        holds.append(f"{counted(facts.iterations, 'iteration')} {how}")
-    yield f"{saved.path or 'The baseline'} holds {', '.join(holds)}: {si(saved.bytes, 'B')}."
-    if saved.path is not None:
-        yield CommandLine(f"kernelpoint difference {shlex.quote(saved.path)} AFTER --fail-above 0.02")
+    if limit is None or not change.is_above(limit):
+        return Check(name, f"{words}: {growth(change.ratio)} ({figures})", fails=False)
+    by = "from 0" if change.ratio is None else f"by {share_above(change.ratio - 1, limit)}"
+    return Check(name, f"{words} grew {by} ({figures})", fails=True)
 
 
 # Paths, and the table of kernels.
