@@ -1,12 +1,13 @@
 """The complete iterations of a recording: steps that the program names, else those of a loop that is found.
 
-Ranges are steps where their names differ in numbers alone, no two of a process and device overlap, and they
-hold most launches, and nearly all between the first and the last.
+Ranges are steps where their names differ in one number alone, which grows, no two of a process and device
+overlap, and they hold most launches, and nearly all between the first and the last.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -119,6 +120,8 @@ def _named_runs(profile: Profile, counts: DurationCounts) -> tuple[str, _Runs | 
         if not (is_several or (runs.iterations and "*" in name)):
             continue
         follows = runs.sequence[1:] == runs.sequence[:-1]
+        if not _count_up([ranges.texts[place] for place in ranges.text[rows].tolist()], follows):
+            continue
         ends, begins = runs.stop[np.append(~follows, True)], runs.first[np.append(True, ~follows)]
         span = int((_selected_before(counts, ends) - _selected_before(counts, begins)).sum())
         overlap = follows & (runs.first[1:] < runs.stop[:-1])
@@ -129,6 +132,18 @@ def _named_runs(profile: Profile, counts: DurationCounts) -> tuple[str, _Runs | 
         if best is None or rank > best[0]:
             best = rank, name, runs
     return ("", None) if best is None else best[1:]
+
+
+def _count_up(names: Sequence[str], follows: BoolArray) -> bool:
+    """Return whether names that differ in numbers alone are those of steps: in one number, which grows.
+
+    ``follows`` (k - 1,): whether a name is of the same sequence as the one before it. Names that are all the
+    same may be those of steps; `batch 4x64` and `batch 8x16` are other work each.
+    """
+    numbers = np.array([[float(number) for number in _NUMBER.findall(name)] for name in names])
+    varying = numbers[:, (numbers != numbers[:1]).any(axis=0)]
+    is_growing = varying[1:] > varying[:-1]
+    return varying.shape[1] == 0 or (varying.shape[1] == 1 and bool(is_growing[follows].all()))
 
 
 def _selected_before(counts: DurationCounts, ids: IntArray) -> IntArray:

@@ -218,6 +218,9 @@ def test_steps_of_other_lengths_are_left_out_where_most_are_alike() -> None:
             "step *",
             6,
         ),
+        # Other shapes are other work, and a number that falls counts no steps.
+        ([(f"batch {n % 3}x{64 << n % 3}", 1000 + 1000 * n, 1999 + 1000 * n) for n in range(6)], None, None),
+        ([(f"left {9 - n}", 1000 + 1000 * n, 1999 + 1000 * n) for n in range(6)], None, None),
         # A part of every step is none: most launches lie between.
         ([(f"forward {n}", 1000 + 1000 * n, 1001 + 1000 * n) for n in range(6)], None, None),
         # Ranges that overlap are none.
