@@ -25,12 +25,12 @@ from scalemodel.measurements import TraceFormat
 
 _ADDRESS, _SIZE = "address", "size"
 _REMEDY = (
-    "give one address a line, a CSV with a column address, a .traceg of Accel-Sim, or name the format: "
+    "give one address a line, a CSV with a column address, a trace of Accel-Sim, or name the format: "
     "binary or binary32"
 )
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LIST_STARTS = (b"kernel-", b"Memcpy")
-_KERNEL = re.compile(r"kernel-(\d+).*\.traceg(\.xz|\.gz)?$")
+_KERNEL = re.compile(r"kernel-(\d+).*\.(traceg(\.xz|\.gz)?|tracez)$")
 # Of a text: a comment with the blanks before it, or a line of blanks.
 _COMMENT = re.compile(rb"[ \t\r]*#[^\n]*|^[ \t\r]+$", re.MULTILINE)
 _ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
@@ -114,8 +114,7 @@ def _recognised(file: InputFile) -> TraceFormat:
     """Return the format the file's first bytes are of."""
     head = file.head
     if head.startswith(_ZSTD_MAGIC):
-        remedy = "decompress it; for a .tracez write the trace as --text"
-        raise ProfileError("is compressed by zstd", path=file.path, remedy=remedy)
+        raise ProfileError("is compressed by zstd", path=file.path, remedy="decompress it")
     if accel_sim.recognises(head):
         return TraceFormat.ACCEL_SIM
     if _ADDRESS in _header(head):

@@ -193,7 +193,7 @@ def _find_inputs(
     """Return the traces of a list, looked for beside it, and the networks of the configurations."""
     configs = (Path(word).parent for word in words if word.endswith(".config"))
     inputs = {folder / net.name: net for config in configs for net in config.glob("*.icnt")}
-    names = kernels_list.read_text(encoding="utf-8").split("\n")
+    names, traces = kernels_list.read_text(encoding="utf-8").split("\n"), find_trace_folder(str(traces), LIST)
     inputs |= {kernels_list.parent / name: traces / name for name in names if name.startswith("kernel")}
     return inputs
 

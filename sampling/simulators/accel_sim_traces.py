@@ -2,8 +2,8 @@
 
 ``stats.csv`` has a row a launch, traced or not. ``kernelslist.g`` names one trace a line, in launch order,
 with ``MemcpyHtoD,ADDRESS,BYTES`` lines between them. A trace is ``kernel-N.traceg``, of newer tracers
-``kernel-N-ctx_0x....traceg``, N counted from 1; ``.xz`` may follow. It begins with ``-key = value`` lines
-that say which kernel it is of.
+``kernel-N-ctx_0x....tracez``, or with the layer of a network behind N, counted from 1; ``.xz`` may follow. It
+begins with ``-key = value`` lines that say which kernel it is of.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from sampling.simulators.simulator import TraceListReader
 from sampling.text import counted
 
 LIST = "kernelslist.g"
-_TRACE = re.compile(r"kernel-(\d{1,18})(?:-ctx_0x[0-9a-fA-F]+)?\.trace[gz]?(?:\.xz|\.gz)?")
+_TRACE = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace[gz]?(?:\.xz|\.gz)?")
 # Those that the simulator takes.
-_READY = re.compile(r"kernel-(\d{1,18})(?:-ctx_(0x[0-9a-fA-F]+))?\.trace[gz](?:\.xz)?")
+_READY = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace(?:g(?:\.xz)?|z)")
+_CONTEXT = re.compile(r"-ctx_(0x[0-9a-fA-F]+)")
 _LIST_SIGN = re.compile(rb"^(kernel-\d|MemcpyHtoD,)", re.MULTILINE)
 # A trace may have been packed, or made ready for the simulator, since its name was written into a list.
-_ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz")
+_ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz", "z")
 _HEAD_BYTES = 1 << 14
 _THREADS_OF_WARP = 32
 _REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
@@ -47,7 +48,7 @@ def trace_file(folder: Path, name: str) -> Path | None:
 
 
 def find_trace_folder(path: str, holds: str) -> Path:
-    """Return the folder of the traces, which ``holds`` a file of this name.
+    """Return the folder of the traces, which ``holds`` a file of this name, or the folder ``traces`` in it.
 
     Raises ProfileError: it is not there, is no folder, or cannot be read.
     """
@@ -56,16 +57,17 @@ def find_trace_folder(path: str, holds: str) -> Path:
         raise ProfileError("no folder, which traces are in", path=path, remedy=f"give the folder of {holds}")
     if not os.access(path, os.R_OK | os.X_OK):
         raise ProfileError("cannot be read (Permission denied)", path=path)
-    return Path(path)
+    folder = Path(path)
+    if (folder / holds).exists() or any(folder.glob("kernel-*")) or not (folder / "traces").is_dir():
+        return folder
+    return folder / "traces"
 
 
 def trace_head(file: Path) -> dict[str, str]:
-    """Return what the lines at a trace's start say; nothing where its packing is not known here.
+    """Return what the lines at a trace's start say.
 
     Raises ProfileError where it cannot be unpacked, or does not begin like a trace.
     """
-    if file.name.endswith(".tracez"):
-        return {}
     wrong, head = "does not begin like a trace", {}
     try:
         with opened(file) as stream:
@@ -84,7 +86,7 @@ def trace_head(file: Path) -> dict[str, str]:
 
 def opened(file: Path) -> IO[bytes]:
     """Return a trace to be read, unpacked by the ending of its name."""
-    kinds: dict[str, Compression] = {".gz": "gzip", ".xz": "xz"}
+    kinds: dict[str, Compression] = {".gz": "gzip", ".xz": "xz", ".tracez": "tracez"}
     kind = kinds.get(file.suffix)
     stream = file.open("rb")
     return stream if kind is None else inflated(stream, file, kind)
@@ -124,25 +126,24 @@ def read_list(file: InputFile) -> TraceList:
     for row, line in enumerate(map(str.strip, lines), start=1):
         if match := _TRACE.fullmatch(line):
             path = trace_file(Path(file.location).parent, line)
-            head = {} if path is None else trace_head(path)
-            if not head:
-                wrong = f"{line} is {'not there' if path is None else 'packed in a way not read here'}"
-                raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
-            listed.append((int(match[1]), _traced_kernel(head)))
+            if path is None:
+                raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)
+            listed.append((int(match[1]), _traced_kernel(trace_head(path))))
     return TraceList.from_rows(file.path, 1, listed)
 
 
 def read_folder_list(folder: Path) -> TraceList:
     """Return the list in a folder of traces; ProfileError where there is none, or as `read_list`."""
-    names = [name for name in TRACE_LIST.names if (folder / name).is_file()]
-    if not names:
+    lists = TRACE_LIST.find_lists(folder)
+    if not lists:
         raise ProfileError(f"has no {LIST}", path=folder, remedy=_LIST_REMEDY)
-    with open_input(str(folder / names[0])) as file:
+    with open_input(str(lists[0])) as file:
         return read_list(file)
 
 
 TRACE_LIST = TraceListReader(
-    ("stats.csv", LIST, "kernelslist"),
+    # Newer tracers write stats for each context.
+    ("stats.csv", "stats_ctx_*", LIST, "kernelslist"),
     recognises_list,
     read_list,
     form="stats.csv or kernelslist of Accel-Sim's tracer",
@@ -219,7 +220,8 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
             waiting = []
         elif match := _READY.fullmatch(line):
             files.setdefault(int(match[1]), line)
-            contexts.add(match[2])
+            context = _CONTEXT.search(line)
+            contexts.add(None if context is None else context[1])
             if waiting:
                 copies[int(match[1])], waiting = waiting, []
     if len(contexts) != 1:
@@ -228,7 +230,7 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
             path=path,
             remedy="give the folder of one context's traces that post-traces-processing has made ready",
         )
-    return TraceFolder(path, files, copies, aligned)
+    return TraceFolder(str(place), files, copies, aligned)
 
 
 def count_traced_instructions(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:

@@ -117,8 +117,7 @@ def touched(
     With `loads_alone` it leaves nothing that it stores. Raises ProfileError where the trace cannot be
     unpacked, or an access cannot be read.
     """
-    if not (head := trace_head(file)):
-        raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
+    head = trace_head(file)
     try:
         bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
         version, has_lines = head.get("accelsim tracer version", "0"), head.get("enable lineinfo", "0")

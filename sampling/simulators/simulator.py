@@ -60,10 +60,16 @@ class IntervalReader:
 class TraceListReader:
     """How the list of launches that a tracer wrote is read; raises ProfileError."""
 
-    names: tuple[str, ...]  #: of its files in a folder of traces, that of all launches before the traced ones
+    #: patterns of its files in a folder of traces, that of all launches before the traced ones
+    names: tuple[str, ...]
     recognises: Callable[[bytes], bool]  #: by the first 64 KiB
     read: Callable[[InputFile], TraceList]
     form: str  #: what it reads, in words
+
+    def find_lists(self, folder: Path) -> list[Path]:
+        """Return the lists in a folder of traces, or in the folder ``traces`` in it; the best one first."""
+        places = (place / name for name in self.names for place in (folder, folder / "traces"))
+        return [path for place in places for path in sorted(place.parent.glob(place.name)) if path.is_file()]
 
 
 def _no_inputs(*_: object) -> Mapping[Path, Path | str]:
