@@ -30,7 +30,7 @@ METHODS = (
     *("single-iteration", "pks", "two-level", "tbpoint", "embedding", "sieve", "photon"),
 )
 DRAWING = METHODS[:5]
-FORMATS = ("table", "csv", "json", "jsonl", "markdown")
+FORMATS = ("table", "csv", "json", "jsonl", "markdown", "latex")
 FEATURES = (
     "--features",
     "sample_data/resnet50-like-ncu-raw.csv.gz",

@@ -55,7 +55,7 @@ _COMMANDS = (
     Command("ranges", _LOOK, "look", "look", "Named ranges as a tree, and found iterations."),
     Command("ranks", _LOOK, "look", "look", "The ranks of a run: who computes longest, who waits."),
     Command("tree", _LOOK, "look", "look", "How a kernel group is split, decision by decision."),
-    Command("report", _LOOK, "look", "files", "One file for a colleague: the profile and its plan."),
+    Command("report", _LOOK, "look", "files", "One file for a colleague: a profile, or a study."),
     Command("sample", _PLAN, "plan", "plan", "Choose the launches to simulate: the plan."),
     Command("trade-off", _PLAN, "plan", "plan", "What a plan costs at one epsilon after another."),
     Command("compare", _PLAN, "plan", "plan", "All methods on one profile."),

@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from sampling.readers.registry import read_profile
+from tests import rendered_latex
 from tests.cli.conftest import Kernelpoint
 from tests.rendered_markdown import rendered_tables
 from tui.commands.schema import RESULTS, WRITTEN_AS, output_schema
@@ -25,7 +26,7 @@ from tui.registry import COMMANDS
 
 CommandLines = dict[str, Sequence[object]]
 
-FORMATS = ("table", "csv", "json", "jsonl", "markdown")
+FORMATS = ("table", "csv", "json", "jsonl", "markdown", "latex")
 # Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
 ROWS_OF_THEIR_OWN = {
     *("sample", "histogram", "timeline", "align", "difference", "estimate", "run", "schema", "speedup"),
@@ -255,6 +256,23 @@ def test_markdown_is_for_people(kernelpoint: Kernelpoint, command_lines: Command
         return
     assert not re.search(r"\d\.\d{5}|[\[{]\"|\w_ns\b|\b(None|null|true|false|nan)\b", text)
     assert [len(set(map(len, cells))) for cells in tables] == [1] * len(tables)
+
+
+@every_command
+def test_latex_has_the_tables_of_markdown(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    words = (*command_lines[command], "--format")
+    tables, of_markdown = (
+        read(kernelpoint(*words, form).out)
+        for read, form in ((rendered_latex.rendered_tables, "latex"), (rendered_tables, "markdown"))
+    )
+    # Minus signs and the dashes of ranges are signs of their own; bars, which no ASCII has, are left out.
+    signs = str.maketrans("\u2212\u2013", "--")
+    for rows, wanted in zip(tables, of_markdown, strict=True):
+        columns = [cells for cells in zip(*wanted, strict=True) if "".join(cells).isascii()]
+        shown = [row for row in zip(*columns, strict=True) if row != ("", "value")]
+        assert [tuple(cell.translate(signs) for cell in row) for row in rows] == shown
 
 
 @pytest.mark.parametrize("command", ["groups", "difference"])

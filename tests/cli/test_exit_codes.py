@@ -17,7 +17,7 @@ READING = (
 )
 USAGE: dict[str, tuple[str, ...]] = {
     "summary PROFILE --nonsense": ("--nonsense", "kernelpoint summary --help"),
-    "summary PROFILE --format xml": ("xml", "markdown"),
+    "summary PROFILE --format xml": ("xml", "markdown", "latex"),
     "PROFILE --epsilon x": ("--epsilon x: a number is meant, as 0.05",),
     "PROFILE --group-by nmae": ("'short-name'", "did you mean 'name'?"),
     "--nonsense": ("--nonsense", "kernelpoint --help"),

@@ -23,6 +23,7 @@ from sampling.plan import request
 from tests.cli.conftest import JSON, Kernelpoint
 from tui.options.files import check_file, reading, why_not_written
 from tui.registry import COMMANDS
+from tui.report.pictures import svg_text
 
 # What writes a product, with the kind of it, on a profile or a plan that is not there: nothing may be read.
 WRITES = {
@@ -30,6 +31,7 @@ WRITES = {
     "top-up": ("estimate", "missing", "missing", "--target", "0.1", "--top-up"),
     "convert": ("convert", "missing", "-o"),
     "report": ("report", "missing", "-o"),
+    "figure": ("speedup", "missing", "a=missing", "b=missing", "--svg"),
     "results": ("groups", "missing", "-o"),
 }
 
@@ -56,6 +58,8 @@ def products(kernelpoint: Kernelpoint, resnet: Path, tmp_path_factory: pytest.Te
     (folder / "cut.json").write_bytes((folder / "plan.json").read_bytes()[:2000])
     (folder / "other.html").write_text("<!DOCTYPE html><p>KernelPoint is what my thesis is about")
     (folder / "other.md").write_text("# My thesis")
+    (folder / "other.svg").write_text("<svg><desc>KernelPoint is what my thesis is about</desc></svg>")
+    (folder / "own.svg").write_text(svg_text("", "", "", []))
     (folder / "other.parquet").write_bytes(b"PAR1 of somebody else's PAR1")
     (folder / "empty").touch()
     return folder
@@ -83,6 +87,8 @@ def said_of(kernelpoint: Kernelpoint, *words: object) -> str:
         ("convert", "plan.json", "is a plan"),
         *(("report", name, None) for name in ("own.html", "own.md", "new.md")),
         *(("report", name, "exists and is no report") for name in ("other.html", "other.md")),
+        *(("figure", name, None) for name in ("own.svg", "new.svg", "empty")),
+        ("figure", "other.svg", "exists and is no picture of kernelpoint's"),
         *(("results", name, None) for name in ("other.md", "own.html", "empty")),
         ("results", "decisions.json", "what is written is text, not JSON"),
         ("results", "plan.json", "is a plan"),
@@ -144,9 +150,12 @@ def test_the_place_is_the_first_thing_that_is_looked_at(
     [
         ("convert PROFILE -o x.csv", "Parquet, not CSV", "give -o x.parquet"),
         ("convert PROFILE -o x.PARQUET.gz", "Parquet, not gz", "give -o x.PARQUET,"),
+        ("groups PROFILE -o groups.tex", "text, not LaTeX", "give --format latex"),
+        ("groups PROFILE --format latex -o groups.csv", "LaTeX, not CSV", "give --format csv"),
         ("sample PROFILE -o plan.parquet", "JSON, not Parquet", "give -o plan.json"),
         ("sample PROFILE -o plan.json.gz", "JSON, not gz", "give -o plan.json,"),
         ("estimate PLAN PROFILE --target 0.1 --top-up more.csv", "JSON, not CSV", "give --top-up more.json"),
+        ("speedup PLAN base=PROFILE b=x --svg x.pdf", "SVG, not pdf", "give --svg x.svg"),
         ("export PLAN -o launches.csv", "a folder, not CSV", "give -o launches,"),
         ("groups PROFILE -o groups.csv", "text, not CSV", "give --format csv"),
         ("groups PROFILE --format csv -o groups.json", "CSV, not JSON", "give --format json"),

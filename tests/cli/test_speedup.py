@@ -108,6 +108,24 @@ def test_bars_have_whiskers_and_an_ascii_twin(kernelpoint: Kernelpoint, plan: Pa
     assert "●" in kernelpoint(*words, "--format", "markdown").out
 
 
+def test_the_figure_is_a_file_or_stdout(
+    kernelpoint: Kernelpoint, plan: Path, written: Written, here: Path
+) -> None:
+    words = ("speedup", plan, written("base"), written("gto", 1.2, 0.03), "--svg")
+    run = kernelpoint(*words, "figure.svg")
+    assert (run.code, run.err) == (0, "kernelpoint: figure written to figure.svg\n")
+    cell = results(kernelpoint, *words[:-1])["programs"][0]["cells"][1]
+    figure = Path("figure.svg").read_text()
+    assert (
+        f"<title>plan, gto: {cell['speedup']:.4f} ({cell['low']:.4f} to {cell['high']:.4f})</title>" in figure
+    )
+    piped = kernelpoint(*words, "-")
+    assert (piped.out, piped.err) == (figure, run.out)
+    # One of the last time is replaced.
+    assert kernelpoint(*words, "figure.svg").code == 0
+    assert "--svg and --top-up are both for stdout" in kernelpoint(*words, "-", "--top-up", "-").failed(2)
+
+
 def test_the_same_file_twice_is_said_to_be_that(
     kernelpoint: Kernelpoint, plan: Path, written: Written
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ import pytest
 from sampling.estimation.configurations import expected_half_width
 from sampling.plan.plan_file import read_plan
 from tests.cli.conftest import JSON, Kernelpoint, drawn_of, results
+from tests.rendered_html import Page
 
 PROGRAMS = ("large", "small")
 GAINS = {"base": 1.0, "gto": 1.03, "slow": 0.96, "alike": 1.0}
 Study = Callable[..., Path]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,57 @@ def test_data_are_rows_a_cell_and_means_by_name(kernelpoint: Kernelpoint, study:
     groups = results(kernelpoint, "speedup", path, "--groups")["groups"]
     assert {row["program"] for row in groups} == {"large", "small"}
     assert "Kernels of small that gain and lose most:" in kernelpoint("speedup", path, "--groups").out
+
+
+def test_the_figure_has_a_place_for_every_cell_and_the_mean(kernelpoint: Kernelpoint, study: Study) -> None:
+    path = study(("small", "gto"))
+    figure = path.with_name("figure.svg")
+    assert kernelpoint("speedup", path, "--svg", figure).code == 4
+    titles = [element.text or "" for element in ET.fromstring(figure.read_text()).iter(f"{SVG}title")]
+    assert titles[0] == "Speedup over base"
+    programs = [title.partition(":")[0] for title in titles[1:]]
+    assert programs == [
+        f"{name}, {one}" for name in (*PROGRAMS, "geomean") for one in ("gto", "slow", "alike")
+    ]
+    assert [title.partition(": ")[2] == "no speedup" for title in titles[1:]] == [
+        *(False, False, False),
+        *(True, False, False),
+        *(True, False, False),
+    ]
+
+
+def test_a_report_is_a_page_of_the_study(
+    kernelpoint: Kernelpoint, study: Study, plans: Path, resnet: Path
+) -> None:
+    path = study(head="[study]\ntarget = 0.2")
+    page = path.with_name("page.html")
+    found = results(kernelpoint, "report", path, "-o", page, "--svg", path.parent / "figures")
+    assert found["charts"] == [str(path.parent / "figures" / "speedups.svg")]
+    shown = Page(page.read_text())
+    shown.assert_harmless()
+    assert shown.text["h1"] == ["Which of gto, slow and alike is faster than base?"]
+    answer = " ".join(kernelpoint("speedup", path).out.partition("\n\n")[0].split())
+    assert answer == shown.text["p"][1].replace("All within", "all within").removesuffix(".")
+    assert shown.text["code"][-1].splitlines() == [
+        f"kernelpoint speedup {path}",
+        f"kernelpoint report {path} --svg {path.parent / 'figures'} -o {page}",
+    ]
+    found = results(kernelpoint, "speedup", path)
+    cells = {*shown.text["td"], *shown.text["th"]}
+    for cell in (cell for program in found["programs"] for cell in program["cells"][1:]):
+        assert {f"{cell['speedup']:.4f}", f"{cell['low']:.4f}-{cell['high']:.4f}"} <= cells
+    # Its gate is that of `speedup`; a cell without results is in it.
+    assert "not within 0.1 %" in kernelpoint("report", path, "-o", page, "--target", "0.001").err
+    study(("small", "gto"))
+    assert kernelpoint("report", path, "-o", page).code == 0
+    assert "No results yet of 1 of 8 cells" in Page(page.read_text()).text["p"][1]
+    for words, said in (
+        (("--compare",), "--compare is of a profile, not of a study"),
+        (("--epsilon", "0.1"), "--epsilon is of a profile, not of a study"),
+        ((resnet,), "a report is of one study"),
+        (("--svg", plans / "large.json" / "x"), "large.json"),
+    ):
+        assert said in kernelpoint("report", path, *words, "-o", page).failed(2)
 
 
 def test_a_cell_without_results_is_named_and_leaves_with_4(kernelpoint: Kernelpoint, study: Study) -> None:

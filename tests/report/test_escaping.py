@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests import rendered_latex
 from tests.rendered_markdown import rendered_paragraph, rendered_tables
-from tui.output.blocks import fenced, in_markdown, table_text
+from tui.output import latex
+from tui.output.markdown import fenced, in_markdown, table_text
 from tui.report.page import prose_in_html
 from tui.report.pictures import in_html
 from tui.terminal.printable import Column, names, printable
@@ -109,3 +114,53 @@ def test_no_line_ends_a_block_before_its_end(text: str) -> None:
     assert first == f"{last}text"
     assert inside == text.split("\n")
     assert not any(line.strip().startswith(last) for line in inside)
+
+
+TYPESET = (
+    "&%$#_{}~^\\<>|`\"'",
+    "--x --- '' ,, <<a>> ?` !` [1] *",
+    "[x]",
+    "*x",
+    "\\alpha $x^2$ %",
+    "\u2212≤≥≠≈∞\u03bc▲▼±µ…é",
+)
+
+
+@given(NASTY, NASTY)
+@example(*TYPESET[:2])
+@example(*TYPESET[2:4])
+@example(*TYPESET[4:])
+def test_a_name_in_latex_reads_as_it_is(name: str, other: str) -> None:
+    columns = (names("kernel", [name, other]), Column(other, [other, name], to_right=False))
+    (cells,) = rendered_latex.rendered_tables(latex.page_text([name, columns, other]))
+    name, other = printable(name).strip(), printable(other).strip()
+    assert cells == [["kernel", other], [name, other], [other, name]]
+
+
+def test_figures_in_latex_have_signs_of_their_own_and_bars_are_left_out() -> None:
+    figures = {
+        "-0.7": "$-$0.7",
+        "0.99-1.02": "0.99--1.02",
+        "(-.5 to +2 %)": r"($-$.5 to +2 \%)",
+        "-": "--",
+        "1e-05": "1e-05",
+    }
+    columns = [Column("speedup", list(figures)), Column("bars", ["=|"] * len(figures), is_bar=True)]
+    head, first, rule, heading, _, *rows = latex.page_text([columns]).split("\n")
+    assert (head, first, rule) == (r"% \usepackage{booktabs}", r"\begin{tabular}{r}", r"\toprule")
+    assert (heading, rows[-2:]) == (r"speedup \\", [r"\bottomrule", r"\end{tabular}"])
+    assert rows[:-2] == [rf"{cell} \\" for cell in figures.values()]
+    assert latex.page_text(["a sentence: 5 %"]) == "% a sentence: 5 %"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
+@pytest.mark.parametrize("fonts", ["OT1", "T1"])
+def test_latex_sets_it(tmp_path: Path, fonts: str) -> None:
+    table = latex.page_text(["of names: %", (names("kernel", TYPESET), Column("-1", ["-1"] * len(TYPESET)))])
+    head = (
+        rf"\documentclass{{article}}\usepackage[{fonts}]{{fontenc}}\usepackage{{booktabs}}\begin{{document}}"
+    )
+    (tmp_path / "table.tex").write_text(f"{head}\n{table}\n\\end{{document}}\n")
+    words = ("pdflatex", "-halt-on-error", "-interaction=nonstopmode", "table.tex")
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")

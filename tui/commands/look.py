@@ -15,7 +15,7 @@ from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.drafts import chosen_kernel, draft_from_options, open_profile, survey_as_asked
 from tui.options import look
-from tui.options.choices import GroupSort, OutputFormat
+from tui.options.choices import PAGE_FORMATS, GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, Preformatted
 from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
@@ -98,7 +98,7 @@ def run_groups(options: look.GroupsOptions) -> None:
     if not (groups := listed.groups):
         message = f"--filter {options.filter!r}: no kernel group's key contains it"
         raise EmptySelectionError(message, remedy="`kernelpoint groups` lists them")
-    if options.format is OutputFormat.MARKDOWN and options.top is None:
+    if options.format in PAGE_FORMATS and options.top is None:
         groups = groups[:MOST_ROWS]
     rows = summarise_groups(draft, groups)
     left = len(listed.groups) - len(rows)

@@ -17,7 +17,7 @@ from tui.options.choices import AlignBy, OutputFormat, PlanList, PlanPurpose
 from tui.options.command_line import command_line, with_flags
 from tui.options.files import PLAN_NAME, free_name, input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
-from tui.output.writer import STDOUT, CommandResult, emit, write_plan
+from tui.output.writer import STDOUT, CommandResult, emit, write_product
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
 from tui.text.profile import plan_selection, survey_selection, with_selection
@@ -46,7 +46,7 @@ def run_sample(options: SampleOptions) -> None:
             launches = find_planned_launches(draft, plan, progress)
     if options.output is not None:
         document = plan_document(draft, plan, launches)
-        write_plan(document.text(), options.output, quiet=options.quiet)
+        write_product("plan", document.text(), options.output, quiet=options.quiet)
     if options.list is not None:
         result = plan_list_result(draft, plan, launches, options.list)
     else:

@@ -40,7 +40,7 @@ from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
 from tui.output.files import write_folder
-from tui.output.writer import STDOUT, CommandResult, emit, write_plan, write_stdout
+from tui.output.writer import STDOUT, CommandResult, emit, write_product, write_stdout
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import estimate as estimate_words
@@ -205,7 +205,7 @@ def run_estimate(options: EstimateOptions) -> None:
         estimate = estimated(options, progress)
         larger = None if options.top_up is None else missing_to_target(estimate, options, progress)
     if larger is not None and options.top_up is not None:
-        write_plan(larger.text, options.top_up, quiet=options.quiet)
+        write_product("plan", larger.text, options.top_up, quiet=options.quiet)
     result = with_selection(
         estimate_words.estimate_result(estimate, larger, options), plan_selection(estimate.plan)
     )

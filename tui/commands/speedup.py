@@ -21,14 +21,14 @@ from sampling.estimation.configurations import (
 )
 from sampling.profile.names import is_rocm_name
 from sampling.study.comparison import StudySpeedups, compare_study, single_program
-from sampling.study.study_file import is_study, read_study
+from sampling.study.study_file import Study, is_study, read_study
 from sampling.study.summary import SpeedupSummary, summarise_study
 from tui.engine.plan_files import manifests_beside, plan_before
 from tui.options.command_line import command_line
 from tui.options.files import files_named, free_name
 from tui.options.simulate import SpeedupOptions
 from tui.output.blocks import Block
-from tui.output.writer import STDOUT, Canvas, CommandResult, emit, write_plan
+from tui.output.writer import STDOUT, Canvas, CommandResult, emit, write_product
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter
 from tui.text import speedup as words
 from tui.text import study as study_words
@@ -40,6 +40,9 @@ def run_speedup(options: SpeedupOptions) -> None:
     """Read all results, compare, show, write what to simulate next."""
     if options.target == 0:
         raise OptionError("--target is a fraction between 0 and 1, not 0", remedy="give --target 0.005")
+    if options.svg == options.top_up == STDOUT:
+        message = "--svg and --top-up are both for stdout, which takes one of them"
+        raise OptionError(message, remedy="give one of them a file")
     if is_study(options.plan):
         _compare_study(options)
     else:
@@ -47,7 +50,7 @@ def run_speedup(options: SpeedupOptions) -> None:
 
 
 def _compare_study(options: SpeedupOptions) -> None:
-    """Compare what is there of a study."""
+    """Compare what is there of a study, show."""
     if options.results:
         raise OptionError(f"{options.plan} says itself where results are", remedy="leave NAME=RESULTS out")
     if options.top_up is not None:
@@ -56,8 +59,15 @@ def _compare_study(options: SpeedupOptions) -> None:
     study_file = read_study(options.plan)
     target = study_file.settings.target if options.target is None else options.target
     options = replace(options, target=target)
+    study = study_speedups(study_file, options)
+    _emit(study_result(study, options), options)
+    check_study(study, options)
+
+
+def study_speedups(study_file: Study, options: SpeedupOptions) -> StudySpeedups:
+    """Return the speedups of what is there of a study."""
     with ProgressMeter(quiet=options.quiet) as progress:
-        study = compare_study(
+        return compare_study(
             study_file,
             all_pairs=options.all_pairs,
             same_within=options.same_within,
@@ -68,8 +78,6 @@ def _compare_study(options: SpeedupOptions) -> None:
             scale_error=options.scale_error or 0.0,
             progress=progress,
         )
-    emit(study_result(study, options), options)
-    check_study(study, options)
 
 
 def study_result(study: StudySpeedups, options: SpeedupOptions, command: str = "speedup") -> CommandResult:
@@ -87,6 +95,16 @@ def study_result(study: StudySpeedups, options: SpeedupOptions, command: str = "
         lambda canvas: study_words.study_blocks(study, kernels, options, following, canvas),
         options,
     )
+
+
+def _emit(result: CommandResult, options: SpeedupOptions) -> None:
+    """Write the figure where one is wanted, then the answer."""
+    if options.svg is not None:
+        from tui.report.speedup_figure import speedup_figure
+
+        assert isinstance(result.results, SpeedupSummary)
+        write_product("figure", speedup_figure(result.results), options.svg, quiet=options.quiet)
+    emit(result, options, to_stderr=STDOUT in {options.svg, options.top_up})
 
 
 def check_study(study: StudySpeedups, options: SpeedupOptions) -> None:
@@ -155,7 +173,7 @@ def _compare_plan(options: SpeedupOptions) -> None:
 
             larger = top_up_speedups(speedups, options.target, progress=progress)
     if larger is not None and options.top_up is not None:
-        write_plan(larger.text, options.top_up, quiet=options.quiet)
+        write_product("plan", larger.text, options.top_up, quiet=options.quiet)
     study = single_program(Path(plan.path or options.plan).stem, speedups)
     kernels = _kernels(study, options)
     (program,) = study.programs
@@ -176,7 +194,7 @@ def _compare_plan(options: SpeedupOptions) -> None:
         lambda _: words.speedup_blocks(speedups, groups, larger, options, following),
         options,
     )
-    emit(with_selection(result, plan_selection(plan)), options, to_stderr=options.top_up == STDOUT)
+    _emit(with_selection(result, plan_selection(plan)), options)
     _check_gaps(speedups)
     if options.target is not None and not speedups.is_within(options.target, accept_cold=options.accept_cold):
         raise CheckFailedError(words.unmet_text(speedups, options))

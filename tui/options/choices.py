@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 #: How results are written; never chosen by what stdout is.
-OutputFormat = StrEnum("OutputFormat", "TABLE CSV JSON JSONL MARKDOWN")
+OutputFormat = StrEnum("OutputFormat", "TABLE CSV JSON JSONL MARKDOWN LATEX")
+#: Those that are pages for people, as the table form is.
+PAGE_FORMATS = frozenset({OutputFormat.MARKDOWN, OutputFormat.LATEX})
 
 #: When to colour.
 ColorMode = StrEnum("ColorMode", "AUTO ALWAYS NEVER")

@@ -124,6 +124,7 @@ class Product(Enum):
     PLAN = "plan"
     PROFILE = "Parquet profile of `convert`"
     REPORT = "report of kernelpoint's"
+    PICTURE = "picture of kernelpoint's"
     FOLDER = "folder"
     STUDY = "study"
 
@@ -136,11 +137,18 @@ _SUFFIXES = {
     **dict.fromkeys((".parquet", ".pq"), "Parquet"),
     **dict.fromkeys((".arrow", ".feather"), "Arrow"),
     **dict.fromkeys((".sqlite", ".db"), "SQLite"),
-    **{f".{name}": name for name in ("gz", "xz", "zip", "pdf", "svg", "png", "tsv", "xlsx", "nsys-rep")},
+    ".tex": "LaTeX",
+    ".svg": "SVG",
+    **{f".{name}": name for name in ("gz", "xz", "zip", "pdf", "png", "tsv", "xlsx", "nsys-rep")},
 }
 # A folder, or text for people, is what no such suffix says.
-_WRITTEN = {Product.PLAN: "JSON", Product.PROFILE: "Parquet", Product.FOLDER: "a folder"}
-_FORMATS = {"csv": "CSV", "json": "JSON", "jsonl": "JSON lines"}
+_WRITTEN = {
+    Product.PLAN: "JSON",
+    Product.PROFILE: "Parquet",
+    Product.PICTURE: "SVG",
+    Product.FOLDER: "a folder",
+}
+_FORMATS = {"csv": "CSV", "json": "JSON", "jsonl": "JSON lines", "latex": "LaTeX"}
 
 
 def check_places(options: Any) -> None:
@@ -267,7 +275,7 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
     is_own = {
         Product.RESULTS: lambda: b"\0" not in read_head(path),
         Product.PROFILE: lambda: _is_converted(path),
-        Product.REPORT: lambda: is_report(path),
+        **dict.fromkeys((Product.REPORT, Product.PICTURE), lambda: is_report(path)),
     }
     return None if product in is_own and is_own[product]() else f"exists and is no {product.value}"
 

@@ -111,6 +111,9 @@ class RanksOptions(ProfileOptions):
 
 
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
+    profiles: tuple[InputFile, ...] = argument(
+        "Profile files; several are one workload. Or a study.toml.", "PROFILE"
+    )
     output: str | None = output_option(
         "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE", Product.REPORT
     )
@@ -143,8 +146,8 @@ class DifferenceOptions(shared.RegionOptions):
     )
     after: PartOfFile = argument("What it is compared with; it may be the same file.", "B[@RANGE]")
     top: int | None = option(
-        "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
-        "20 where it is not given.",
+        "Only the first N kernels, those that changed most unless sorted otherwise; tables, Markdown and "
+        "LaTeX have 20 where it is not given.",
         "-n",
         least=1,
     )

@@ -6,6 +6,7 @@ from sampling.text import NumberKind
 from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import (
     DETAILS,
+    OUTPUT_PANEL,
     OutputOptions,
     Texts,
     argument,
@@ -191,6 +192,12 @@ class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
         "those that are open.",
         metavar="PLAN",
         product=Product.PLAN,
+    )
+    svg: str | None = option(
+        "Write the figure for a paper here: bars by program, whiskers, the geometric mean; `-` is stdout.",
+        panel=OUTPUT_PANEL,
+        metavar="FILE",
+        product=Product.PICTURE,
     )
     fail_slower: float | None = option(
         "Exit 4 where a configuration is surely slower than the base by more than this fraction.",

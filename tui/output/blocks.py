@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -37,6 +36,8 @@ class Listing:
     least_room: int = _LEAST_LABEL
     #: The labels in full, for where nothing is cut.
     full_labels: Sequence[str] | None = None
+    #: Whether the labels are bars, drawn with letters.
+    has_bars: bool = False
 
     def __len__(self) -> int:
         return len(self.figures[0].cells) if self.figures else 0
@@ -67,7 +68,7 @@ class Listing:
             [self.label(row, room) for row in range(number)] if self.full_labels is None else self.full_labels
         )
         figures = (replace(column, cells=column.cells[:number]) for column in self.figures)
-        return (*figures, names(self.heading, labels[:number]))
+        return (*figures, replace(names(self.heading, labels[:number]), is_bar=self.has_bars))
 
     def _fitted(self, width: int) -> tuple[list[Column], int]:
         """Return the figures that are shown in a width, and the room of the labels."""
@@ -120,6 +121,9 @@ class Preformatted:
 Block = str | Sequence[Column] | Listing | Pairs | Grid | CommandLine | Preformatted
 """What is said, one below the other; an empty sentence is an empty line of a terminal."""
 
+PagePart = str | Sequence[Column]
+"""A sentence, with code between backticks, or a table as its columns."""
+
 
 def terminal_lines(blocks: Iterable[Block], width: int, *, color: bool = False) -> Iterator[str]:
     """Yield the lines of a terminal; further lines of a sentence are indented."""
@@ -146,95 +150,28 @@ def terminal_lines(blocks: Iterable[Block], width: int, *, color: bool = False) 
                 yield table(block)
 
 
-# As Markdown, as GitHub shows it: text of a profile reads as it is, and is no tag, link, mention or mark-up.
-# GitHub finds mentions, references, emoji and addresses in what is shown, so no backslash keeps them from it:
-# names, and words that may be such, are code.
-
-# What has a meaning within a line; an underline has none inside a word.
-_MARKS = re.compile(r"[\\*\[\]<~&#]|(?<![^\W_])_|_(?![^\W_])")
-# What has one at the beginning of a paragraph.
-_BEGINS = re.compile(r"^(?:(?=[+\-=>])|(\d+)(?=[.)](?:\s|$)))")
-# What has one in a word that is shown: mentions, mathematics, addresses, files that look like them, emoji,
-# references.
-_LIVE = re.compile(r"[@$`]|//|www\.|\w\.[^\W\d]|:\w[\w+-]*:|#\d|\bGH-\d", re.IGNORECASE)
-# What may stand around code, so that no two of them touch.
-_AROUND = "(.,;:)\"'"
-_CODE = re.compile(rf"(?<![^\s{_AROUND}])`([^`]+)`(?![^\s{_AROUND}])")
-_TICKS = re.compile(r"`+")
+def has_headings(columns: Sequence[Column]) -> bool:
+    """Whether the headings of a table are shown: those of pairs say nothing."""
+    return any(column.heading not in {"", "value"} for column in columns)
 
 
-def in_markdown(text: str) -> str:
-    """Return a sentence as a paragraph or a heading; what stands between backticks in it is code."""
-    return _BEGINS.sub(lambda match: f"{match[0]}\\", _inline(text))
-
-
-def code(text: str) -> str:
-    """Return a name as code, which reads as it is to the last space."""
-    text = printable(text)
-    fence = "`" * (_longest_ticks(text) + 1)
-    # Of a space at either end one is taken away.
-    pad = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""
-    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
-
-
-def fenced(text: str) -> str:
-    """Return lines as a block that Markdown leaves alone."""
-    fence = "`" * max(3, _longest_ticks(text) + 1)
-    printable_lines = "\n".join(map(printable, text.split("\n")))
-    return f"{fence}text\n{printable_lines}\n{fence}"
-
-
-def table_text(columns: Sequence[Column]) -> str:
-    """Return the columns as one of GitHub's tables."""
-    cells = (map(code if column.is_name else _inline, column.cells) for column in columns)
-    rows = [
-        [_inline(column.heading) for column in columns],
-        ["---:" if column.to_right else "---" for column in columns],
-        *zip(*cells, strict=True),
-    ]
-    # The bar is so written in a table alone, and in its code too.
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-
-
-def page_text(blocks: Iterable[Block], width: int) -> str:
-    """Return Markdown: paragraphs, tables and lines, an empty line between; nothing is cut or wrapped."""
-    parts: list[str] = []
+def page_parts(blocks: Iterable[Block], width: int) -> Iterator[PagePart]:
+    """Yield what a page has of blocks; ``width``: the room of a label that has no full form."""
     for block in blocks:
         match block:
             case Listing():
-                parts.append(table_text(block.columns(width)))
+                yield block.columns(width)
             case Pairs():
-                parts.append(table_text(block.columns()))
+                yield block.columns()
             case Grid():
-                parts += [in_markdown(line) for line in plain(block).split("\n") if line]
+                # A chart of letters is for terminals.
+                continue
             case Preformatted():
-                parts += [in_markdown(line) for line in block.text.split("\n") if line]
+                yield from filter(None, block.text.split("\n"))
             case CommandLine():
-                parts.append(in_markdown(f"{block.before}`{block.command}`"))
-            case str():
-                parts += [in_markdown(block)] if block else []
+                yield f"{block.before}`{block.command}`"
             case _:
-                parts += [table_text(block)] if block else []
-    return "\n\n".join(parts)
-
-
-def _inline(text: str) -> str:
-    pieces = _CODE.split(printable(text).strip())
-    pieces[::2] = [" ".join(map(_word, piece.split(" "))) for piece in pieces[::2]]
-    pieces[1::2] = map(code, pieces[1::2])
-    return "".join(pieces)
-
-
-def _word(word: str) -> str:
-    if not _LIVE.search(word):
-        return _MARKS.sub(lambda match: f"\\{match[0]}", word)
-    core = word.strip(_AROUND)
-    before, _, after = word.partition(core)
-    return before + code(core) + after
-
-
-def _longest_ticks(text: str) -> int:
-    return max((len(ticks) for ticks in _TICKS.findall(text)), default=0)
+                yield from [block] if block else []
 
 
 # A row of words with tones.

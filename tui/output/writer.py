@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO
@@ -20,7 +20,8 @@ from sampling.text import csv_text, finite, json_text, spreadsheet_cell
 from tui import __version__
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.blocks import Block, page_text, terminal_lines
+from tui.output import latex, markdown
+from tui.output.blocks import Block, PagePart, page_parts, terminal_lines
 from tui.output.files import new_file, write_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
@@ -29,6 +30,7 @@ from tui.terminal.printable import ascii_within, data_for_terminal, printable_li
 STDOUT = "-"
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
+_PAGES = {OutputFormat.MARKDOWN: markdown.page_text, OutputFormat.LATEX: latex.page_text}
 Row = Mapping[str, Any]
 Rows = Sequence[Struct | Row]
 
@@ -39,11 +41,11 @@ class Canvas:
 
     width: int
     color: bool
-    #: Whether it is Markdown, which has room for names in full and none for charts.
+    #: Whether it is a page, which has room for names in full and none for charts.
     is_page: bool = False
 
 
-#: In Markdown nothing is cut or wrapped for want of room.
+#: On a page nothing is cut or wrapped for want of room.
 PAGE = Canvas(10_000, color=False, is_page=True)
 
 
@@ -68,7 +70,7 @@ class CommandResult:
     command: str
     #: For JSON; a record, or a list of them where rows are listed; or what makes them, for data alone.
     results: Struct | Row | Rows | Callable[[], Struct]
-    #: What people are told, on a terminal and as Markdown.
+    #: What people are told, on a terminal and on a page.
     blocks: Callable[[Canvas], Iterable[Block]]
     #: For csv and jsonl; the results themselves if None.
     rows: Rows | Callable[[], Rows] | None = None
@@ -83,9 +85,9 @@ class CommandResult:
         """Return the table form below its heading."""
         return heading_text(self.heading, canvas.width) + canvas_text(self.blocks(canvas), canvas)
 
-    def page(self) -> str:
-        """Return the same as Markdown."""
-        return page_text((*self.heading, *self.blocks(PAGE)), PAGE.width)
+    def page(self) -> Iterator[PagePart]:
+        """Yield the same for a page."""
+        return page_parts((*self.heading, *self.blocks(PAGE)), PAGE.width)
 
 
 def canvas_text(blocks: Iterable[Block], canvas: Canvas) -> str:
@@ -143,9 +145,9 @@ def _text(
             pieces = _COLOR.split(text) if has_color else [text]
             pieces[::2] = map(printable_lines, pieces[::2])
             return "".join(pieces) + "\n"
-    if options.format is OutputFormat.MARKDOWN:
+    if (page_text := _PAGES.get(options.format)) is not None:
         with ascii_within(options.ascii):
-            return result.page() + "\n"
+            return page_text(result.page()) + "\n"
     results = result.results if result.rows is None else result.rows
     results = results() if callable(results) else results
     rows = to_builtins(list(results) if isinstance(results, Sequence) else [results])
@@ -189,10 +191,10 @@ def write_stdout(text: str) -> None:
     sys.stdout.flush()
 
 
-def write_plan(text: str, place: str, *, quiet: bool) -> None:
-    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout."""
+def write_product(product: str, text: str, place: str, *, quiet: bool) -> None:
+    """Write what a command makes to a file, which a note says, or to stdout; ``product``: its name."""
     if place == STDOUT:
         write_stdout(text)
         return
     write_text(text, Path(place))
-    note(f"plan written to {place}", quiet=quiet)
+    note(f"{product} written to {place}", quiet=quiet)

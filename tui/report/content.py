@@ -400,7 +400,7 @@ class ReportFiles(Record, frozen=True):
 
 
 def report_result(
-    report: Report, size_bytes: int, charts: list[str], draft: Draft, options: ReportOptions
+    report: Report, size_bytes: int, charts: list[str], warnings: tuple[str, ...], options: ReportOptions
 ) -> CommandResult:
     """Return the files that were written."""
     titles = list(report.sections)
@@ -410,7 +410,7 @@ def report_result(
         "report",
         ReportFiles(options.output, size_bytes, titles, charts),
         blocks=lambda _: [Preformatted("\n".join(lines))],
-        warnings=tuple(finding.code for finding in draft.findings),
+        warnings=warnings,
     )
 
 

@@ -14,8 +14,9 @@ from sampling.errors import OptionError
 from tui import __version__
 from tui.options.files import is_report
 from tui.options.look import ReportOptions
-from tui.output.blocks import Block, CommandLine, Listing, Pairs, fenced, in_markdown, page_text
+from tui.output.blocks import Block, CommandLine, has_headings, page_parts
 from tui.output.files import new_file, write_folder
+from tui.output.markdown import fenced, in_markdown, page_text
 from tui.report.pictures import HEIGHT, STYLE, WIDTH, Figure, in_html, picture_text
 from tui.terminal.printable import Column
 
@@ -67,7 +68,7 @@ def markdown_text(report: Report, images: Mapping[str, str]) -> str:
             elif isinstance(block, CommandLine):
                 parts.append(fenced(block.command))
             elif block:
-                parts.append(page_text([block], _NAME_WIDTH))
+                parts.append(page_text(page_parts([block], _NAME_WIDTH)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -102,15 +103,14 @@ def html_lines(report: Report) -> Iterator[str]:
                     figures += 1
                     yield from _figure(block, figures)
                 case CommandLine():
-                    yield f'<pre tabindex="0"><code>{in_html(block.command)}</code></pre>'
-                case str():
-                    yield from [f"<p>{prose_in_html(block)}</p>"] if block else []
-                case Listing():
-                    yield from _table(heading, block.columns(_NAME_WIDTH))
-                case Pairs():
-                    yield from _table(heading, block.columns())
-                case [*columns]:
-                    yield from _table(heading, columns)
+                    commands = "\n".join(map(in_html, block.command.split("\n")))
+                    yield f'<pre tabindex="0"><code>{commands}</code></pre>'
+                case _:
+                    for part in page_parts([block], _NAME_WIDTH):
+                        if isinstance(part, str):
+                            yield f"<p>{prose_in_html(part)}</p>"
+                        else:
+                            yield from _table(heading, part)
         yield "</section>"
     yield "</main>\n</body>\n</html>"
 
@@ -120,11 +120,11 @@ def prose_in_html(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", in_html(text).strip())
 
 
-def _table(label: str, columns: tuple[Column, ...] | list[Column]) -> Iterator[str]:
+def _table(label: str, columns: Sequence[Column]) -> Iterator[str]:
     yield f'<div class="wide" role="region" tabindex="0" aria-label="{in_html(label)}">'
     yield '<table class="dense">' if len(columns) > _MOST_COLUMNS else "<table>"
     aligned = [' class="number"' if column.to_right else "" for column in columns]
-    if any(column.heading not in {"", "value"} for column in columns):
+    if has_headings(columns):
         heads = (
             # An empty heading would be announced as one.
             f'<th{css} scope="col">{in_html(column.heading)}</th>' if column.heading else f"<th{css}></th>"
@@ -144,12 +144,16 @@ def _figure(figure: Figure, number: int) -> Iterator[str]:
     named = f'role="img" aria-labelledby="title-{number} about-{number}"'
     yield f"""<figure>
 <figcaption><strong>{title}</strong><br>{about}</figcaption>
-<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">
-<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>
-<title id="title-{number}">{title}</title>
-<desc id="about-{number}">{about}</desc>"""
-    yield from figure.svg
-    yield "</svg>\n</div>"
+<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">"""
+    if figure.file:
+        # Its first line says of a file that it is XML.
+        yield figure.file.partition("\n")[2].rstrip()
+    else:
+        yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>'
+        yield f'<title id="title-{number}">{title}</title>\n<desc id="about-{number}">{about}</desc>'
+        yield from figure.svg
+        yield "</svg>"
+    yield "</div>"
     items = []
     for mark, text in figure.legend:
         symbol = f'<svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> ' if mark else ""

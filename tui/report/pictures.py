@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ LEFT, RIGHT, TOP, BOTTOM = 92, 735, 12, 250
 _MOST_TICKS = 7
 # Letters that labels have room for: in all below the picture, and each at its side.
 _LETTERS_BELOW, _LETTERS_BESIDE = 80, 9
-# Wider than most letters of the font, as nothing here measures it.
-_LETTER = 6.8
+#: Of a letter, in heights of the font: wider than most, as nothing here measures it.
+LETTER = 6.8 / 12
 
 Legend = list[tuple[str, str]]
 """(mark, words) for each colour and mark; a mark is a picture of 12 by 12."""
@@ -47,6 +47,8 @@ class Figure:
     svg: tuple[str, ...]
     legend: Legend
     text: str
+    #: The whole file, of a figure with a size and colours of its own; its parts and legend are in it.
+    file: str = ""
 
 
 def in_html(text: str) -> str:
@@ -280,8 +282,7 @@ STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 # What a chart in a file of its own has of it: the light colours, which stand first, and the parts of a chart.
 _COLOURS = dict(re.findall(r"(--\w+): (#\w+);", STYLE.partition("@media")[0]))
 _CHART = re.findall(r"^\.chart text.*?(?=^\.legend)", STYLE, re.DOTALL | re.MULTILINE)[0]
-_FONT = 'font-family="Helvetica, Arial, sans-serif" font-size="12"'
-_ROW, _MARK, _BETWEEN, _BELOW = 18, 17, 18, 8
+_FONT_SIZE, _ROW, _MARK, _BETWEEN, _BELOW = 12, 18, 17, 18, 8
 
 
 def picture_text(figure: Figure) -> str:
@@ -289,34 +290,40 @@ def picture_text(figure: Figure) -> str:
 
     Inkscape and rsvg-convert, which make PDF of it for a paper, know no variables of CSS.
     """
+    if figure.file:
+        return figure.file
     style = re.sub(r"var\((--\w+)\)", lambda match: _COLOURS[match[1]], _CHART)
     legend, x, y = [], float(LEFT), float(HEIGHT + _BELOW)
     for mark, words in figure.legend:
         column_index = _MARK if mark else 0
-        width = column_index + len(words) * _LETTER
+        width = column_index + len(words) * _FONT_SIZE * LETTER
         if x + width > RIGHT and x > LEFT:
             x, y = float(LEFT), y + _ROW
-        text = f'<text x="{column_index}" y="10.5">{_in_xml(words)}</text>'
+        text = f'<text x="{column_index}" y="10.5">{in_xml(words)}</text>'
         legend.append(f'<g transform="translate({x:g} {y:g})">{mark}\n{text}</g>')
         x += width + _BETWEEN
     bottom = f"{y + _ROW if legend else float(HEIGHT):g}"
-    size = f'width="{WIDTH}" height="{bottom}" viewBox="0 0 {WIDTH} {bottom}"'
-    drawn_mark = "\n".join([*figure.svg, *legend])
+    size = f'class="chart" width="{WIDTH}" height="{bottom}" viewBox="0 0 {WIDTH} {bottom}"'
     # Some viewers show what has no ground on a dark one.
+    ground = f'<rect width="{WIDTH}" height="{bottom}" fill="#ffffff"/>'
+    parts = [f"<style>\n{style}</style>", ground, *figure.svg, *legend]
+    return svg_text(figure.title, figure.description, f'{size} font-size="{_FONT_SIZE}"', parts)
+
+
+def svg_text(title: str, description: str, attributes: str, parts: Iterable[str]) -> str:
+    """Return a picture as a file, by which `tui.options.files` knows that it was made here."""
+    drawn = "\n".join(parts)
     return f"""\
 <?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" class="chart" {size} {_FONT} role="img">
-<title>{_in_xml(figure.title)}</title>
-<desc>{_in_xml(figure.description)}</desc>
-<metadata>KernelPoint {_in_xml(__version__)}</metadata>
-<style>
-{style}</style>
-<rect width="{WIDTH}" height="{bottom}" fill="#ffffff"/>
-{drawn_mark}
+<svg xmlns="http://www.w3.org/2000/svg" {attributes} font-family="Helvetica, Arial, sans-serif" role="img">
+<title>{in_xml(title)}</title>
+<desc>{in_xml(description)}</desc>
+<metadata>KernelPoint {in_xml(__version__)}</metadata>
+{drawn}
 </svg>
 """
 
 
-def _in_xml(text: str) -> str:
+def in_xml(text: str) -> str:
     """Return a text as it stands in XML, which has fewer letters than HTML."""
     return "".join(letter for letter in in_html(text) if letter not in "\ufffe\uffff")

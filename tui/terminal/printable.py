@@ -98,6 +98,8 @@ class Column:
     to_right: bool = True
     #: Whether the cells are names that a program or a person gave.
     is_name: bool = False
+    #: Whether the cells are bars, drawn with letters.
+    is_bar: bool = False
 
 
 def names(heading: str, cells: Sequence[str]) -> Column:

@@ -145,11 +145,12 @@ def _listing(
 def group_figures(survey: Survey, rows: Sequence[GroupSummary]) -> list[Column]:
     """Return the figures of groups as columns."""
     statistics, groups = survey.groups, [row.rank - 1 for row in rows]
+    # As wide in any list, so that bars of two lists can be compared.
+    bars = [share_bar(survey, group, _BAR).ljust(_BAR) for group in groups]
     columns = [
         Column("rank", [f"#{row.rank}" for row in rows]),
         Column("share", [share(row.share) for row in rows]),
-        # As wide in any list, so that bars of two lists can be compared.
-        Column("", [share_bar(survey, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
+        Column("", bars, to_right=False, is_bar=True),
         Column("cum", [share(float(statistics.running_share[group])) for group in groups]),
         Column("total", [duration(row.total_duration_ns) for row in rows]),
         Column("launches", [count(row.launches) for row in rows]),

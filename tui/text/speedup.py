@@ -236,7 +236,7 @@ def configuration_listing(speedups: PlanSpeedups) -> Listing:
         ),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(rows))]
-    return Listing(figures, axis_words(axis), bar, ("cycles",), full_labels=pages)
+    return Listing(figures, axis_words(axis), bar, ("cycles",), full_labels=pages, has_bars=True)
 
 
 def pair_name(speedup: Speedup) -> str:

@@ -37,7 +37,8 @@ _MOST_MISSING = 3
 #: What a verdict is in a cell.
 _MARKS = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼", Verdict.SAME: "=", Verdict.OPEN: "?"}
 _ASCII_MARKS = {Verdict.FASTER: ">", Verdict.SLOWER: "<", Verdict.SAME: "=", Verdict.OPEN: "?"}
-_MEANS = {"geometric": "geometric mean", "harmonic": "harmonic mean", "total": "total work"}
+#: The means over programs, in words.
+MEANS = {"geometric": "geometric mean", "harmonic": "harmonic mean", "total": "total work"}
 
 
 def study_blocks(
@@ -48,17 +49,12 @@ def study_blocks(
     canvas: Canvas,
 ) -> Iterator[Block]:
     """Yield who is faster in the mean, every cell, what differs between configurations, what is missing."""
-    for program, speedups in study.compared:
-        caches = speedups.base.estimate.caches
-        if not speedups.is_of_whole_run and caches.said:
-            yield f"{caches.kind.upper()}: {program}: {caches.said}"
+    yield from caches_lines(study)
     yield answer_text(study)
     if study.missing:
         yield missing_text(study)
     yield from study_notes(study)
-    if options.target is not None and not study.missing:
-        is_met = study.is_within(options.target, accept_cold=options.accept_cold)
-        yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
+    yield from target_lines(study, options)
     if any(True for _ in study.compared):
         yield ""
         yield from _cell_tables(study, canvas)
@@ -77,6 +73,21 @@ def study_blocks(
 
 
 # Sentences.
+
+
+def caches_lines(study: StudySpeedups) -> Iterator[str]:
+    """Yield how launches found the caches, of programs whose speedups are not those of the whole run."""
+    for program, speedups in study.compared:
+        caches = speedups.base.estimate.caches
+        if not speedups.is_of_whole_run and caches.said:
+            yield f"{caches.kind.upper()}: {program}: {caches.said}"
+
+
+def target_lines(study: StudySpeedups, options: SpeedupOptions) -> Iterator[str]:
+    """Yield whether all speedups are as narrow as asked for; nothing where some are missing."""
+    if options.target is not None and not study.missing:
+        is_met = study.is_within(options.target, accept_cold=options.accept_cold)
+        yield f"all within {per_cent(options.target)} as asked for" if is_met else unmet_text(study, options)
 
 
 def answer_text(study: StudySpeedups) -> str:
@@ -178,9 +189,14 @@ class _Cell(NamedTuple):
             return UNKNOWN
         if self.verdict is None:
             return ratio_text(self.ratio)
-        sign, marks = ("+-", _ASCII_MARKS) if is_ascii() else ("±", _MARKS)
-        half_width = per_cent(math.sqrt(self.high / self.low) - 1)
-        return f"{ratio_text(self.ratio)} {sign}{half_width} {marks[self.verdict]}"
+        marks = _ASCII_MARKS if is_ascii() else _MARKS
+        return f"{speedup_text(self.ratio, self.low, self.high)} {marks[self.verdict]}"
+
+
+def speedup_text(ratio: float, low: float, high: float) -> str:
+    """Return a speedup with its interval to either side."""
+    half_width = per_cent(math.sqrt(high / low) - 1)
+    return f"{ratio_text(ratio)} {'+-' if is_ascii() else '±'}{half_width}"
 
 
 _NOTHING = _Cell(math.nan, math.nan, math.nan, None, "no results")
@@ -213,7 +229,7 @@ def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[_C
             cells = {(one.base, one.name): _of_speedup(speedups, one) for one in speedups.speedups}
         rows.append((program.name, [cells.get(pair, _NOTHING) for pair in pairs]))
     if len(study.programs) > 1:
-        for kind, words in _MEANS.items():
+        for kind, words in MEANS.items():
             means = {
                 (study.base, name): _of_mean(study, getattr(means, kind))
                 for name, means in study.means.items()
@@ -238,7 +254,7 @@ def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
             yield ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
             yield ""
         # The other means differ little from it, and stand above.
-        rows = [row for row in rows if row[0] not in (_MEANS["harmonic"], _MEANS["total"])]
+        rows = [row for row in rows if row[0] not in (MEANS["harmonic"], MEANS["total"])]
     yield bar_listing(labels, rows)
 
 
@@ -263,4 +279,4 @@ def bar_listing(labels: Sequence[str], rows: Sequence[tuple[str, Sequence[_Cell]
         Column("verdict", [cell.word for cell in cells], to_right=False),
     ]
     pages = [bar(row, _PAGE_BAR) for row in range(len(cells))]
-    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages)
+    return Listing(figures, axis_words(axis), bar, ("interval", "speedup"), full_labels=pages, has_bars=True)
