@@ -18,13 +18,11 @@ from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
+from sampling.readers.trace_files import LIST, find_trace_folder, trace_head
 from sampling.simulators.accel_sim_traces import (
-    LIST,
     TRACE_LIST,
     TraceFolder,
-    find_trace_folder,
     read_folder_list,
-    trace_head,
     traces_for,
 )
 from sampling.simulators.alignment import align

@@ -1,95 +1,40 @@
-"""What Accel-Sim's tracer wrote: its lists of launches, the traces of a folder, and what their heads say.
-
-``stats.csv`` has a row a launch, traced or not. ``kernelslist.g`` names one trace a line, in launch order,
-with ``MemcpyHtoD,ADDRESS,BYTES`` lines between them. A trace is ``kernel-N.traceg``, of newer tracers
-``kernel-N-ctx_0x....tracez``, or with the layer of a network behind N, counted from 1; ``.xz`` may follow. It
-begins with ``-key = value`` lines that say which kernel it is of.
-"""
+"""What Accel-Sim's tracer wrote: its lists of launches, and the traces of a plan's launches in a folder."""
 
 from __future__ import annotations
 
-import lzma
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
-from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.input_file import Compression, InputFile, check_there, inflated, open_input
+from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.trace_files import (
+    LIST,
+    REMEDY,
+    TRACE,
+    find_trace_folder,
+    is_stats,
+    stats_rows,
+    trace_file,
+    trace_head,
+)
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, parse_dimensions, refuse_other
 from sampling.simulators.simulator import TraceListReader
 from sampling.text import counted
 
-LIST = "kernelslist.g"
-_TRACE = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace[gz]?(?:\.xz|\.gz)?")
 # Those that the simulator takes.
 _READY = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace(?:g(?:\.xz)?|z)")
 _CONTEXT = re.compile(r"-ctx_(0x[0-9a-fA-F]+)")
 _LIST_SIGN = re.compile(rb"^(kernel-\d|MemcpyHtoD,)", re.MULTILINE)
-# A trace may have been packed, or made ready for the simulator, since its name was written into a list.
-_ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz", "z")
-_HEAD_BYTES = 1 << 14
 _THREADS_OF_WARP = 32
 _REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 _LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer wrote"
-
-
-def trace_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a trace that a list names; None where there is none."""
-    return next((path for end in _ENDINGS if (path := folder / f"{name}{end}").is_file()), None)
-
-
-def find_trace_folder(path: str, holds: str) -> Path:
-    """Return the folder of the traces, which ``holds`` a file of this name, or the folder ``traces`` in it.
-
-    Raises ProfileError: it is not there, is no folder, or cannot be read.
-    """
-    check_there(path)
-    if not Path(path).is_dir():
-        raise ProfileError("no folder, which traces are in", path=path, remedy=f"give the folder of {holds}")
-    if not os.access(path, os.R_OK | os.X_OK):
-        raise ProfileError("cannot be read (Permission denied)", path=path)
-    folder = Path(path)
-    if (folder / holds).exists() or any(folder.glob("kernel-*")) or not (folder / "traces").is_dir():
-        return folder
-    return folder / "traces"
-
-
-def trace_head(file: Path) -> dict[str, str]:
-    """Return what the lines at a trace's start say.
-
-    Raises ProfileError where it cannot be unpacked, or does not begin like a trace.
-    """
-    wrong, head = "does not begin like a trace", {}
-    try:
-        with opened(file) as stream:
-            text = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
-        for line in filter(str.strip, text.split("\n")):
-            if not line.startswith("-"):
-                break
-            key, _, value = line[1:].partition(" = ")
-            head[key] = value.strip()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        wrong = f"cannot be read ({error})"
-    if "kernel name" not in head:
-        raise ProfileError(wrong, path=file, remedy="give the traces as the tracer wrote them")
-    return head
-
-
-def opened(file: Path) -> IO[bytes]:
-    """Return a trace to be read, unpacked by the ending of its name."""
-    kinds: dict[str, Compression] = {".gz": "gzip", ".xz": "xz", ".tracez": "tracez"}
-    kind = kinds.get(file.suffix)
-    stream = file.open("rb")
-    return stream if kind is None else inflated(stream, file, kind)
 
 
 def _traced_kernel(head: Mapping[str, str]) -> SeenKernel:
@@ -124,7 +69,7 @@ def read_list(file: InputFile) -> TraceList:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     listed: list[tuple[int, SeenKernel]] = []
     for row, line in enumerate(map(str.strip, lines), start=1):
-        if match := _TRACE.fullmatch(line):
+        if match := TRACE.fullmatch(line):
             path = trace_file(Path(file.location).parent, line)
             if path is None:
                 raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)

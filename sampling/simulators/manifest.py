@@ -14,7 +14,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
-from sampling.features.reading import read_columns
+from sampling.readers.feature_table import read_columns
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import PREDECESSORS, Part, Step

@@ -17,9 +17,9 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows, FeatureTable
 from sampling.parallel import Progress
 from sampling.readers import NumberLocale
+from sampling.readers.feature_table import FeatureRows, FeatureTable
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Layout, Rows, header_cells, parse
 from sampling.readers.text_lines import join_lines, split_lines
@@ -55,7 +55,7 @@ def _header(file: InputFile) -> bytes:
     return next((match[0] for _, text in pieces(file) if (match := _HEADER.search(text))), b"")
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
+def read_rows(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their metrics in base units, by process and in the order of their IDs.
 
     Raises ProfileError: a column is missing, there is no row, a row is cut short, some values of a metric are

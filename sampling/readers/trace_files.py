@@ -1,0 +1,131 @@
+"""The files of Accel-Sim's tracer: what its traces are called and say at their start, and ``stats.csv``.
+
+``kernelslist.g`` names one trace a line, in launch order, with ``MemcpyHtoD,ADDRESS,BYTES`` lines between
+them. A trace is ``kernel-N.traceg``, of newer tracers ``kernel-N-ctx_0x....tracez``, or with the layer of a
+network behind N, counted from 1; ``.xz`` may follow. It begins with ``-key = value`` lines that say which
+kernel it is of. ``stats.csv`` has a row a launch of one context, traced or not, in their order; a launch that
+was not traced has a count of 0.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from sampling.arrays import to_arrow_texts, to_numpy
+from sampling.errors import ProfileError
+from sampling.parallel import Progress
+from sampling.readers.feature_table import FeatureRows, instruction_rows, read_columns
+from sampling.readers.input_file import Compression, InputFile, check_there, inflated
+from sampling.readers.table import Kind, first_line, header_cells
+
+LIST = "kernelslist.g"
+#: The name of a trace, with its number, in whichever form
+TRACE = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace[gz]?(?:\.xz|\.gz)?")
+# A trace may have been packed, or made ready for the simulator, since its name was written into a list.
+_ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz", "z")
+_HEAD_BYTES = 1 << 14
+
+_ID, _NAME = "kernel id", "kernel mangled name"
+_GRID, _BLOCK = ([f"{what}_dim{axis}" for axis in "XYZ"] for what in ("grid", "block"))
+# Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced.
+_TOTAL, _REPORTED = "total_insts", "total_reported_insts"
+#: What to do about a wrong stats.csv
+REMEDY = "give the stats.csv that the tracer wrote beside the traces"
+
+
+def trace_file(folder: Path, name: str) -> Path | None:
+    """Return the file of a trace that a list names; None where there is none."""
+    return next((path for end in _ENDINGS if (path := folder / f"{name}{end}").is_file()), None)
+
+
+def find_trace_folder(path: str, holds: str) -> Path:
+    """Return the folder of the traces, which ``holds`` a file of this name: ``traces`` may stand in it twice.
+
+    Raises ProfileError: it is not there, is no folder, or cannot be read.
+    """
+    check_there(path)
+    if not Path(path).is_dir():
+        raise ProfileError("no folder, which traces are in", path=path, remedy=f"give the folder of {holds}")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise ProfileError("cannot be read (Permission denied)", path=path)
+    folder = Path(path)
+    for _ in range(2):
+        is_found = (folder / holds).exists() or any(folder.glob("kernel-*"))
+        folder = folder if is_found or not (folder / "traces").is_dir() else folder / "traces"
+    return folder
+
+
+def trace_head(file: Path) -> dict[str, str]:
+    """Return what the lines at a trace's start say.
+
+    Raises ProfileError where it cannot be unpacked, or does not begin like a trace.
+    """
+    wrong, head = "does not begin like a trace", {}
+    try:
+        with opened(file) as stream:
+            text = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
+        for line in filter(str.strip, text.split("\n")):
+            if not line.startswith("-"):
+                break
+            key, _, value = line[1:].partition(" = ")
+            head[key] = value.strip()
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        wrong = f"cannot be read ({error})"
+    if "kernel name" not in head:
+        raise ProfileError(wrong, path=file, remedy="give the traces as the tracer wrote them")
+    return head
+
+
+def opened(file: Path) -> IO[bytes]:
+    """Return a trace to be read, unpacked by the ending of its name."""
+    kinds: dict[str, Compression] = {".gz": "gzip", ".xz": "xz", ".tracez": "tracez"}
+    kind = kinds.get(file.suffix)
+    stream = file.open("rb")
+    return stream if kind is None else inflated(stream, file, kind)
+
+
+def is_stats(head: bytes) -> bool:
+    """Return whether a file that starts like this has the header of stats.csv."""
+    return {_ID, _NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
+
+
+def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows:
+    """Return the launches of a stats.csv; kernel-N has the launch number N - 1.
+
+    Raises ProfileError: a column is missing, a cell is no number, an id no trace; there is no row.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    header = tuple(cell.strip() for cell in header_cells(first_line(file.head)))
+    numbers = (*_GRID, *_BLOCK, _TOTAL, _REPORTED)
+    if lacking := [column for column in (_ID, _NAME, *numbers) if column not in header]:
+        raise ProfileError(f"no column {lacking[0]}", path=file.path, row=1, remedy=REMEDY)
+    kinds: dict[str, Kind] = dict.fromkeys(numbers, "number")
+    kinds |= dict.fromkeys((_ID, _NAME), "text")
+    table = read_columns(file, header, ",", kinds, REMEDY, progress)
+    distinct, code = table.texts(_ID)
+    matches = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
+    if matches.null_count:
+        raise table.error(to_numpy(matches.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
+    names, name = table.texts(_NAME)
+    total, reported = (table.numbers(column)[0] for column in (_TOTAL, _REPORTED))
+    # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
+    has_overflowed = (reported < 0) | (reported > total)
+    return instruction_rows(
+        file,
+        "accel-sim-stats",
+        table.line,
+        to_numpy(matches.field("number").cast(pa.string()).cast(pa.int64()))[code] - 1,
+        np.where(has_overflowed, -1, total),
+        names=tuple(map(str.strip, names)),
+        name=name,
+        grid=table.sizes("grid", _GRID),
+        block=table.sizes("block", _BLOCK),
+    )
