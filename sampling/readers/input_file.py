@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.readers import NumberLocale
 from sampling.readers.tracez import PackedTrace, is_packed_trace
 from sampling.text import Wording
 
@@ -67,6 +68,8 @@ class ReadOptions:
     rank_regex: str | None = None
     partial: bool = False  #: whether of a file that is cut short what is whole is read
     keep_overlong: bool = False  #: whether launches that cannot last as long as recorded keep their durations
+    profile_cycles: bool = False  #: whether cycles are the durations, also where there are times
+    number_locale: NumberLocale = "C"  #: how a page of Nsight Compute writes numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class InputFile:
     columns: ColumnMap | None = None
     partial: bool = False
     keep_overlong: bool = False
+    profile_cycles: bool = False
+    number_locale: NumberLocale = "C"
     is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
@@ -287,6 +292,8 @@ def open_input(path: str, options: ReadOptions = _PLAIN) -> Iterator[InputFile]:
         columns=options.columns,
         partial=options.partial,
         keep_overlong=options.keep_overlong,
+        profile_cycles=options.profile_cycles,
+        number_locale=options.number_locale,
     )
     check_there(path)
     if path != "-" and (location.is_file() or location.is_dir()):

@@ -6,25 +6,35 @@ On the raw page units stand in the second row. On the details page each row has 
 between them with their metric empty, and one name may mean different things in two sections: "Memory
 Throughput" is a share in one and bytes a second in the other. Older versions have no Block Size, Grid Size,
 Device and CC there.
+
+It is a profile where it has a time or cycles of each launch: ``gpu__time_duration.sum``, as the details page
+says Duration, and ``sm__cycles_elapsed.max``, there Elapsed Cycles; Accel-Sim's run_hw.py measures averages
+of cycles alone. Its metrics are those of the launches.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray, dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import KernelTable, Profile, RecordingFacts
 from sampling.readers import NumberLocale
 from sampling.readers.feature_table import FeatureRows, FeatureTable
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Layout, Rows, header_cells, parse
+from sampling.readers.table_launches import Launches
 from sampling.readers.text_lines import join_lines, split_lines
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording
+
+FORMAT = "ncu"
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 # A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
@@ -37,6 +47,13 @@ _NO_METRIC = {
 }
 _SECTION, _METRIC, _UNIT, _VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
 _WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
+#: What a launch lasted, the best first
+_TIMES = (*(f"gpu__time_duration.{how}" for how in ("sum", "max", "avg")), "Duration")
+_CYCLES = (
+    *(f"{unit}__cycles_elapsed.{how}" for how in ("max", "avg") for unit in ("sm", "gpc", "gpu")),
+    "Elapsed Cycles",
+)
+_LONGEST_NS = 2.0**62
 _A_FILE_EACH = Wording("give each report as a file of its own: `features` may be repeated")
 
 
@@ -100,6 +117,69 @@ def read_rows(file: InputFile, locale: NumberLocale, progress: Progress | None) 
         grid=None if grid is None else grid[first],
         block=None if block is None else block[first],
     )
+
+
+class Durations(NamedTuple):
+    """What the launches of a page lasted."""
+
+    metric: str
+    values: FloatArray  #: (n,) nanoseconds, or cycles
+    is_wrong: BoolArray  #: (n,) which have none, or one that cannot be
+    note: str  #: what else than a time they are; empty where they are one
+    product: str
+
+
+def find_durations(rows: FeatureRows, file: InputFile) -> Durations:
+    """Return what each launch lasted: its time, or its cycles where no time is there or the user chose them.
+
+    Raises ProfileError: there is neither.
+    """
+    times = tuple(name for name in _TIMES if rows.features.units.get(name) == "ns")
+    time, cycles = map(rows.features.first_present, (times, _CYCLES))
+    metric = cycles or time if file.profile_cycles else time or cycles
+    if metric is None:
+        message = f"an Nsight Compute CSV without {_TIMES[0]} or {_CYCLES[0]}: features, not a profile"
+        remedy = f"measure one of them (--metrics {_TIMES[0]}), or give it as `features` of a profile"
+        raise ProfileError(message, path=rows.path, remedy=Wording(remedy))
+    values = np.rint(rows.features.metrics[metric])
+    note = "" if metric == time else f"a cycle ({metric}) counts as a nanosecond"
+    note = f"no durations: {note}" if time is None else note
+    product = "NVIDIA Nsight Compute" + (" (cycles)" if note else "")
+    return Durations(metric, values, ~((values >= 0) & (values < _LONGEST_NS)), note, product)
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+    """Return the launches in the order of their IDs, with all that was measured of them.
+
+    Raises ProfileError: see `read_rows` and `find_durations`; hardly a launch has a duration.
+    """
+    rows = read_rows(file, file.number_locale, progress)
+    durations = find_durations(rows, file)
+    launches, kept = Launches(file, kernels), np.flatnonzero(~durations.is_wrong)
+    if wrong := len(rows) - len(kept):
+        first = int(rows.line[np.argmax(durations.is_wrong)])
+        launches.left_out.add(wrong, "a launch has no duration", row=first, column=durations.metric)
+    assert rows.name is not None
+    assert rows.process is not None
+    if rows.device is not None and (wrong_device := rows.device >= 1 << 31).any():
+        row, message = int(rows.line[np.argmax(wrong_device)]), "is too large a number"
+        raise ProfileError(message, path=file.path, row=row, column="Device", remedy=_WRITE_AGAIN)
+    launches.add(
+        LaunchColumns(
+            name=kernels.names.intern(rows.names).take(rows.name)[kept],
+            duration_ns=durations.values[kept].astype(np.int64),
+            process=rows.process[kept],
+            device=None if rows.device is None else rows.device[kept],
+            grid=None if rows.grid is None else [*rows.grid[kept].T],
+            block=None if rows.block is None else [*rows.block[kept].T],
+        )
+    )
+    metrics = {name: values[kept] for name, values in rows.features.metrics.items()}
+    nothing = "an Nsight Compute CSV without a duration", _WRITE_AGAIN
+    profile = launches.finish(FORMAT, RecordingFacts(product=durations.product), nothing, metrics)
+    alone = "Nsight Compute measures each launch by itself, by default with empty caches at the base clock"
+    profile.notes = tuple(f"{file.path}: {note}" for note in (durations.note, alone) if note)
+    return profile
 
 
 def _rows(

@@ -21,8 +21,9 @@ from sampling.arrays import to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.readers.feature_table import FeatureRows, instruction_rows, read_columns
-from sampling.readers.input_file import Compression, InputFile, check_there, inflated
+from sampling.readers.input_file import Compression, InputFile, check_there, inflated, whole_lines
 from sampling.readers.table import Kind, first_line, header_cells
+from sampling.readers.tracez import PackedTrace
 
 LIST = "kernelslist.g"
 #: The name of a trace, with its number, in whichever form
@@ -30,6 +31,9 @@ TRACE = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace[gz]?(?:\.xz|\.gz)?")
 # A trace may have been packed, or made ready for the simulator, since its name was written into a list.
 _ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz", "z")
 _HEAD_BYTES = 1 << 14
+_COUNT = re.compile(rb"^insts = (\d{1,18})\s*$", re.MULTILINE)
+_AGAIN = "give the traces as the tracer wrote them"
+_LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer wrote"
 
 _ID, _NAME = "kernel id", "kernel mangled name"
 _GRID, _BLOCK = ([f"{what}_dim{axis}" for axis in "XYZ"] for what in ("grid", "block"))
@@ -78,7 +82,7 @@ def trace_head(file: Path) -> dict[str, str]:
     except (OSError, EOFError, lzma.LZMAError) as error:
         wrong = f"cannot be read ({error})"
     if "kernel name" not in head:
-        raise ProfileError(wrong, path=file, remedy="give the traces as the tracer wrote them")
+        raise ProfileError(wrong, path=file, remedy=_AGAIN)
     return head
 
 
@@ -93,6 +97,40 @@ def opened(file: Path) -> IO[bytes]:
 def is_stats(head: bytes) -> bool:
     """Return whether a file that starts like this has the header of stats.csv."""
     return {_ID, _NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
+
+
+def listed_traces(file: InputFile) -> list[tuple[int, Path]]:
+    """Return number and file of each trace that a list names; ProfileError where one is not there."""
+    with file.open() as stream:
+        lines = stream.read().decode("utf-8", "replace").splitlines()
+    listed = []
+    for row, line in enumerate(map(str.strip, lines), start=1):
+        if match := TRACE.fullmatch(line):
+            path = trace_file(file.location.parent, line)
+            if path is None:
+                raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)
+            listed.append((int(match[1]), path))
+    return listed
+
+
+def count_instructions(file: Path) -> int:
+    """Return the warp instructions that a trace holds, by its index where it is packed, without unpacking.
+
+    Raises ProfileError: it is damaged, or not grouped by warps, so that it counts none.
+    """
+    try:
+        if file.suffix == ".tracez":
+            with file.open("rb") as packed:
+                return PackedTrace(packed).instructions()
+        with opened(file) as stream:
+            pieces = whole_lines(stream, file, _AGAIN)
+            counts = [int(count) for piece in pieces for count in _COUNT.findall(piece)]
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_AGAIN) from error
+    if not counts:
+        remedy = "put the stats.csv of the tracer beside it, or give traces that post-traces-processing made"
+        raise ProfileError("does not count its instructions", path=file, remedy=remedy)
+    return sum(counts)
 
 
 def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows:

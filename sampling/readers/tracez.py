@@ -58,6 +58,10 @@ class PackedTrace(io.RawIOBase):
         self._packed, self._waiting = packed, memoryview(b"")
         self._text = self._pieces()
 
+    def instructions(self) -> int:
+        """Return how many the index counts, in all warps; EOFError where it is damaged."""
+        return sum(sum(chunks) for block in self._index() for _, chunks in block.warps)
+
     def readable(self) -> bool:
         """Return that it can be read."""
         return True

@@ -18,7 +18,9 @@ from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
-from sampling.readers.trace_files import LIST, find_trace_folder, trace_head
+from sampling.profile.identity import content_sha256
+from sampling.readers.input_file import open_input
+from sampling.readers.trace_files import LIST, find_trace_folder, listed_traces, trace_head
 from sampling.simulators.accel_sim_traces import (
     TRACE_LIST,
     TraceFolder,
@@ -114,7 +116,8 @@ def _say(to: Handover, added: int, untraced: int) -> None:
 def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
     """Return the traces of a part, checked; each of several has a folder of its own in the given one.
 
-    Where the numbers are not those of the profile, for tracers skip launches, its launches are aligned.
+    Where the plan was made of the list there, its launches are those in their order. Where the numbers are
+    not those of another profile, for tracers skip launches, its launches are aligned.
     """
     if choices.traces is None:
         return None
@@ -125,6 +128,11 @@ def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFold
             path=folder,
             remedy="put the traces of each in a folder of this name",
         )
+    listed = folder / LIST
+    if listed.is_file() and [file.sha256 for file in plan.profile.files] == [content_sha256(listed)]:
+        with open_input(str(listed)) as file:
+            order = {ordinal: number for ordinal, (number, _) in enumerate(listed_traces(file))}
+        return traces_for(str(folder), part.steps, order)
     try:
         return traces_for(str(folder), part.steps)
     except ProfileError as refused:

@@ -16,9 +16,9 @@ from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.trace_files import (
     LIST,
     REMEDY,
-    TRACE,
     find_trace_folder,
     is_stats,
+    listed_traces,
     stats_rows,
     trace_file,
     trace_head,
@@ -65,15 +65,7 @@ def read_list(file: InputFile) -> TraceList:
             for row in first_rows
         )
         return TraceList(file.path, number + 1, 1, codes, kernels)
-    with file.open() as stream:
-        lines = stream.read().decode("utf-8", "replace").splitlines()
-    listed: list[tuple[int, SeenKernel]] = []
-    for row, line in enumerate(map(str.strip, lines), start=1):
-        if match := TRACE.fullmatch(line):
-            path = trace_file(Path(file.location).parent, line)
-            if path is None:
-                raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)
-            listed.append((int(match[1]), _traced_kernel(trace_head(path))))
+    listed = [(number, _traced_kernel(trace_head(path))) for number, path in listed_traces(file)]
     return TraceList.from_rows(file.path, 1, listed)
 
 
