@@ -20,11 +20,11 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.readers import NumberLocale
 from sampling.readers import gpgpu_sim_output as simulator_log
+from sampling.readers.accel_sim_traces import is_stats, stats_rows
 from sampling.readers.feature_table import FeatureRows, instruction_rows
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import unified
 from sampling.readers.text_lines import split_lines
-from sampling.readers.trace_files import is_stats, stats_rows
 from sampling.reduction.launch_list import BlockVectors, Features
 
 # No whole number has more digits than a signed one of 64 bits.
@@ -61,10 +61,9 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
         return stats_rows(file, progress)
     if _BLOCKS.match(file.head):
         return _read_block_counts(file, progress)
+    is_log = simulator_log.recognise(file)
     return (
-        _read_simulator_log(file, progress)
-        if simulator_log.recognise(file)
-        else _read_nvbit_counts(file, progress)
+        simulator_log.logged_launches(file, progress).rows if is_log else _read_nvbit_counts(file, progress)
     )
 
 
@@ -129,28 +128,6 @@ def _read_block_counts(file: InputFile, progress: Progress | None) -> FeatureRow
         name=name,
         # Numbers that start again are of several processes, so that they give no order.
         launch_number=number if (np.diff(number) > 0).all() else None,
-    )
-
-
-def _read_simulator_log(file: InputFile, progress: Progress | None) -> FeatureRows:
-    """Return the launches of a log by their numbers, or in its order where they have none."""
-    launches = simulator_log.logged_launches(file, progress)
-    order = np.arange(len(launches.names)) if launches.number is None else np.argsort(launches.number)
-    code = {name: place for place, name in enumerate(dict.fromkeys(launches.names))}
-    counted_of = {"instructions": launches.instructions, "cycles": launches.cycles}
-    return FeatureRows(
-        path=file.path,
-        format=simulator_log.FORMAT,
-        line=np.arange(1, len(order) + 1),
-        features=Features(
-            metrics={name: values[order].astype(np.float64) for name, values in counted_of.items()},
-            units={"instructions": "inst", "cycles": "cycle"},
-        ),
-        names=tuple(code),
-        name=np.array([code[name] for name in launches.names], dtype=np.int64)[order],
-        grid=launches.sizes[order, :3],
-        block=launches.sizes[order, 3:],
-        launch_number=None if launches.number is None else launches.number[order] - 1,
     )
 
 

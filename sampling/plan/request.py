@@ -318,14 +318,8 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         from sampling.readers.input_file import ReadOptions
 
         columns = None if self.columns is None else column_map(self.columns)
-        return ReadOptions(
-            columns,
-            self.rank_regex,
-            self.partial,
-            self.keep_overlong,
-            self.profile_cycles,
-            self.number_locale,
-        )
+        others = ("rank_regex", "partial", "keep_overlong", "profile_cycles", "number_locale")
+        return ReadOptions(columns, **{name: getattr(self, name) for name in others})
 
 
 NAMES: tuple[str, ...] = PlanRequest.__struct_fields__

@@ -6,17 +6,21 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.names import MANGLED
+from sampling.profile.profile import KernelTable, Profile, RecordingFacts
 from sampling.readers import NumberLocale
 from sampling.readers.cells import WRITTEN, parse_sizes
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, Layout, Rows, floats, read_rows, unified
+from sampling.readers.table_launches import Launches
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording, counted, shortened
 
@@ -59,12 +63,25 @@ class FeatureRows:
     def __len__(self) -> int:
         return len(self.line)
 
+    def take(self, places: IntArray) -> FeatureRows:
+        """Return some of the rows, in this order."""
+        arrays = ("line", "name", "grid", "block", "process", "device", "launch_number")
+        columns = {name: values[places] for name in arrays if (values := getattr(self, name)) is not None}
+        metrics = {name: values[places] for name, values in self.features.metrics.items()}
+        return replace(self, features=replace(self.features, metrics=metrics), **columns)
+
     def words(self, row: int) -> str:
         """Return a row in words, for messages: its id or its name."""
         if self.id is not None:
             return f"id {self.id[row]}"
         assert self.name is not None
         return f"'{shortened(self.names[self.name[row]])}'"
+
+
+def coded_names(names: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct names, and (n,) the index of each."""
+    code = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return tuple(code), np.array([code[name] for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +214,39 @@ def instruction_rows(
     counts = np.where(executed > 0, executed, np.nan)
     features = Features(metrics={"instructions": counts}, units={"instructions": "inst"})
     return FeatureRows(file.path, format_name, line, features, launch_number=number, notes=notes, **columns)
+
+
+class Durations(NamedTuple):
+    """What the launches of a page lasted."""
+
+    metric: str
+    values: FloatArray  #: (n,) nanoseconds, or what stands for them; NaN where there is none that can be
+    note: str  #: what else than a time they are; empty where they are one
+    product: str
+
+
+def measured_profile(
+    file: InputFile, kernels: KernelTable, rows: FeatureRows, durations: Durations, *notes: str
+) -> Profile:
+    """Return rows that have names as launches, but those without a duration, in their order."""
+    launches, lacks_one = Launches(file, kernels), np.isnan(durations.values)
+    if lacks_one.any():
+        count, row = int(lacks_one.sum()), int(rows.line[np.argmax(lacks_one)])
+        launches.left_out.add(count, "a launch has no duration", row=row, column=durations.metric)
+    rows = rows.take(np.flatnonzero(~lacks_one))
+    assert rows.name is not None
+    mangled = [name if name.startswith(MANGLED) else None for name in rows.names]
+    launches.add(
+        LaunchColumns(
+            name=kernels.names.intern(rows.names, mangled=mangled).take(rows.name),
+            duration_ns=durations.values[~lacks_one].astype(np.int64),
+            process=rows.process,
+            device=rows.device,
+            grid=None if rows.grid is None else [*rows.grid.T],
+            block=None if rows.block is None else [*rows.block.T],
+        )
+    )
+    facts, nothing = RecordingFacts(product=durations.product), ("no launch has a duration", _CORRECT)
+    profile = launches.finish(rows.format, facts, nothing, rows.features.metrics)
+    profile.notes = tuple(f"{file.path}: {note}" for note in (durations.note, *notes) if note)
+    return profile

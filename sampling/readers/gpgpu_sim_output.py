@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns
-from sampling.profile.profile import Dimensions, KernelTable, Profile, RecordingFacts
+from sampling.profile.profile import Dimensions, KernelTable, Profile
+from sampling.readers.feature_table import Durations, FeatureRows, coded_names, measured_profile
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table_launches import Launches
+from sampling.reduction.launch_list import Features
 from sampling.text import counted
 
 FORMAT = "simulator-log"
@@ -442,14 +441,9 @@ def recognise(file: InputFile) -> bool:
 
 
 class LoggedLaunches(NamedTuple):
-    """The launches of a log that ran to their end, in its order."""
+    """The launches of a log that ran to their end, by their numbers where each has one of its own."""
 
-    names: list[str]
-    #: (n,) that of the trace, else the launch's in the run, from 1; None where not each has one of its own
-    number: IntArray | None
-    sizes: IntArray  #: (n, 6) x, y, z of the grid, then of the block; 0 where it is not printed
-    cycles: IntArray
-    instructions: IntArray
+    rows: FeatureRows
     unfinished: int  #: how many launches had not ended
     options: Mapping[str, str]  #: the configuration, by names with the hyphen
 
@@ -473,40 +467,33 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
         raise ProfileError(_NOTHING[0], path=file.path, remedy=_NOTHING[1])
     launches = [kernel.launches[0] for kernel in finished]
     number = np.array([kernel.trace_id or kernel.uid or 0 for kernel in launches], dtype=np.int64)
-    sizes = [(*(kernel.grid or (0,) * 3), *(kernel.block or (0,) * 3)) for kernel in launches]
-    return LoggedLaunches(
-        names=[kernel.name for kernel in launches],
-        number=number if number.all() and len(np.unique(number)) == len(number) else None,
-        sizes=np.array(sizes, dtype=np.int64),
-        cycles=np.array([kernel.cycles for kernel in finished], dtype=np.int64),
-        instructions=np.array([kernel.instructions for kernel in finished], dtype=np.int64),
-        unfinished=len(run.waiting) + len(run.kernels) - len(finished) - bool(run.waiting),
-        options=run.options,
+    sizes = np.array([(*(kernel.grid or (0,) * 3), *(kernel.block or (0,) * 3)) for kernel in launches])
+    names, name = coded_names([kernel.name for kernel in launches])
+    units = {"instructions": "inst", "cycles": "cycle"}
+    metrics = {metric: np.array([getattr(kernel, metric) for kernel in finished], float) for metric in units}
+    rows = FeatureRows(
+        path=file.path,
+        format=FORMAT,
+        line=np.arange(1, len(finished) + 1),
+        features=Features(metrics, units),
+        names=names,
+        name=name,
+        grid=sizes[:, :3],
+        block=sizes[:, 3:],
     )
+    if number.all() and len(np.unique(number)) == len(number):
+        rows = replace(rows, launch_number=number - 1).take(np.argsort(number))
+    unfinished = len(run.waiting) + len(run.kernels) - len(finished) - bool(run.waiting)
+    return LoggedLaunches(rows, unfinished, run.options)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
-    """Return the launches with their cycles, as nanoseconds, and their instructions.
+    """Return the launches in the order of their numbers, with their cycles, as nanoseconds.
 
     Raises ProfileError: see `logged_launches`.
     """
-    logged = logged_launches(file, progress)
-    launches = Launches(file, kernels)
-    mangled = [name if name.startswith("_Z") else None for name in logged.names]
-    launches.add(
-        LaunchColumns(
-            name=kernels.names.intern(logged.names, mangled=mangled),
-            duration_ns=logged.cycles,
-            # A list of launches need not be in the order of the program; their numbers are.
-            order=logged.number,
-            grid=list(logged.sizes.T[:3]),
-            block=list(logged.sizes.T[3:]),
-        )
-    )
-    facts = RecordingFacts(launch_order="file", product="GPGPU-Sim or Accel-Sim")
-    metrics = {"instructions": logged.instructions.astype(np.float64)}
-    profile = launches.finish(FORMAT, facts, _NOTHING, metrics)
-    message = counted(logged.unfinished, "launch", "launches") + " had not ended"
-    note = f"{file.path}: a cycle of the simulator counts as a nanosecond"
-    profile.notes = (f"{note}; {message}" if logged.unfinished else note,)
-    return profile
+    rows, unfinished, _ = logged_launches(file, progress)
+    note = "a cycle of the simulator counts as a nanosecond"
+    note += f"; {counted(unfinished, 'launch', 'launches')} had not ended" if unfinished else ""
+    durations = Durations("cycles", rows.features.metrics["cycles"], note, "GPGPU-Sim or Accel-Sim")
+    return measured_profile(file, kernels, rows, durations)

@@ -16,20 +16,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
+from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns
-from sampling.profile.profile import KernelTable, Profile, RecordingFacts
+from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import NumberLocale
-from sampling.readers.feature_table import FeatureRows, FeatureTable
+from sampling.readers.feature_table import Durations, FeatureRows, FeatureTable, measured_profile
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Layout, Rows, header_cells, parse
-from sampling.readers.table_launches import Launches
 from sampling.readers.text_lines import join_lines, split_lines
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording
@@ -119,16 +116,6 @@ def read_rows(file: InputFile, locale: NumberLocale, progress: Progress | None) 
     )
 
 
-class Durations(NamedTuple):
-    """What the launches of a page lasted."""
-
-    metric: str
-    values: FloatArray  #: (n,) nanoseconds, or cycles
-    is_wrong: BoolArray  #: (n,) which have none, or one that cannot be
-    note: str  #: what else than a time they are; empty where they are one
-    product: str
-
-
 def find_durations(rows: FeatureRows, file: InputFile) -> Durations:
     """Return what each launch lasted: its time, or its cycles where no time is there or the user chose them.
 
@@ -145,7 +132,8 @@ def find_durations(rows: FeatureRows, file: InputFile) -> Durations:
     note = "" if metric == time else f"a cycle ({metric}) counts as a nanosecond"
     note = f"no durations: {note}" if time is None else note
     product = "NVIDIA Nsight Compute" + (" (cycles)" if note else "")
-    return Durations(metric, values, ~((values >= 0) & (values < _LONGEST_NS)), note, product)
+    can_be = (values >= 0) & (values < _LONGEST_NS)
+    return Durations(metric, np.where(can_be, values, np.nan), note, product)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -154,32 +142,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: see `read_rows` and `find_durations`; hardly a launch has a duration.
     """
     rows = read_rows(file, file.number_locale, progress)
-    durations = find_durations(rows, file)
-    launches, kept = Launches(file, kernels), np.flatnonzero(~durations.is_wrong)
-    if wrong := len(rows) - len(kept):
-        first = int(rows.line[np.argmax(durations.is_wrong)])
-        launches.left_out.add(wrong, "a launch has no duration", row=first, column=durations.metric)
-    assert rows.name is not None
-    assert rows.process is not None
-    if rows.device is not None and (wrong_device := rows.device >= 1 << 31).any():
-        row, message = int(rows.line[np.argmax(wrong_device)]), "is too large a number"
-        raise ProfileError(message, path=file.path, row=row, column="Device", remedy=_WRITE_AGAIN)
-    launches.add(
-        LaunchColumns(
-            name=kernels.names.intern(rows.names).take(rows.name)[kept],
-            duration_ns=durations.values[kept].astype(np.int64),
-            process=rows.process[kept],
-            device=None if rows.device is None else rows.device[kept],
-            grid=None if rows.grid is None else [*rows.grid[kept].T],
-            block=None if rows.block is None else [*rows.block[kept].T],
-        )
-    )
-    metrics = {name: values[kept] for name, values in rows.features.metrics.items()}
-    nothing = "an Nsight Compute CSV without a duration", _WRITE_AGAIN
-    profile = launches.finish(FORMAT, RecordingFacts(product=durations.product), nothing, metrics)
     alone = "Nsight Compute measures each launch by itself, by default with empty caches at the base clock"
-    profile.notes = tuple(f"{file.path}: {note}" for note in (durations.note, alone) if note)
-    return profile
+    return measured_profile(file, kernels, rows, find_durations(rows, file), alone)
 
 
 def _rows(

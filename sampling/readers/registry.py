@@ -47,7 +47,7 @@ MODULES = {
         "pipit_csv": _TEXT,
         "rocm_csv": _TEXT,
         "nvprof": _TEXT,
-        "trace_list": rb"\A\s*(?:kernel-|MemcpyHtoD)",
+        "accel_sim_traces": rb"\A\s*(?:kernel-|MemcpyHtoD)",
         "gpgpu_sim_output": _TEXT,
         "launch_tables": _TEXT,
     }.items()
@@ -200,7 +200,7 @@ def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -
     profiles where they are exports, else what is in them counts too. A list of traces stands for the folder
     that it is in and, where no other profile is there, for the one that has its folder ``traces``.
     """
-    from sampling.readers.trace_files import LIST, find_trace_folder
+    from sampling.readers.accel_sim_traces import LIST, find_trace_folder
 
     with open_input(path) as folder, folder.damage_reported():
         if find_reader(folder) is not None:

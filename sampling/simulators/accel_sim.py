@@ -19,8 +19,8 @@ from pathlib import Path
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.identity import content_sha256
+from sampling.readers.accel_sim_traces import LIST, find_trace_folder, listed_traces, trace_head
 from sampling.readers.input_file import open_input
-from sampling.readers.trace_files import LIST, find_trace_folder, listed_traces, trace_head
 from sampling.simulators.accel_sim_traces import (
     TRACE_LIST,
     TraceFolder,

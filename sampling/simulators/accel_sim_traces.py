@@ -12,17 +12,17 @@ import numpy as np
 from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.projection import IntervalLog
-from sampling.readers.input_file import InputFile, open_input
-from sampling.readers.trace_files import (
+from sampling.readers.accel_sim_traces import (
     LIST,
     REMEDY,
     find_trace_folder,
     is_stats,
-    listed_traces,
+    read_traces,
     stats_rows,
     trace_file,
     trace_head,
 )
+from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, parse_dimensions, refuse_other
 from sampling.simulators.simulator import TraceListReader
@@ -52,21 +52,18 @@ def read_list(file: InputFile) -> TraceList:
 
     Raises ProfileError where there is none, a cell is wrong, or a trace is not there or begins like none.
     """
-    if is_stats(file.head):
-        rows = stats_rows(file)
-        number, name, grid, block = rows.launch_number, rows.name, rows.grid, rows.block
-        assert number is not None
-        assert name is not None
-        assert grid is not None
-        assert block is not None
-        codes, first_rows = dense_codes([name, *grid.T, *block.T])
-        kernels = tuple(
-            SeenKernel(rows.names[name[row]], tuple(grid[row].tolist()), tuple(block[row].tolist()))
-            for row in first_rows
-        )
-        return TraceList(file.path, number + 1, 1, codes, kernels)
-    listed = [(number, _traced_kernel(trace_head(path))) for number, path in listed_traces(file)]
-    return TraceList.from_rows(file.path, 1, listed)
+    rows = stats_rows(file) if is_stats(file.head) else read_traces(file)[0]
+    number, name, grid, block = rows.launch_number, rows.name, rows.grid, rows.block
+    assert number is not None
+    assert name is not None
+    assert grid is not None
+    assert block is not None
+    codes, first_rows = dense_codes([name, *grid.T, *block.T])
+    names = [rows.names[code] for code in name[first_rows]]
+    shapes = (axes[first_rows].tolist() for axes in (grid, block))
+    sizes = ([tuple(size) if any(size) else None for size in shape] for shape in shapes)
+    kernels = tuple(map(SeenKernel, names, *sizes))
+    return TraceList(file.path, number + 1, 1, codes, kernels)
 
 
 def read_folder_list(folder: Path) -> TraceList:

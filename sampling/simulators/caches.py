@@ -31,8 +31,8 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
+from sampling.readers.accel_sim_traces import opened, trace_head
 from sampling.readers.input_file import open_input, whole_lines
-from sampling.readers.trace_files import opened, trace_head
 from sampling.simulators.accel_sim_traces import TraceFolder
 from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
 from sampling.simulators.exporter import template

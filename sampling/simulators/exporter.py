@@ -104,7 +104,8 @@ def _page(
         exporter.page or template(f"{simulator.name}/README.txt", **values),
     ]
     if simulator.results is not None:
-        pieces.append(_put_in(sentences["estimate"], {"logs": parts[0].logs}))
+        folder = "*/" if parts[0].folder else ""
+        pieces.append(_put_in(sentences["estimate"], {"logs": folder + exporter.logs}))
     return "\n".join(pieces)
 
 

@@ -29,11 +29,13 @@ from sampling.text import Wording, joined, nearest
 _SIMULATORS = {
     "csv": "csv_files.SIMULATOR",
     "accel-sim": "accel_sim.SIMULATOR",
+    "gem5": "gem5.SIMULATOR",
     "gpgpu-sim": "gpgpu_sim_output.SIMULATOR",
     "macsim": "macsim.SIMULATOR",
     "mgpusim": "mgpusim.SIMULATOR",
     "ncu": "profilers.NCU",
     "nvbit": "profilers.NVBIT",
+    "rocprof-compute": "profilers.ROCPROF_COMPUTE",
     "rocprofv3": "profilers.ROCPROFV3",
 }
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26

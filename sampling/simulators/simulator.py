@@ -33,6 +33,7 @@ class Exporter:
     uses_nvbit: bool = False  #: launches of a process are counted on all devices; kernels that wait hang
     runs_program: bool = False  #: its scripts run the program, whose order launches keep
     by_name: bool = False  #: it is told the launches of a kernel together
+    logs: str = "run*/run.log"  #: where its scripts leave results
     page: str = ""  #: its own text of the page; "" is README.txt of its folder of templates
 
 

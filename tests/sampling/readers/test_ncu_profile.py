@@ -55,7 +55,7 @@ PAGE = raw(
 
 def test_times_are_durations_in_the_order_of_the_ids_and_metrics_are_features(tmp_path: Path) -> None:
     profile = sampling.read_profile(written(tmp_path, PAGE))
-    assert (profile.format, names(profile)) == ("ncu", ["copy", "copy", "gemm<float>(float *)"])
+    assert (profile.format, names(profile)) == ("ncu-raw", ["copy", "copy", "gemm<float>(float *)"])
     assert durations(profile) == [1250, 1500, 3500]
     signature = profile.kernels.signature(int(profile.load(("signature",))["signature"][2]))
     assert (signature.grid, signature.block) == ((16, 2, 1), (128, 1, 1))
@@ -161,7 +161,7 @@ def test_a_page_in_german_is_read_as_the_user_says(tmp_path: Path) -> None:
 
 def test_beside_a_profile_a_page_is_there_for_its_metrics(tmp_path: Path) -> None:
     written(tmp_path, PAGE)
-    assert sampling.read_profile(tmp_path).format == "ncu"
+    assert sampling.read_profile(tmp_path).format == "ncu-raw"
     written(tmp_path, "name,duration_ns\nk,5\n", "run.csv")
     profile = sampling.read_profile(tmp_path)
     assert (profile.format, durations(profile)) == ("csv", [5])
