@@ -28,7 +28,8 @@ from pathlib import Path
 import numpy as np
 
 from sampling.parallel import ordered_map
-from sampling.simulators.caches import blocks, touched
+from sampling.simulators.caches import touched
+from sampling.simulators.trace_accesses import blocks
 
 HEAD = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-accelsim tracer version = 5\n\n"
 

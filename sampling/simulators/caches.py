@@ -9,18 +9,13 @@ gap, which would fill lines that the program did not touch. (docs/methods.md, 14
 
 Blocks of a trace count in the order of the file. A line that was dropped and touched again in one launch may
 keep what was known of its sectors; which lines are there is exact.
-
-A line of a trace is ``PC mask 1 R5 LDG.E.SYS 1 R8 4 1 0x7fa5fc000000 4``: destinations, opcode, sources,
-bytes, then, where there are addresses, how they are given: of every active lane (0), the first and the stride
-(1), or the first and the differences (2). What an opcode does, and to how many bytes, is read as Accel-Sim
-reads it (trace_parser.cc, trace_driven.cc). Traces have gigabytes, so a block of lines is read as columns.
 """
 
 from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,31 +23,24 @@ from typing import IO
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
+from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
-from sampling.readers.input_file import open_input, whole_lines
-from sampling.simulators.accel_sim_traces import TraceFolder, opened, trace_head
+from sampling.readers.input_file import open_input
+from sampling.simulators.accel_sim_traces import TraceFolder, trace_head
 from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
 from sampling.simulators.exporter import template
+from sampling.simulators.memory_instructions import READS
+from sampling.simulators.trace_accesses import LOCAL_BYTES, SECTOR, TraceReader, blocks, within
 from sampling.text import Wording, counted
 
 #: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first
 MOST_LINES = 1 << 20
-_SECTOR, _LINE, _PAGE, _WORD = 5, 7, 12, 32  # log2 of bytes
-#: How many generic addresses are local memory, as the simulator has it
-_LOCAL_BYTES = 1 << 14
-_LOAD, _STORE, _GENERIC = 1, 2, 4
-_KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
-    "STG": _STORE,
-    "LD": _LOAD | _GENERIC,
-    "ST": _STORE | _GENERIC,
-}
+_LINE, _PAGE, _WORD = 7, 12, 32  # log2 of bytes
 _COPY = re.compile(r"MemcpyHtoD,(?:0x)?([0-9a-fA-F]{1,16}),(\d{1,18})\b.*")
 _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
 _OPTION = re.compile(r"^[ \t]*-(gpgpu_\S+)[ \t]+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
-_REMEDY = "give the traces as post-traces-processing has made them"
 _LOADS_OF_WARP, _WARPS = 8, 4
 
 
@@ -117,24 +105,20 @@ def touched(
     With `loads_alone` it leaves nothing that it stores. Raises ProfileError where the trace cannot be
     unpacked, or an access cannot be read.
     """
-    head = trace_head(file)
-    try:
-        bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
-        version, has_lines = head.get("accelsim tracer version", "0"), head.get("enable lineinfo", "0")
-        before = 4 * (int(version) < 3) + int(has_lines)
-    except ValueError as error:
-        raise ProfileError(f"its head cannot be read ({error})", path=file, remedy=_REMEDY) from error
+    reader = TraceReader(file, trace_head(file))
     lines, pages, accesses = _NO_LINES, [_NONE], 0
     waiting: list[Lines] = []
     for block in blocks(file):
-        sector, known_bytes, is_load, has_generic = _accesses(block, bases, before, file)
+        sector, known_bytes, kind, *_ = reader.read(block)
+        is_load = (kind & READS) > 0
         block_lines = Lines.touched(sector, known_bytes, accesses)
         if with_pages:
             pages = [np.unique(np.concatenate([*pages, block_lines.number >> _PAGE - _LINE]))]
-            if has_generic and bases[1]:
+            shared, local = reader.bases
+            if reader.has_generic and local:
                 # What is not global for them must not be the low 32 bits of what is.
-                begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
-                pages.append(np.arange(begin >> _PAGE, (bases[1] + _LOCAL_BYTES) >> _PAGE))
+                begin = shared if 0 < shared < local < shared + (1 << 30) else local
+                pages.append(np.arange(begin >> _PAGE, (local + LOCAL_BYTES) >> _PAGE))
         waiting.append(
             Lines.touched(sector[is_load], known_bytes[is_load], accesses) if loads_alone else block_lines
         )
@@ -188,7 +172,7 @@ class Filled:
     def copies(self, ordinal: int) -> list[str]:
         """Return the lines of a list that fill L2 before a launch."""
         return [
-            f"MemcpyHtoD,0x{(sector << _SECTOR) & 0xFFFFFFFF:016x},{count << _SECTOR}"
+            f"MemcpyHtoD,0x{(sector << SECTOR) & 0xFFFFFFFF:016x},{count << SECTOR}"
             for sector, count in zip(*(column.tolist() for column in self.ranges[ordinal]), strict=True)
         ]
 
@@ -225,7 +209,7 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
             match = _COPY.fullmatch(copy)
             begin, size = (int(match[1], 16), int(match[2])) if match else (1 << _WORD, 0)
             if begin + size <= 1 << _WORD:
-                sector = np.arange(begin >> _SECTOR, -(-(begin + size) >> _SECTOR))
+                sector = np.arange(begin >> SECTOR, -(-(begin + size) >> SECTOR))
                 known_bytes = np.full(len(sector), (1 << 32) - 1)
                 state = state.then([Lines.touched(sector, known_bytes, place << _WORD)], capacity)
         if number in ordinals:
@@ -282,7 +266,7 @@ def write_loads(
 ) -> None:
     """Write the trace of a kernel that loads these sectors, past L1, a lane a sector."""
     first, count = ranges
-    sector = np.repeat(first, count) + _within(count)
+    sector = np.repeat(first, count) + within(count)
     per_cta = 32 * _LOADS_OF_WARP * _WARPS
     ctas = max(1, -(-len(sector) // per_cta))
     facts = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
@@ -295,7 +279,7 @@ def write_loads(
             lanes = [sector[start : start + 32] for start in range(begin, begin + per_cta, 32 * _WARPS)]
             lines = [
                 f"{16 * place:04x} {(1 << len(lane)) - 1:08x} 1 R{4 + place} LDG.E.STRONG.GPU 1 R2 4 0 "
-                + "".join(f"0x{address:016x} " for address in (lane << _SECTOR).tolist())
+                + "".join(f"0x{address:016x} " for address in (lane << SECTOR).tolist())
                 + "0 "
                 for place, lane in enumerate(lanes)
                 if len(lane)
@@ -304,126 +288,3 @@ def write_loads(
             text = "\n".join(lines)
             target.write(f"\nwarp = {warp}\ninsts = {len(lines)}\n{text}\n".encode())
         target.write(b"\n#END_TB\n\n")
-
-
-def blocks(file: Path) -> Iterator[bytes]:
-    """Yield a trace, unpacked, in pieces that end with a line; ProfileError where it cannot be unpacked."""
-    try:
-        with opened(file) as stream:
-            for piece in whole_lines(stream, file, _REMEDY):
-                yield piece if piece.endswith(b"\n") else piece + b"\n"
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
-
-
-def _kind_and_width(opcode: str) -> tuple[int, int]:
-    """Return what an instruction does to global memory, and the bytes of a lane as the simulator has them."""
-    name, *rest = opcode.split(".")
-    widths = (part.removeprefix("U") for part in rest)
-    return _KINDS.get(name, 0), next((int(part) // 8 for part in widths if part.isdigit()), 4)
-
-
-def _accesses(
-    text: bytes, bases: tuple[int, int], before: int, file: Path
-) -> tuple[IntArray, IntArray, BoolArray, bool]:
-    """Return (t,) the sectors that a block touches, what is known of each then, and whether by loads.
-
-    Last, whether there are generic accesses, of which the address tells whether they are global.
-    Known is a bit for each byte of the sector: all of one that is loaded, else the bytes that are stored.
-
-    Parameters
-    ----------
-    bases : where shared and local memory begin among generic addresses; 0: not known.
-    before : numbers that stand before the PC.
-    """
-    kind, width, lanes, mode, addresses, begin = _instructions(text, before, file)
-    has_generic = bool((kind & _GENERIC).any())
-    # As in the simulator: a generic access is where its first lane's is, and shared if nothing tells.
-    base, (shared, local) = addresses[begin], bases
-    of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
-    is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
-    kind, width, lanes, mode, begin, base = (
-        column[is_global] for column in (kind, width, lanes, mode, begin, base)
-    )
-    is_load = (kind & _LOAD) > 0
-    stride = (
-        np.where(mode == 1, addresses[np.minimum(begin + 1, len(addresses) - 1)], 0)
-        if len(addresses)
-        else base
-    )
-    # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
-    step = np.abs(stride)
-    is_one_span = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
-    spans = np.where(is_one_span, 1, lanes)
-    owner, lane = np.repeat(np.arange(len(spans)), spans), _within(spans)
-    start = base + np.where(is_one_span, np.minimum(stride * (lanes - 1), 0), 0)
-    address = start[owner] + stride[owner] * lane
-    # Those of each lane stand there, or how far each is behind the lane before.
-    position, total = np.where(mode[owner] == 1, 0, begin[owner] + lane), np.cumsum(addresses)
-    address = np.where(mode[owner] == 0, addresses[position], address)
-    address += np.where(mode[owner] == 2, total[position] - total[begin[owner]], 0)
-    end = address + np.where(is_one_span, step * (lanes - 1) + width, width)[owner]
-    low = address >> _SECTOR
-    count = (end - 1 >> _SECTOR) - low + 1
-    span = np.repeat(np.arange(len(count)), count)
-    sector = low[span] + _within(count)
-    begins = np.maximum(address[span] - (sector << _SECTOR), 0)
-    ends = np.minimum(end[span] - (sector << _SECTOR), 1 << _SECTOR)
-    is_load = is_load[owner][span]
-    return sector, np.where(is_load, (1 << 32) - 1, (1 << ends) - (1 << begins)), is_load, has_generic
-
-
-def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
-    """Return kind, bytes a lane, lanes and way of addresses of each instruction on global memory.
-
-    Behind these all numbers that say where, and the place in them from which on they are of each instruction.
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    lines = compute.split_pattern(pa.array([text.decode("utf-8", "replace")]), "\n").flatten()
-    # Of all lines only these have addresses; the head's begin with a dash.
-    lines = lines.filter(compute.match_substring(lines, " 0x"))
-    lines = lines.filter(compute.invert(compute.starts_with(lines, "-")))
-    split = compute.split_pattern(lines, " ")
-    words, starts = split.flatten(), to_numpy(split.offsets).astype(np.int64)
-
-    def numbers(places: IntArray, prefix: str = "") -> IntArray:
-        """Return the numbers that stand at these places among all words, some of them as 0x7fa5."""
-        texts = words.take(to_arrow(places))
-        if prefix:
-            texts = compute.binary_join_element_wise(prefix, texts, "")
-        return to_numpy(texts.cast(pa.int64()))
-
-    try:
-        place = starts[:-1] + before + 1
-        lanes = np.bitwise_count(numbers(place, "0x")).astype(np.int64)
-        place += 2 + numbers(place + 1)
-        opcodes = words.take(to_arrow(place)).dictionary_encode()
-        place += 3 + numbers(place + 1)
-        mode = numbers(place)
-        size = np.where(mode == 1, 2, lanes)
-        listed = to_numpy(compute.count_substring(lines, " 0x"))
-        good = (mode >= 0) & (mode <= 2) & (place + size < starts[1:])
-        if not (good & ((mode > 0) | (listed == lanes) | (lanes == 0))).all():
-            raise pa.ArrowInvalid("a line is cut off")
-        of_opcode = [_kind_and_width(opcode) for opcode in opcodes.dictionary.to_pylist()]
-        kind, width = np.array(of_opcode, dtype=np.int64).reshape(-1, 2)[to_numpy(opcodes.indices)].T
-        is_global = (kind > 0) & (lanes > 0)
-        first, size = place[is_global] + 1, size[is_global]
-        addresses = numbers(np.repeat(first, size) + _within(size))
-    except pa.ArrowException as error:
-        raise ProfileError("an access to memory cannot be read", path=file, remedy=_REMEDY) from error
-    return (
-        kind[is_global],
-        width[is_global],
-        lanes[is_global],
-        mode[is_global],
-        addresses,
-        np.cumsum(size) - size,
-    )
-
-
-def _within(counts: IntArray) -> IntArray:
-    """Return 0, 1, ... for each of these counts, one behind the other."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -247,7 +247,7 @@ def test_a_kernel_of_loads_fills_l2(ten: PlanFile, written: Write, tmp_path: Pat
 def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "kernel-1.traceg"
     file.write_text(trace(1, [line]))
-    with pytest.raises(ProfileError, match=r"kernel-1\.traceg: an access to memory cannot be read"):
+    with pytest.raises(ProfileError, match=r"kernel-1\.traceg, row 18: an access to memory cannot be read"):
         touched(file)
     file.write_text(trace(1, [], head="-shmem base_addr = 0x7f0x\n"))
     with pytest.raises(ProfileError, match="its head cannot be read"):
