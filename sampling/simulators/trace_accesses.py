@@ -99,8 +99,9 @@ class TraceReader:
 
     def __init__(self, file: Path, head: Mapping[str, str]) -> None:
         self.file, self.row = file, 0
-        #: Whether there were addresses that tell themselves whether they are global.
-        self.has_generic = False
+        #: Whether there were addresses that tell themselves whether they are global, bulk copies, and
+        #: addresses without 0x.
+        self.has_generic = self.has_bulk = self.has_bare = False
         try:
             #: Where shared and local memory begin among these; 0: not known.
             self.bases = [int(head.get(f"{name} base_addr", "0"), 16) for name in ("shmem", "local mem")]
@@ -172,7 +173,9 @@ class TraceReader:
         mode, begin = np.zeros_like(lanes), np.zeros_like(lanes)
         lanewise = _lane_addresses(words, line[~is_bulk], place[~is_bulk] + 1, lanes[~is_bulk])
         mode[~is_bulk], numbers, begin[~is_bulk] = lanewise
+        self.has_bare |= bool((words.listed[line] == 0).any())
         if is_bulk.any():
+            self.has_bulk = True
             lanes[is_bulk], addresses = _bulk_copies(words, line[is_bulk], place[is_bulk])
             begin[is_bulk] = len(numbers) + np.cumsum(lanes[is_bulk]) - lanes[is_bulk]
             numbers, width = np.append(numbers, addresses), np.where(is_bulk, printed_width, width)
