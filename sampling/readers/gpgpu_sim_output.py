@@ -44,6 +44,8 @@ _NAME, _UID, _STREAM = b"kernel_name", b"kernel_launch_uid", b"kernel_stream_id"
 _BREAK, _EXIT = b"GPGPU-Sim: ** break due to reaching", b"GPGPU-Sim: *** exit detected"
 _RATE, _CTAS_PER_CORE = b"gpgpu_simulation_rate", b"GPGPU-Sim uArch: CTA/core"
 _CONCURRENT = b"-gpgpu_concurrent_kernel_sm"
+#: Accel-Sim 2.0 prints it with all options, older ones do not know it
+OPTION_OF_NEW = "-gpgpu_n_chiplet_partition"
 _CLUSTERS, _CORES_PER_CLUSTER = b"-gpgpu_n_clusters", b"-gpgpu_n_cores_per_cluster"
 _CTA_LIMITS = (b"-gpgpu_max_cta", b"-gpgpu_max_completed_cta")
 # Each limit at which the simulator ends a launch, and the total that it is compared with.
@@ -53,7 +55,9 @@ _TOTAL_OF_LIMIT = {
     **dict.fromkeys(_CTA_LIMITS, b"gpu_tot_issued_cta"),
 }
 # CTA/core is printed where it changes.
-_OPTIONS = frozenset({_CONCURRENT, _CLUSTERS, _CORES_PER_CLUSTER, _CTAS_PER_CORE, *_TOTAL_OF_LIMIT})
+_OPTIONS = frozenset(
+    {OPTION_OF_NEW.encode(), _CONCURRENT, _CLUSTERS, _CORES_PER_CLUSTER, _CTAS_PER_CORE, *_TOTAL_OF_LIMIT}
+)
 # What follows a key on its own line; a line of the user's own may begin with the same word.
 _NUMBERS = frozenset({CYCLES, INSTRUCTIONS, *_TOTAL_OF_LIMIT.values()})
 _FOLLOWS = {
@@ -73,7 +77,7 @@ _WHOLE_NUMBER = re.compile(rb"(\d{1,18})(?=[\s,{]|$)")
 # Counts of this kind run on within a stream, and are printed from the first launch on that has any.
 _BY_KIND = b"_stats_breakdown["
 _NUMBERED_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)")
-# The simulator fills L2 on a copy to an address of 32 bits alone.
+# Before 2.0 the simulator fills L2 on a copy to an address of 32 bits alone.
 _LOW_COPY = re.compile(rb"MemcpyHtoD,0x0*[0-9a-fA-F]{1,8},")
 _PUSH = re.compile(rb"\s*'([^']*)'.*?gridDim= ?(\([\d, ]*\))?(?:\s*blockDim ?= ?(\([\d, ]*\)))?")
 _LAUNCH = re.compile(rb"(.*) uid: ?(\d{1,18})(?!\d)")
@@ -271,7 +275,7 @@ class _Reading:
     def announce(self, key: bytes, text: bytes) -> None:
         """Take a line that is printed before its launch runs."""
         if key == _COPY:
-            self.has_copy |= _LOW_COPY.match(text) is not None
+            self.has_copy |= OPTION_OF_NEW.encode() in self.options or _LOW_COPY.match(text) is not None
         elif key == _TRACE_FILE:
             match = _NUMBERED_FILE.match(text.rpartition(b"/")[2])
             self.trace_file = int(match[1]) if match else self.trace_file

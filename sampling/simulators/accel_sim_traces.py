@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from sampling.readers.accel_sim_traces import (
     trace_file,
     trace_head,
 )
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.gpgpu_sim_output import OPTION_OF_NEW, printed_configuration
+from sampling.readers.input_file import InputFile, open_input, pieces
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, parse_dimensions, refuse_other
 from sampling.simulators.simulator import TraceListReader
@@ -165,6 +167,23 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
             remedy="give the folder of one context's traces that post-traces-processing has made ready",
         )
     return TraceFolder(str(place), files, copies, aligned)
+
+
+def find_simulator(traces: TraceFolder, log: str | None) -> Literal["packed", "new", "old", ""]:
+    """Return what tells which Accel-Sim runs traces: 2.0 alone reads packed ones, and a log has its options.
+
+    ``old`` are those before 2.0, which keep 32 bits of an address that is copied to. Raises ProfileError
+    where the log has no options.
+    """
+    if any(name.endswith(".tracez") for name in traces.files.values()):
+        return "packed"
+    if log is None:
+        return ""
+    with open_input(log) as file:
+        options = printed_configuration(piece for _, piece in pieces(file))
+    if not options:
+        raise ProfileError("has no configuration", path=log, remedy="give what Accel-Sim printed of a run")
+    return "new" if OPTION_OF_NEW in options else "old"
 
 
 def count_traced_instructions(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
