@@ -2,26 +2,29 @@
 
     python benchmarks/halves.py FILE_OR_FOLDER... [--blocks 3 4 5 6 8]
 
-For each recording the kernel groups that have an interval, in how many of them it holds between the halves of
-their launches, and the median half-width: by the formula that takes launches as independent, and by blocks;
-then the interval of the total. Below, all recordings together by parts of runs and numbers of blocks.
+For each recording whether its iterations are halved, six at least, or the launches of each kernel; then the
+kernels that have an interval, in how many of them it holds, the median half-width, and the interval of the
+total. Below, by parts of runs and numbers of blocks: all kernels' launches together, of recordings with
+iterations and without.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.special import stdtrit
 
-from sampling import mean_ratios as module
-from sampling.arrays import IntArray
+from sampling.arrays import FloatArray, IntArray
+from sampling.difference import basis, intervals, recordings
+from sampling.difference.intervals import Means, are_dependent, by_blocks, means_of, welch
+from sampling.difference.recordings import ProfilePart, ReadRecording
 from sampling.errors import SamplingError
-from sampling.mean_ratios import Durations, mean_ratios, total_interval
+from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
+from sampling.reduction.grouping import Grouping
 
 CONFIDENCE = 0.95
 # In sixtieths of the launches, where two parts of a run begin and stop.
@@ -31,14 +34,14 @@ PARTS = {
     "second quarter, third": (15, 30, 30, 45),
     "first fifth, rest": (0, 12, 12, 60),
 }
+FEWEST_ITERATIONS = 6
 Sides = list[tuple[IntArray, IntArray]]
-#: Of kernels that have an interval: whether it holds, and its half-width.
+#: Of kernels that have an interval: whether it holds, and its half-width; and the interval of the total.
 Held = list[tuple[bool, float]]
 
 
-def groups_of(path: str) -> list[IntArray]:
+def groups_of(profile: Profile) -> list[IntArray]:
     """Return the durations of each kernel group in the order of its launches."""
-    profile = read_profile([path])
     launches = profile.load(("signature", "duration_ns"))
     sequence = np.concatenate([np.full(part.launches, part.sequence) for part in profile.parts])
     group = sequence * len(profile.kernels) + launches["signature"]
@@ -48,72 +51,87 @@ def groups_of(path: str) -> list[IntArray]:
 
 
 def parted(groups: Iterable[IntArray], parts: tuple[int, int, int, int]) -> Sides:
-    """Return two parts of each group that has launches in both."""
+    """Return two parts of each group that has launches enough in both."""
     edges = [(group, [len(group) * part // 60 for part in parts]) for group in groups]
-    return [(group[a:b], group[c:d]) for group, (a, b, c, d) in edges if a < b and c < d]
+    least = basis.LEAST_LAUNCHES
+    return [(group[a:b], group[c:d]) for group, (a, b, c, d) in edges if b - a >= least and d - c >= least]
 
 
-def in_blocks(kernels: Iterable[IntArray]) -> Durations:
-    """Return kernels, each the durations of its launches, as `difference` sees them."""
-    each = [np.zeros(module.BLOCKS, dtype=np.int64) for _ in kernels]
-    for block_ns, kernel in zip(each, kernels, strict=True):
-        np.add.at(block_ns, np.arange(len(kernel)) * module.BLOCKS // len(kernel), kernel)
-    return Durations(np.array([len(kernel) for kernel in kernels]), np.array(each))
+def in_blocks(kernels: Iterable[IntArray]) -> Means:
+    """Return the means of kernels, each the durations of its launches, as `difference` sees them."""
+    blocks = [np.array_split(kernel, intervals.BLOCKS) for kernel in kernels]
+    sums = np.array([[block.sum() for block in kernel] for kernel in blocks])
+    return means_of(sums, np.array([[len(block) for block in kernel] for kernel in blocks]))
 
 
-def by_blocks(sides: Sides) -> Held:
-    """Return whether the intervals of `difference` hold."""
-    found = mean_ratios(*map(in_blocks, zip(*sides, strict=True)), CONFIDENCE)
-    known = ~np.isnan(found.low)
-    reach = np.log(found.high[known] / found.ratio[known])
-    return list(zip((np.abs(np.log(found.ratio[known])) <= reach).tolist(), reach.tolist(), strict=True))
+def held(before: Means, after: Means, interval: basis.Interval) -> Held:
+    """Return whether the intervals hold, of those kernels that have one."""
+    ratio, low, high = interval(before, after, CONFIDENCE)
+    told = np.isfinite(low)
+    holds, reach = (low <= 1) & (high >= 1), np.log(high / np.where(ratio > 0, ratio, 1))
+    return list(zip(holds[told].tolist(), reach[told].tolist(), strict=True))
 
 
-def as_independent(sides: Sides) -> Held:
-    """Return whether intervals by Welch's formula hold, the larger relative variance for both sides."""
-    found = []
-    for x, y in sides:
-        n, m = len(x), len(y)
-        if min(n, m) >= module.LEAST_LAUNCHES and x.any() and y.any() and (x.std() or y.std()):
-            larger = max(x.var(ddof=1) / x.mean() ** 2, y.var(ddof=1) / y.mean() ** 2)
-            freedom = (1 / n + 1 / m) ** 2 / (1 / (n**2 * (n - 1)) + 1 / (m**2 * (m - 1)))
-            reach = stdtrit(freedom, 0.5 + CONFIDENCE / 2) * np.sqrt(larger * (1 / n + 1 / m))
-            found.append((bool(abs(np.log(y.mean() / x.mean())) <= reach), float(reach)))
-    return found
+def by_launches(sides: Sides) -> Held:
+    """Return whether intervals by blocks of launches hold."""
+    return held(*map(in_blocks, zip(*sides, strict=True)), by_blocks) if sides else []
+
+
+def by_iterations(recording: ReadRecording) -> tuple[Held, Held] | None:
+    """Return whether intervals hold between halves of the iterations: of kernels, and of the total."""
+    if (
+        recording.facts is None
+        or recording.iterations is None
+        or recording.facts.iterations < FEWEST_ITERATIONS
+    ):
+        return None
+    half = recording.facts.iterations // 2
+
+    def halves(sums: FloatArray | IntArray) -> list[Means]:
+        return [means_of(part, np.ones(part.shape[1])) for part in (sums[:, :half], sums[:, half:])]
+
+    total = halves(recording.iterations.kernel_ns[np.newaxis])
+    are_steps = recording.facts.source == "named" and not any(map(are_dependent, total))
+    interval = welch if are_steps else by_blocks
+    return held(*halves(recording.iteration_ns), interval), held(*total, interval)
 
 
 def cells(found: Held) -> str:
     """Return how many kernels have an interval, how often it holds, and the median half-width."""
-    held, reach = np.array(found).reshape(-1, 2).T
-    return f"{len(held)} | {held.mean():.3f} | {np.median(reach):.4f}" if len(held) else "0 | - | -"
+    holds, reach = np.array(found).reshape(-1, 2).T
+    return f"{len(holds)} | {holds.mean():.3f} | {np.median(reach):.4f}" if len(holds) else "0 | - | -"
+
+
+def read(paths: Iterable[Path]) -> Iterator[tuple[str, Profile]]:
+    """Yield the profiles of files and folders with their names."""
+    for path in paths:
+        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+            try:
+                yield file.name, read_profile([str(file)])
+            except SamplingError as error:
+                print(f"{file.name}: {error}", file=sys.stderr)
 
 
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("paths", type=Path, nargs="+")
-    parser.add_argument("--blocks", type=int, nargs="*", default=[module.BLOCKS])
-    asked = parser.parse_args()
-    recorded: list[list[IntArray]] = []
-    for file in [
-        each for path in asked.paths for each in (sorted(path.iterdir()) if path.is_dir() else [path])
-    ]:
-        try:
-            recorded.append(groups_of(str(file)))
-        except SamplingError as error:
-            print(f"{file.name}: {error}", file=sys.stderr)
-            continue
-        if sides := parted(recorded[-1], PARTS["halves"]):
-            ends = total_interval(*map(in_blocks, zip(*sides, strict=True)), CONFIDENCE) or (np.nan, np.nan)
-            # What the total would be if no mean had changed: of an odd number, one half has a launch more.
-            same = sum(len(y) * x.mean() for x, y in sides) / sum(x.sum() for x, _ in sides)
-            total = f"{ends[0] / same:.3f}-{ends[1] / same:.3f}"
-            print(f"| {file.name} | {cells(as_independent(sides))} | {cells(by_blocks(sides))} | {total} |")
+    parser.add_argument("--blocks", type=int, nargs="*", default=[intervals.BLOCKS])
+    options = parser.parse_args()
+    # So that a half has whole iterations.
+    recordings.MOST_STRETCHES = sys.maxsize
+    groups: list[list[IntArray]] = []
+    for name, profile in read(options.paths):
+        groups.append(groups_of(profile))
+        if (halves := by_iterations(ProfilePart(profile).recording(Grouping()))) is not None:
+            print(f"| {name} | iterations | {cells(halves[0])} | {cells(halves[1])} |")
+        elif sides := parted(groups[-1], PARTS["halves"]):
+            print(f"| {name} | launches | {cells(by_launches(sides))} | |")
     for what, parts in PARTS.items():
-        together = [pair for groups in recorded for pair in parted(groups, parts)]
-        print(f"| {what} | independent | {cells(as_independent(together))} |")
-        for module.BLOCKS in asked.blocks:
-            print(f"| {what} | {module.BLOCKS} blocks | {cells(by_blocks(together))} |")
+        sides = [parted(of_recording, parts) for of_recording in groups]
+        for intervals.BLOCKS in options.blocks:
+            found = [kernel for of_recording in sides for kernel in by_launches(of_recording)]
+            print(f"| {what} | {intervals.BLOCKS} blocks | {cells(found)} |")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
     python benchmarks/warm_l2.py speed [--megabytes 400]
     python benchmarks/warm_l2.py simulate SIMULATOR TRACES TABLE WHOLE --config GPGPUSIM --config TRACE
+    python benchmarks/warm_l2.py launches SIMULATOR TRACES TABLE WHOLE --config GPGPUSIM --config TRACE
 
 `speed` reads made-up traces, as text, gzip and xz, and prints megabytes of text a second of processor time,
 beside those of reading and unpacking alone. `simulate` plans TABLE (the program's launches on another GPU),
 exports, runs the real SIMULATOR with each way to fill the caches, and prints the error of each total against
-WHOLE, the table of the whole run, its interval, whether it holds, and the processor time.
+WHOLE, the table of the whole run, that of the same launches picked out of WHOLE, its interval, whether it
+holds, and the processor time. `launches` runs drawn launches each by itself, and prints its cycles over those
+it takes in WHOLE, and the mean and the deviation of these.
 """
 
 from __future__ import annotations
@@ -22,13 +25,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sampling.parallel import ordered_map
-from sampling.simulators.caches import blocks, touched
+from sampling.plan.plan_file import read_plan
+from sampling.simulators.caches import L2, touched
+from sampling.simulators.results import read_result_files
+from sampling.simulators.trace_accesses import blocks
 
 HEAD = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-accelsim tracer version = 5\n\n"
 
@@ -57,19 +65,19 @@ def made_up(file: Path, megabytes: int, seed: int) -> None:
             written += len(text)
 
 
-def speed(megabytes: int) -> None:
+def speed(options: argparse.Namespace) -> None:
     """Print megabytes a second of processor time, of reading and unpacking alone and of the L2 model."""
     print("| traces | MB of text | read and unpacked, MB/s | L2 model, MB/s | share |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for ending in ("traceg", "traceg.gz", "traceg.xz"):
             files = [Path(folder) / f"kernel-{number}.{ending}" for number in range(1, 5)]
             for seed, file in enumerate(files):
-                made_up(file, megabytes // 4, seed)
+                made_up(file, options.megabytes // 4, seed)
             begin = time.process_time()
             size = sum(ordered_map(lambda file: sum(map(len, blocks(file))), files)) / 1e6
             plain = time.process_time() - begin
             begin = time.process_time()
-            for _ in ordered_map(partial(touched, capacity=1 << 16, with_pages=False), files):
+            for _ in ordered_map(partial(touched, l2=L2(1 << 16), with_pages=False), files):
                 pass
             model = time.process_time() - begin
             print(
@@ -105,38 +113,83 @@ def simulated(folder: Path, options: argparse.Namespace) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+def whole_run(options: argparse.Namespace) -> dict[int, float]:
+    """Return the cycles of each launch in the whole run, by id, from 0 where the table has none."""
+    with Path(options.whole).open(newline="") as rows:
+        table = enumerate(csv.DictReader(rows))
+        return {int(row.get("id") or place): float(row["cycles"]) for place, row in table}
+
+
+def total_cycles(*words: Path) -> dict[str, float]:
+    """Return what `estimate` says of cycles."""
+    answer = json.loads(kernelpoint("estimate", *words, "--accept-cold", "--format", "json"))
+    metrics: list[dict[str, Any]] = answer["results"]["metrics"]
+    return next(total for total in metrics if total["metric"] == "cycles")
+
+
+def exported(
+    options: argparse.Namespace, place: Path, seed: int, caches: str, *, method: Sequence[object] = ()
+) -> Path:
+    """Plan the table, and return the folder of the plan's export."""
+    plan, folder = place / "plan.json", place / "chosen"
+    columns = "name=name,duration_ns=duration_ns"
+    kernelpoint("sample", options.table, "--columns", columns, "--seed", seed, *method, "-o", plan)
+    fills = caches in {"warm", "loads", "own"} and not options.without_config
+    size = ("--config", options.config[0]) if fills else ()
+    way = ("--cold-check", caches[6:]) if caches.startswith("check:") else ("--caches", caches, *size)
+    shards = ("--shards", options.launches) if method else ()
+    kernelpoint("export", plan, "--to", "accel-sim", "--traces", options.traces, *way, *shards, "-o", folder)
+    return folder
+
+
+def launches(options: argparse.Namespace) -> None:
+    """Print a row a launch and way to fill the caches, and how each way does."""
+    whole = whole_run(options)
+    print("| launch | caches | alone | in the run | ratio |\n" + "|---" * 5 + "|")
+    method = ("--method", "random", "--set", f"random.launches={options.launches}")
+    for caches in options.caches:
+        with tempfile.TemporaryDirectory() as place:
+            folder = exported(options, Path(place), options.first_seed, caches, method=method)
+            simulated(folder, options)
+            logs = [str(log) for log in sorted(folder.glob("run*/run.log"))]
+            found = read_result_files(read_plan(str(folder)), logs, manifests=[str(folder / "manifest.csv")])
+        cycles = dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True))
+        ratios = np.array([cycles[launch] / whole[launch] for launch in cycles])
+        for launch, ratio in zip(cycles, ratios.tolist(), strict=True):
+            print(f"| {launch} | {caches} | {cycles[launch]:,.0f} | {whole[launch]:,.0f} | {ratio:.3f} |")
+        total = sum(cycles.values()) / sum(whole[launch] for launch in cycles)
+        print(
+            f"{caches}: mean {ratios.mean():.4f}, deviation {ratios.std(ddof=1):.4f}, sum {total:.4f}, "
+            f"{len(ratios)} launches",
+            flush=True,
+        )
+
+
 def simulate(options: argparse.Namespace) -> None:
     """Print a row a seed and way to fill the caches, and the mean of each way."""
-    with Path(options.whole).open(newline="") as rows:
-        truth = sum(float(row["cycles"]) for row in csv.DictReader(rows))
+    whole = whole_run(options)
+    truth = sum(whole.values())
     print(f"whole run: {truth:,.0f} cycles\n")
-    print("| seed | caches | launches | cycles | error | interval | holds | seconds |\n" + "|---" * 8 + "|")
+    print("| seed | caches | launches | cycles | error | in the run | interval | holds | seconds |")
+    print("|---" * 9 + "|")
     errors: dict[str, list[float]] = {caches: [] for caches in options.caches}
     for seed in range(options.first_seed, options.first_seed + options.seeds):
         for caches in options.caches:
             with tempfile.TemporaryDirectory() as place:
-                plan, folder = Path(place) / "plan.json", Path(place) / "chosen"
-                columns = "name=name,duration_ns=duration_ns"
-                kernelpoint("sample", options.table, "--columns", columns, "--seed", seed, "-o", plan)
-                fills = caches in {"warm", "loads", "own"}
-                size = ("--config", options.config[0]) if fills else ()
-                way = (
-                    ("--cold-check", caches[6:])
-                    if caches.startswith("check:")
-                    else ("--caches", caches, *size)
-                )
-                words = ("--traces", options.traces, *way)
-                kernelpoint("export", plan, "--to", "accel-sim", *words, "-o", folder)
+                folder = exported(options, Path(place), seed, caches)
                 seconds = simulated(folder, options)
-                words = (folder, *sorted(folder.glob("run*/run.log")), "--format", "json")
-                results = json.loads(kernelpoint("estimate", *words))["results"]
-                total = next(each for each in results["metrics"] if each["metric"] == "cycles")
+                total = total_cycles(folder, *sorted(folder.glob("run*/run.log")))
                 ran = sum(each.read_text().count("kernel-") for each in folder.glob("kernelslist*.g"))
+                picked = Path(place) / "picked.csv"
+                rows = [f"{launch.id},{whole[launch.id]}" for launch in read_plan(str(folder)).drawn]
+                picked.write_text("\n".join(["id,cycles", *rows, ""]))
+                in_run = total_cycles(folder, picked)
             error = total["total"] / truth - 1
             errors[caches].append(error)
             half = (total["high"] - total["low"]) / 2 / total["total"]
             print(
-                f"| {seed} | {caches} | {ran} | {total['total']:,.0f} | {error:+.1%} | {half:.1%} "
+                f"| {seed} | {caches} | {ran} | {total['total']:,.0f} | {error:+.1%} "
+                f"| {in_run['total'] / truth - 1:+.1%} | {half:.1%} "
                 f"| {'yes' if total['low'] <= truth <= total['high'] else 'no'} | {seconds:.0f} |",
                 flush=True,
             )
@@ -151,18 +204,18 @@ def main() -> None:
     )
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("speed").add_argument("--megabytes", type=int, default=400)
-    real = parts.add_parser("simulate")
-    for name in ("simulator", "traces", "table", "whole"):
-        real.add_argument(name)
-    real.add_argument("--config", action="append", required=True)
-    real.add_argument("--seeds", type=int, default=5)
-    real.add_argument("--first-seed", type=int, default=0)
-    real.add_argument("--caches", nargs="+", default=["cold", "warm", "loads", "after:1"])
+    for part in ("simulate", "launches"):
+        real = parts.add_parser(part)
+        for name in ("simulator", "traces", "table", "whole"):
+            real.add_argument(name)
+        real.add_argument("--config", action="append", required=True)
+        real.add_argument("--without-config", action="store_true", help="of L2 to the export: copies alone")
+        real.add_argument("--seeds", type=int, default=5)
+        real.add_argument("--first-seed", type=int, default=0)
+        real.add_argument("--launches", type=int, default=32)
+        real.add_argument("--caches", nargs="+", default=["cold", "warm", "loads", "after:1"])
     options = parser.parse_args()
-    if options.part == "speed":
-        speed(options.megabytes)
-    else:
-        simulate(options)
+    {"speed": speed, "simulate": simulate, "launches": launches}[options.part](options)
 
 
 if __name__ == "__main__":

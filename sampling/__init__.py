@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sampling.api import MadePlan, make_plan, read_profile, write_plan
-    from sampling.difference import Difference, ProfilePart, difference_between
+    from sampling.difference.basis import difference_between
+    from sampling.difference.comparison import Difference
+    from sampling.difference.recordings import ProfilePart
     from sampling.errors import SamplingError
     from sampling.estimation.configurations import (
         PlanSpeedups,
@@ -47,7 +49,9 @@ __all__ += ["read_plan", "read_profile", "read_result_files", "top_up", "write_p
 
 _NAMES = {
     "api": ("MadePlan", "make_plan", "read_profile", "write_plan"),
-    "difference": ("Difference", "ProfilePart", "difference_between"),
+    "difference.basis": ("difference_between",),
+    "difference.comparison": ("Difference",),
+    "difference.recordings": ("ProfilePart",),
     "errors": ("SamplingError",),
     "estimation.configurations": ("PlanSpeedups", "compare_configurations", "read_configurations"),
     "estimation.top_up": ("top_up",),

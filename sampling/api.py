@@ -54,6 +54,7 @@ def read_profile(
     rank_regex: str | None = None,
     partial: bool = False,
     keep_overlong: bool = False,
+    profile_cycles: bool = False,
 ) -> Profile:
     """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
 
@@ -68,9 +69,10 @@ def read_profile(
     rank_regex : where the paths of several files tell their ranks, which its first group finds.
     partial : whether of a file that is cut short what is whole is read.
     keep_overlong : whether launches that cannot last as long as recorded keep their durations.
+    profile_cycles : whether of a page of Nsight Compute cycles are the durations, also where it has times.
     """
     named = None if columns is None else column_map(columns)
-    options = ReadOptions(named, rank_regex, partial, keep_overlong)
+    options = ReadOptions(named, rank_regex, partial, keep_overlong, profile_cycles)
     names = [fspath(path) for path in paths]
     return registry.read_profile(names, options=options, cache=cache, scheduler=scheduler)
 

@@ -8,8 +8,9 @@ each warp ``warp = w``, ``insts = n`` and n instructions, numbers decimal but fo
 The line number is there if ``-enable lineinfo`` is 1; before tracer version 3, or without one, x, y, z and
 warp come first. A width of 0 is no memory instruction. Forms: 0, the address of each active thread; 1, that
 of the first, and a stride to each next one of a run of active threads; 2, that of the first, and for each
-later one the difference to the one before. Written from the tool's grammar and public source (tracer_tool.cu,
-post-traces-processing.cpp, trace_parser.cc).
+later one the difference to the one before; those of bulk copies are `memory_instructions`'. Before the width
+of matrix instructions (GMMA), which have no addresses, stands whether a group ends. Written from the tool's
+grammar and public source (tracer_tool.cu, post-traces-processing.cpp, trace_parser.cc).
 
 Counted are accesses to global memory, of generic ones those outside the 16 MiB from the shared or the local
 base on. The warps of all thread blocks take turns: the first instruction of each, in the file's order, then
@@ -27,6 +28,7 @@ import numpy as np
 
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile, pieces
+from sampling.simulators.memory_instructions import BULK, GENERIC, bulk_addresses, memory_kind
 from scalemodel.accesses import AddressTrace
 
 _SIGN = re.compile(rb"^(-kernel (name|id) = |-grid dim = |#BEGIN_TB|#traces format)", re.MULTILINE)
@@ -81,16 +83,6 @@ _ADDRESS, _STEP = rb"(?:0[xX])?[0-9a-fA-F]{1,16}", rb"-?\d{1,19}"
 _WORDS = [re.compile(rb"%b(?: %b)*" % (_ADDRESS, later)) for later in (_ADDRESS, _STEP, _STEP)]
 # Lines without an access are few where they have no addresses, and as many as accesses where they have.
 _MOST_KEPT = 1 << 16
-
-# Memory instructions by where their addresses are. Others: shared memory, constants, what only manages a
-# cache, textures and surfaces (coordinates, no addresses).
-_GLOBAL = frozenset(b"LDG STG ATOMG REDG LDGSTS".split())
-_GENERIC = frozenset(b"LD ST ATOM RED".split())
-_OTHER = frozenset(
-    b"LDL STL LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
-    b"TEX TLD TLD4 TMML TXD TXQ SULD SUST SURED SUATOM".split()
-)
-_KNOWN = _GLOBAL | _GENERIC | _OTHER
 
 
 @dataclass(slots=True)
@@ -186,17 +178,18 @@ class _Instruction:
         opcode_at = place + 3 + self._number(place + 2, "the number of destinations", 10, _MOST_REGISTERS + 1)
         opcode, label = self._word(opcode_at), "the number of sources"
         width_at = opcode_at + 2 + self._number(opcode_at + 1, label, 10, _MOST_REGISTERS + 1)
-        width, name = self._number(width_at, "the access width", 10, _MOST_BYTES), opcode.partition(b".")[0]
-        if width and name not in _KNOWN:
-            label = "the memory instruction is not read"
-            if name.startswith((b"UTMA", b"UBLK")):
-                label = "bulk copies of the tensor memory accelerator are not read"
-            raise self._error(label, opcode_at, remedy="give the addresses as text or CSV")
         threads = mask.bit_count()
-        if not width or not mask or name in _OTHER:
+        if b"GMMA" in opcode:
             return threads, []
-        addresses = self._addresses(width_at + 1, mask)
-        if name in _GENERIC:
+        width = self._number(width_at, "the access width", 10, _MOST_BYTES)
+        kind = memory_kind(opcode.decode("utf-8", "replace"))
+        if width and kind is None:
+            label = "the memory instruction is not read"
+            raise self._error(label, opcode_at, remedy="give the addresses as text or CSV")
+        if not width or not mask or not kind:
+            return threads, []
+        addresses = self._bulk_addresses(width_at) if kind & BULK else self._addresses(width_at + 1, mask)
+        if kind & GENERIC:
             windows = [range(base, base + _WINDOW_BYTES) for key in _WINDOWS if (base := header.get(key))]
             addresses = [address for address in addresses if not any(address in window for window in windows)]
         shift, offsets = line_bytes.bit_length() - 1, (*range(0, width, line_bytes), width - 1)
@@ -223,6 +216,15 @@ class _Instruction:
         elif form == _DIFFERENCES:
             numbers = list(accumulate(numbers))
         return [number % _ADDRESSES for number in numbers]
+
+    def _bulk_addresses(self, width_at: int) -> list[int]:
+        """Return the address of each transfer of a bulk copy."""
+        try:
+            addresses = bulk_addresses([word.decode("utf-8", "replace") for word in self.words], width_at)
+        except ValueError as error:
+            wrong = "the addresses of a bulk copy by the tensor memory accelerator are not what is announced"
+            raise self._error(wrong) from error
+        return [address % _ADDRESSES for address in addresses]
 
     def _word(self, place: int) -> bytes:
         if place >= len(self.words):

@@ -149,22 +149,20 @@ def _split_size(text: str) -> tuple[int | None, str]:
 
 def _read_log(file: InputFile, size: int | None) -> SimulatedRun:
     """Return the launches of a log, in the order of the program where they are numbered."""
-    launches = logged_launches(file, None)
-    size = _checked_size(file.path, size, launches.options, launches.unfinished)
-    order = np.arange(len(launches.names))
-    if launches.number is not None:
-        order = np.argsort(launches.number, kind="stable")
-    grids = launches.sizes[order, :3]
+    rows, unfinished, options = logged_launches(file, None)
+    size = _checked_size(file.path, size, options, unfinished)
+    assert rows.name is not None
+    assert rows.grid is not None
     return SimulatedRun(
         size,
         file.path,
-        np.arange(len(order)),
-        np.array(launches.names)[order],
-        _grid_texts(grids),
-        grids.prod(axis=1),
-        launches.cycles[order].astype(np.float64),
-        float(launches.instructions.sum()),
-        launches.options,
+        np.arange(len(rows)),
+        np.array(rows.names)[rows.name],
+        _grid_texts(rows.grid),
+        rows.grid.prod(axis=1),
+        rows.features.metrics["cycles"],
+        float(rows.features.metrics["instructions"].sum()),
+        options,
     )
 
 

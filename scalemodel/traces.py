@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from sampling.errors import OptionError, ProfileError
+from sampling.readers.accel_sim_traces import LIST, find_trace_folder, listed_traces
+from sampling.readers.accel_sim_traces import recognise as is_trace_list
 from sampling.readers.input_file import InputFile, open_input, pieces
 from scalemodel import accel_sim
 from scalemodel.accesses import AddressArray, AddressTrace, cache_lines, lines_touched
@@ -25,12 +27,11 @@ from scalemodel.measurements import TraceFormat
 
 _ADDRESS, _SIZE = "address", "size"
 _REMEDY = (
-    "give one address a line, a CSV with a column address, a .traceg of Accel-Sim, or name the format: "
+    "give one address a line, a CSV with a column address, a trace of Accel-Sim, or name the format: "
     "binary or binary32"
 )
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_LIST_STARTS = (b"kernel-", b"Memcpy")
-_KERNEL = re.compile(r"kernel-(\d+).*\.traceg(\.xz|\.gz)?$")
+_KERNEL = re.compile(r"kernel-(\d+).*\.(traceg(\.xz|\.gz)?|tracez)$")
 # Of a text: a comment with the blanks before it, or a line of blanks.
 _COMMENT = re.compile(rb"[ \t\r]*#[^\n]*|^[ \t\r]+$", re.MULTILINE)
 _ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
@@ -64,8 +65,8 @@ def read_address_trace(
             waiting = [*_traces_in(path), *waiting]
             continue
         with open_input(path) as file:
-            if trace_format is None and file.head.startswith(_LIST_STARTS):
-                waiting = [*_traces_listed(file), *waiting]
+            if trace_format is None and is_trace_list(file):
+                waiting = [*(str(trace) for _, trace in listed_traces(file)), *waiting]
             else:
                 parts.append(_READERS[trace_format or _recognised(file)](file, line_bytes))
     line = np.concatenate([part.line for part in parts])
@@ -81,9 +82,10 @@ def read_address_trace(
 
 def _traces_in(folder: str) -> list[str]:
     """Return the traces of a folder: its list of kernels where there is one, else its kernels by number."""
-    if (Path(folder) / "kernelslist.g").is_file():
-        return [str(Path(folder) / "kernelslist.g")]
-    named = ((_KERNEL.fullmatch(path.name), path) for path in Path(folder).iterdir())
+    place = find_trace_folder(folder, LIST)
+    if (place / LIST).is_file():
+        return [str(place / LIST)]
+    named = ((_KERNEL.fullmatch(path.name), path) for path in place.iterdir())
     traces = sorted((int(match[1]), str(path)) for match, path in named if match)
     if not traces:
         remedy = "give one with kernelslist.g or kernel-1.traceg in it, or the files, in order"
@@ -91,31 +93,11 @@ def _traces_in(folder: str) -> list[str]:
     return [path for _, path in traces]
 
 
-def _traces_listed(file: InputFile) -> list[str]:
-    """Return the traces that a list of kernels names, beside it; copies to the GPU are left out."""
-    with file.open() as stream:
-        text = stream.read().decode("utf-8", "replace")
-    paths = []
-    for row, line in enumerate(text.splitlines(), 1):
-        name = line.strip()
-        if not name or name.startswith(("#", "Memcpy")):
-            continue
-        stem = Path(file.path).parent / name
-        trace = next((path for end in ("", ".xz", ".gz") if (path := Path(f"{stem}{end}")).is_file()), None)
-        if trace is None or file.path == "-":
-            message = f"lists {name!r}, which is no file beside it"
-            remedy = "give the list where its traces lie, grouped by Accel-Sim's post-traces-processing"
-            raise ProfileError(message, path=file.path, row=row, remedy=remedy)
-        paths.append(str(trace))
-    return paths
-
-
 def _recognised(file: InputFile) -> TraceFormat:
     """Return the format the file's first bytes are of."""
     head = file.head
     if head.startswith(_ZSTD_MAGIC):
-        remedy = "decompress it; for a .tracez write the trace as --text"
-        raise ProfileError("is compressed by zstd", path=file.path, remedy=remedy)
+        raise ProfileError("is compressed by zstd", path=file.path, remedy="decompress it")
     if accel_sim.recognises(head):
         return TraceFormat.ACCEL_SIM
     if _ADDRESS in _header(head):

@@ -6,6 +6,7 @@ They let every user run what `tests/recorded` asserts of profiles recorded by ot
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -122,5 +123,24 @@ def kineto_of_operators(path: Path, launches: Issued) -> Path:
         events.append({**on_thread, **call, "ts": 10 * number + 1})
         on_gpu = {"cat": "kernel", "name": kernel, "ts": 1000 * number, "dur": duration, "args": linked}
         events.append({**on_thread, **on_gpu})
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    return path
+
+
+def kineto_of_steps(path: Path, lasts: Sequence[int], *, ahead: int = 0, every: int = 200) -> Path:
+    """Write a trace of steps of three kernels, the middle one of these microseconds; launches go ahead."""
+    launches = [("gemm", 10 * place, 5) for place in range(ahead)]
+    events: list[dict[str, Any]] = []
+    for number, duration in enumerate(lasts):
+        begin = 10_000 + every * number
+        step = {"cat": "user_annotation", "name": f"ProfilerStep#{number + 5}", "ts": begin, "dur": every - 1}
+        events.append({"ph": "X", "pid": 1, "tid": 1, **step})
+        launches += [("gemm", begin + 1, 20), ("norm", begin + 11, duration), ("gemm", begin + 21, 20)]
+    for number, (kernel, begin, duration) in enumerate(launches, 1):
+        call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": begin, "dur": 1}
+        events.append({"ph": "X", "pid": 1, "tid": 1, **call, "args": {"correlation": number}})
+        shape = {"device": 0, "stream": 7, "grid": [8, 1, 1], "block": [32, 1, 1], "correlation": number}
+        on_gpu = {"cat": "kernel", "name": kernel, "ts": begin + 3, "dur": duration, "args": shape}
+        events.append({"ph": "X", "pid": 0, "tid": 7, **on_gpu})
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     return path

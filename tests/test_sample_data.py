@@ -18,7 +18,8 @@ import pytest
 from numpy.typing import NDArray
 
 import sampling
-from sampling.difference import ProfilePart, difference_between
+from sampling.difference.basis import difference_between
+from sampling.difference.recordings import ProfilePart
 from sampling.features.join import with_features
 from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.features.reading import read_features

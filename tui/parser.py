@@ -32,7 +32,7 @@ kernelpoint sample FILE -o plan.json     the launches to simulate, and how sure
 kernelpoint export plan.json --to TOOL   hand them to a simulator
 kernelpoint run plan.json --simulator .. simulate them until the total is known
 kernelpoint estimate plan.json RESULTS   what the whole run takes, from results
-kernelpoint diff BEFORE AFTER            two profiles kernel by kernel
+kernelpoint diff BEFORE AFTER            what changed between two recordings
 kernelpoint scale predict --run 8=LOG .. a big GPU from two small; all: --help"""
 
 

@@ -68,7 +68,8 @@ _COMMANDS = (
     Command("speedup", _SIMULATE, "simulate", "speedup", "Which configuration is faster, and how surely."),
     Command("study new", _SIMULATE, "simulate", "study", "Write a study: programs on configurations."),
     Command("project", _SIMULATE, "simulate", "simulate", "Where a kernel's simulation can stop."),
-    Command("difference", _COMPARE, "look", "look", "Two profiles, or parts, by kernel (also: diff)."),
+    Command("difference", _COMPARE, "look", "look", "What changed between two recordings (also: diff)."),
+    Command("baseline save", _COMPARE, "look", "look", "Keep what `difference` needs of a recording."),
     Command("demo", _OTHER, "look", "opening", "The same on bundled sample data."),
     Command("convert", _OTHER, "look", "files", "Write a profile as Parquet."),
     Command("schema", _OTHER, "plan", "schema", "The JSON schema of what a command writes."),
@@ -84,6 +85,7 @@ COMMANDS: dict[str, Command] = {command.name: command for command in _COMMANDS}
 FAMILIES: dict[str, str] = {
     "scale": "From two small simulated GPUs to a big one.",
     "study": "Programs on configurations of a simulator.",
+    "baseline": "What later recordings are compared with, as in CI.",
 }
 
 #: Other first words for commands.

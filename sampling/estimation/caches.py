@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
+from sampling.simulators.export import FEWEST_PAIRS, FILLED, check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, CachesKind, caches_kind
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.satterthwaite import PRIOR_DF, student_t
@@ -41,6 +41,8 @@ _LITTLE = 0.05
 _SAID = {
     "warm": "launches began with L2 filled as those before them leave it: such totals were within 1 % of the "
     "whole run's in seventeen plans of four programs, where L2 was not full of stored lines",
+    "dirty": "; of what L2 held before them {:.0f} % was dirty and began clean: where launches evict it, a "
+    "total of these is too low (by 11 to 14 % on a program that fills L2)",
     "own": "{} began with what they read themselves in L2; the whole run takes more (such totals were 3 to "
     "4 % too short, up to 20 %)",
     "few": "{} began with only {} before each; the whole run takes less (such totals were 2 to 5 % too long)",
@@ -120,6 +122,11 @@ def describe_caches(plan: PlanFile, results: SimulatedLaunches) -> Caches:
         kind = "cold"
     elif _share(shares, "own") > _LITTLE:
         kind = "own"
+    dirty = sum(
+        stands_for_ns(launch) / total * results.dirty_percent.get(launch.id, 0)
+        for launch in plan.drawn
+        if state_of.get(launch.id) in FILLED
+    )
     part = _share(shares, kind)
     launches = "launches" if part > 1 - _LITTLE else f"launches of {100 * part:.3g} % of the time"
     if began_cold and check is not None:
@@ -134,6 +141,8 @@ def describe_caches(plan: PlanFile, results: SimulatedLaunches) -> Caches:
         message = _SAID["few"].format(launches, before) if kind == "cold" else _SAID["enough"].format(before)
     else:
         message = _SAID.get("warm" if state == "loads" else state, "").format(launches)
+    if dirty > 100 * _LITTLE:
+        message += _SAID["dirty"].format(dirty)
     return Caches(shares, state, kind, message if shares else "", check)
 
 

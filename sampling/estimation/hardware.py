@@ -73,7 +73,7 @@ def with_clock(plan: PlanFile, results: SimulatedLaunches, clock_hz: float | Non
     if clock_hz is None:
         return results
     if plan.profile.in_cycles:
-        message = Wording("`clock` sets results beside a GPU's times; the plan's profile is a simulator's")
+        message = Wording("`clock` sets results beside a GPU's times; the plan's profile has no times")
         raise OptionError(message, remedy="leave it out")
     if CYCLES not in results.metrics:
         raise OptionError(Wording("`clock` is of the results' cycles, and they have none"))
@@ -83,7 +83,7 @@ def with_clock(plan: PlanFile, results: SimulatedLaunches, clock_hz: float | Non
 def compare_total(estimate: PlanEstimate, total: Estimate, recorded_ns: float) -> HardwareComparison | None:
     """Return a total of cycles, of all or of a kernel group, beside the recorded time of the same launches.
 
-    None: the clock is not known, the plan's profile is a simulator's, the total is incomplete or of another
+    None: the clock is not known, the plan's profile has no times, the total is incomplete or of another
     metric, or the launches took no time.
     """
     clock_hz = estimate.results.clock_hz

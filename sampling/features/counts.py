@@ -2,11 +2,10 @@
 
 A line of NVBit's instr_count is ``kernel N - NAME - #thread-blocks B,  kernel instructions I, total
 instructions T``, among whatever the program itself prints; its numbers count the launches that the tool sees
-(NVBit leaves out graphs and cooperative launches), so they are no launch ids. Accel-Sim's tracer writes a
-stats.csv beside the traces, a row a launch of one context, in their order; a launch that was not traced has a
-count of 0. The NVBit tool that comes with STEM writes basic-block vectors, as Photon needs them: below ``Warp
-ID,Basic Block Counts`` two lines a launch, ``Kernel<id>,<blocks>,<warps>,<name>`` and the counts
-``c0,c1,...,`` summed over its warps.
+(NVBit leaves out graphs and cooperative launches), so they are no launch ids. So are those of the stats.csv
+that Accel-Sim's tracer writes. The NVBit tool that comes with STEM writes basic-block vectors, as Photon
+needs them: below ``Warp ID,Basic Block Counts`` two lines a launch, ``Kernel<id>,<blocks>,<warps>,<name>``
+and the counts ``c0,c1,...,`` summed over its warps.
 """
 
 from __future__ import annotations
@@ -16,24 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray, to_arrow, to_arrow_texts, to_numpy
+from sampling.arrays import IntArray, to_arrow, to_numpy
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows, read_columns
 from sampling.parallel import Progress
 from sampling.readers import NumberLocale
 from sampling.readers import gpgpu_sim_output as simulator_log
+from sampling.readers.accel_sim_traces import is_stats, stats_rows
+from sampling.readers.feature_table import FeatureRows, instruction_rows
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import Kind, first_line, header_cells, unified
+from sampling.readers.table import unified
 from sampling.readers.text_lines import split_lines
 from sampling.reduction.launch_list import BlockVectors, Features
-from sampling.text import counted
-
-_ID, _NAME = "kernel id", "kernel mangled name"
-_GRID, _BLOCK = ([f"{what}_dim{axis}" for axis in "XYZ"] for what in ("grid", "block"))
-# Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced.
-_TOTAL, _REPORTED = "total_insts", "total_reported_insts"
-#: What to do about a wrong stats.csv
-REMEDY = "give the stats.csv that the tracer wrote beside the traces"
 
 # No whole number has more digits than a signed one of 64 bits.
 _COUNT = (
@@ -44,47 +36,6 @@ _COUNT_SIGN = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instr
 _BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
 _BLOCKS = re.compile(rb"(?:\xef\xbb\xbf)?\s*Warp ID,Basic Block Counts")
 _LAUNCH = r"^Kernel ?(?P<number>\d{1,18}),(?P<blocks>\d{1,18}),(?P<warps>\d{1,18}),(?P<name>.+)$"
-
-
-def is_stats(head: bytes) -> bool:
-    """Return whether a file that starts like this has the header of stats.csv."""
-    return {_ID, _NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
-
-
-def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows:
-    """Return the launches of a stats.csv; kernel-N has the launch number N - 1.
-
-    Raises ProfileError: a column is missing, a cell is no number, an id no trace; there is no row.
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    header = tuple(cell.strip() for cell in header_cells(first_line(file.head)))
-    numbers = (*_GRID, *_BLOCK, _TOTAL, _REPORTED)
-    if lacking := [column for column in (_ID, _NAME, *numbers) if column not in header]:
-        raise ProfileError(f"no column {lacking[0]}", path=file.path, row=1, remedy=REMEDY)
-    kinds: dict[str, Kind] = dict.fromkeys(numbers, "number")
-    kinds |= dict.fromkeys((_ID, _NAME), "text")
-    table = read_columns(file, header, ",", kinds, REMEDY, progress)
-    distinct, code = table.texts(_ID)
-    matches = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
-    if matches.null_count:
-        raise table.error(to_numpy(matches.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
-    names, name = table.texts(_NAME)
-    total, reported = (table.numbers(column)[0] for column in (_TOTAL, _REPORTED))
-    # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
-    has_overflowed = (reported < 0) | (reported > total)
-    return _instructions(
-        file,
-        "accel-sim-stats",
-        table.line,
-        to_numpy(matches.field("number").cast(pa.string()).cast(pa.int64()))[code] - 1,
-        np.where(has_overflowed, -1, total),
-        names=tuple(map(str.strip, names)),
-        name=name,
-        grid=table.sizes("grid", _GRID),
-        block=table.sizes("block", _BLOCK),
-    )
 
 
 def recognise(file: InputFile) -> bool:
@@ -110,10 +61,9 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
         return stats_rows(file, progress)
     if _BLOCKS.match(file.head):
         return _read_block_counts(file, progress)
+    is_log = simulator_log.recognise(file)
     return (
-        _read_simulator_log(file, progress)
-        if simulator_log.recognise(file)
-        else _read_nvbit_counts(file, progress)
+        simulator_log.logged_launches(file, progress).rows if is_log else _read_nvbit_counts(file, progress)
     )
 
 
@@ -136,31 +86,9 @@ def _read_nvbit_counts(file: InputFile, progress: Progress | None) -> FeatureRow
         message = "NVBit output without a whole line of instr_count"
         raise ProfileError(message, path=file.path, remedy="count again")
     spelt, name = unified(names)
-    return _instructions(
+    return instruction_rows(
         file, "nvbit-instr-count", line, number, executed, names=spelt, name=name, thread_blocks=blocks
     )
-
-
-def _instructions(
-    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: Any, **columns: Any
-) -> FeatureRows:
-    """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed."""
-    falls = np.diff(number, prepend=number[:1] - 1) <= 0
-    if falls.any():
-        row = int(np.argmax(falls))
-        raise ProfileError(
-            f"kernel {number[row]} follows kernel {number[row - 1]}: of several processes or runs",
-            path=file.path,
-            row=int(line[row]),
-            remedy="give each process and run a file of its own",
-        )
-    notes: tuple[str, ...] = ()
-    if wanting := int(np.count_nonzero(executed <= 0)):
-        launches = counted(wanting, "launch")
-        notes = (f"{launches} not counted (0 instructions), or beyond the bits of the counter: no value",)
-    counts = np.where(executed > 0, executed, np.nan)
-    features = Features(metrics={"instructions": counts}, units={"instructions": "inst"})
-    return FeatureRows(file.path, format_name, line, features, launch_number=number, notes=notes, **columns)
 
 
 def _read_block_counts(file: InputFile, progress: Progress | None) -> FeatureRows:
@@ -200,28 +128,6 @@ def _read_block_counts(file: InputFile, progress: Progress | None) -> FeatureRow
         name=name,
         # Numbers that start again are of several processes, so that they give no order.
         launch_number=number if (np.diff(number) > 0).all() else None,
-    )
-
-
-def _read_simulator_log(file: InputFile, progress: Progress | None) -> FeatureRows:
-    """Return the launches of a log by their numbers, or in its order where they have none."""
-    launches = simulator_log.logged_launches(file, progress)
-    order = np.arange(len(launches.names)) if launches.number is None else np.argsort(launches.number)
-    code = {name: place for place, name in enumerate(dict.fromkeys(launches.names))}
-    counted_of = {"instructions": launches.instructions, "cycles": launches.cycles}
-    return FeatureRows(
-        path=file.path,
-        format=simulator_log.FORMAT,
-        line=np.arange(1, len(order) + 1),
-        features=Features(
-            metrics={name: values[order].astype(np.float64) for name, values in counted_of.items()},
-            units={"instructions": "inst", "cycles": "cycle"},
-        ),
-        names=tuple(code),
-        name=np.array([code[name] for name in launches.names], dtype=np.int64)[order],
-        grid=launches.sizes[order, :3],
-        block=launches.sizes[order, 3:],
-        launch_number=None if launches.number is None else launches.number[order] - 1,
     )
 
 

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.names import reconcile_names
-from sampling.features.reading import FeatureRows, read_features
+from sampling.features.reading import read_features
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.readers import NumberLocale
+from sampling.readers.feature_table import FeatureRows
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
 from sampling.text import Wording, counted, joined_texts, listed, shortened
 

@@ -184,6 +184,7 @@ def recorded_request(draft: Draft, plan: Plan) -> PlanRequest:
         rank_regex=request.rank_regex or profile.rank_regex,
         partial=request.partial or profile.partial,
         keep_overlong=request.keep_overlong or profile.keep_overlong,
+        profile_cycles=request.profile_cycles or profile.profile_cycles,
         overrides=None,
     )
 

@@ -181,6 +181,10 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     keep_overlong: Annotated[
         bool, _reading("Keep recorded durations in which other launches of the same stream begin and end.")
     ] = False
+    profile_cycles: Annotated[
+        bool,
+        _reading("Nsight Compute pages: cycles are the durations, also where there are times."),
+    ] = False
     epsilon: Annotated[
         float,
         _promise("Bound on the relative error of the total.", also="-e", range=_EPSILONS, ladder=_FRACTIONS),
@@ -316,7 +320,8 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         from sampling.readers.input_file import ReadOptions
 
         columns = None if self.columns is None else column_map(self.columns)
-        return ReadOptions(columns, self.rank_regex, self.partial, self.keep_overlong)
+        others = ("rank_regex", "partial", "keep_overlong", "profile_cycles", "number_locale")
+        return ReadOptions(columns, **{name: getattr(self, name) for name in others})
 
 
 NAMES: tuple[str, ...] = PlanRequest.__struct_fields__

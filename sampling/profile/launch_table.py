@@ -473,7 +473,8 @@ def find_range_runs(
         runs.append(np.stack([rows, np.full(len(rows), index), issued[low], stop]))
     joined = np.concatenate(runs, axis=1)
     opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(texts, text[opened], sequence_of, first, stop, opened)
+    open_ns = np.where(end_ns == STILL_OPEN, 0, end_ns - begin_ns)[opened]
+    return RangeRuns(texts, text[opened], sequence_of, first, stop, opened, open_ns)
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.

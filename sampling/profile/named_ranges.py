@@ -84,6 +84,8 @@ class RangeRuns:
     stop_ordinal: IntArray
     #: (r,) the number of the range in the order they open; it may have a run in each of several sequences.
     opened: IntArray
+    #: (r,) how long the range was open, nanoseconds; 0 where its end was not recorded.
+    open_ns: IntArray
 
     def holding(self, text: str) -> RangeRuns:
         """Return the ranges whose name contains a text."""
@@ -92,7 +94,7 @@ class RangeRuns:
     def select(self, codes: list[int]) -> RangeRuns:
         """Return the ranges of some of the names."""
         rows = np.flatnonzero(np.isin(self.text, codes))
-        columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal, self.opened)
+        columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal, self.opened, self.open_ns)
         return RangeRuns(self.texts, *(column[rows] for column in columns))
 
     def rows(self) -> list[NamedRange]:
@@ -108,7 +110,7 @@ class RangeRuns:
 
 
 #: The ranges of a recording that could have some but has none.
-NO_RANGES = RangeRuns((), *np.zeros((5, 0), dtype=np.int64))
+NO_RANGES = RangeRuns((), *np.zeros((6, 0), dtype=np.int64))
 
 
 class RangeSource(Protocol):
@@ -136,7 +138,7 @@ class JoinedRanges:
             runs = NO_RANGES if source is None else source.holding(text)
             code = np.array([codes.setdefault(name, len(codes)) for name in runs.texts], dtype=np.int64)
             place = (runs.sequence + sequence, runs.first_ordinal + before, runs.stop_ordinal + before)
-            columns.append((code[runs.text], *place, runs.opened + opened))
+            columns.append((code[runs.text], *place, runs.opened + opened, runs.open_ns))
             opened += int(runs.opened.max(initial=-1)) + 1
         return RangeRuns(tuple(codes), *map(np.concatenate, zip(*columns, strict=True)))
 

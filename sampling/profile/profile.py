@@ -55,7 +55,7 @@ DiskState = frozenset[FileState]
 _VENDOR = re.compile(
     r"(?P<nvidia>nvidia|nsys|nvprof|cupti)|\bAMD\b|Radeon|Instinct|\bgfx\d|\broc[mpt]", re.IGNORECASE
 )
-_SIMULATOR = re.compile(r"simulator-log|GPGPU-Sim|Accel-Sim")
+_NO_TIMES = re.compile(r"simulator-log|GPGPU-Sim|Accel-Sim|\((?:cycles|instructions)\)")
 _CYCLES_FOR_TIME = re.compile(r"duration_ns=[^,]*cycle", re.IGNORECASE)
 _MOST_NAMES_TRIED = 4096
 #: How a reader found the order of launches, best first.
@@ -423,6 +423,8 @@ class Profile:
     #: Whether it may be a part of a file that is cut short, and overlong launches have what was recorded.
     partial: bool = False
     keep_overlong: bool = False
+    #: Whether cycles were chosen as the durations.
+    profile_cycles: bool = False
     #: What the user should know of how the files were read.
     notes: tuple[str, ...] = ()
     #: What works where the launches are: None, threads of this process.
@@ -460,9 +462,9 @@ class Profile:
 
     @property
     def is_in_cycles(self) -> bool:
-        """Whether its durations are cycles of a simulator, as far as format, columns or a metric tell."""
+        """Whether its durations are cycles or instructions, as far as format, columns or a metric tell."""
         is_named = _CYCLES_FOR_TIME.search(self.named_columns or "") is not None
-        if is_named or _SIMULATOR.search(f"{self.format} {self.facts.product}"):
+        if is_named or _NO_TIMES.search(f"{self.format} {self.facts.product}"):
             return True
         return "cycles" in self.metric_names and all(self.map(_lasts_its_cycles, self.parts[:1]))
 

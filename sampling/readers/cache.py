@@ -138,8 +138,9 @@ def through_cache(
 
 def _cacheable_bytes(file: InputFile, state: DiskState) -> int:
     """Return how many bytes are read of a file, compressed ones inflated; 0 where none of it is ever kept."""
-    # Parquet is read piece by piece, and nothing of it held.
-    if not file.lasting or file.head.startswith(PARQUET) or not may_be_used():
+    # Parquet is read piece by piece, and nothing of it held; of a list of traces most stands in other files.
+    not_whole = (PARQUET, b"kernel-", b"MemcpyHtoD,")
+    if not file.lasting or file.head.startswith(not_whole) or not may_be_used():
         return 0
     return sum(part.size_bytes for part in state) * (_INFLATED if file.compressed else 1)
 
@@ -147,7 +148,7 @@ def _cacheable_bytes(file: InputFile, state: DiskState) -> int:
 def _name(file: InputFile, state: DiskState) -> str:
     """Return what a profile is kept under."""
     described = [file.path, os.fspath(file.location.resolve()), str(file.columns), *sorted(state)]
-    described += [str(file.partial), str(file.keep_overlong)]
+    described += [str(file.partial), str(file.keep_overlong), str(file.profile_cycles), file.number_locale]
     # Other readers may find something else: their own files stand for the program's version.
     readers = Path(__file__).parent
     for folder in (readers, readers.parent / "profile", readers.parent / "reduction"):

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns
-from sampling.profile.profile import Dimensions, KernelTable, Profile, RecordingFacts
+from sampling.profile.profile import Dimensions, KernelTable, Profile
+from sampling.readers.feature_table import Durations, FeatureRows, coded_names, measured_profile
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table_launches import Launches
+from sampling.reduction.launch_list import Features
 from sampling.text import counted
 
 FORMAT = "simulator-log"
@@ -45,6 +44,8 @@ _NAME, _UID, _STREAM = b"kernel_name", b"kernel_launch_uid", b"kernel_stream_id"
 _BREAK, _EXIT = b"GPGPU-Sim: ** break due to reaching", b"GPGPU-Sim: *** exit detected"
 _RATE, _CTAS_PER_CORE = b"gpgpu_simulation_rate", b"GPGPU-Sim uArch: CTA/core"
 _CONCURRENT = b"-gpgpu_concurrent_kernel_sm"
+#: Accel-Sim 2.0 prints it with all options, older ones do not know it
+OPTION_OF_NEW = "-gpgpu_n_chiplet_partition"
 _CLUSTERS, _CORES_PER_CLUSTER = b"-gpgpu_n_clusters", b"-gpgpu_n_cores_per_cluster"
 _CTA_LIMITS = (b"-gpgpu_max_cta", b"-gpgpu_max_completed_cta")
 # Each limit at which the simulator ends a launch, and the total that it is compared with.
@@ -54,7 +55,9 @@ _TOTAL_OF_LIMIT = {
     **dict.fromkeys(_CTA_LIMITS, b"gpu_tot_issued_cta"),
 }
 # CTA/core is printed where it changes.
-_OPTIONS = frozenset({_CONCURRENT, _CLUSTERS, _CORES_PER_CLUSTER, _CTAS_PER_CORE, *_TOTAL_OF_LIMIT})
+_OPTIONS = frozenset(
+    {OPTION_OF_NEW.encode(), _CONCURRENT, _CLUSTERS, _CORES_PER_CLUSTER, _CTAS_PER_CORE, *_TOTAL_OF_LIMIT}
+)
 # What follows a key on its own line; a line of the user's own may begin with the same word.
 _NUMBERS = frozenset({CYCLES, INSTRUCTIONS, *_TOTAL_OF_LIMIT.values()})
 _FOLLOWS = {
@@ -74,7 +77,7 @@ _WHOLE_NUMBER = re.compile(rb"(\d{1,18})(?=[\s,{]|$)")
 # Counts of this kind run on within a stream, and are printed from the first launch on that has any.
 _BY_KIND = b"_stats_breakdown["
 _NUMBERED_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)")
-# The simulator fills L2 on a copy to an address of 32 bits alone.
+# Before 2.0 the simulator fills L2 on a copy to an address of 32 bits alone.
 _LOW_COPY = re.compile(rb"MemcpyHtoD,0x0*[0-9a-fA-F]{1,8},")
 _PUSH = re.compile(rb"\s*'([^']*)'.*?gridDim= ?(\([\d, ]*\))?(?:\s*blockDim ?= ?(\([\d, ]*\)))?")
 _LAUNCH = re.compile(rb"(.*) uid: ?(\d{1,18})(?!\d)")
@@ -272,7 +275,7 @@ class _Reading:
     def announce(self, key: bytes, text: bytes) -> None:
         """Take a line that is printed before its launch runs."""
         if key == _COPY:
-            self.has_copy |= _LOW_COPY.match(text) is not None
+            self.has_copy |= OPTION_OF_NEW.encode() in self.options or _LOW_COPY.match(text) is not None
         elif key == _TRACE_FILE:
             match = _NUMBERED_FILE.match(text.rpartition(b"/")[2])
             self.trace_file = int(match[1]) if match else self.trace_file
@@ -442,14 +445,9 @@ def recognise(file: InputFile) -> bool:
 
 
 class LoggedLaunches(NamedTuple):
-    """The launches of a log that ran to their end, in its order."""
+    """The launches of a log that ran to their end, by their numbers where each has one of its own."""
 
-    names: list[str]
-    #: (n,) that of the trace, else the launch's in the run, from 1; None where not each has one of its own
-    number: IntArray | None
-    sizes: IntArray  #: (n, 6) x, y, z of the grid, then of the block; 0 where it is not printed
-    cycles: IntArray
-    instructions: IntArray
+    rows: FeatureRows
     unfinished: int  #: how many launches had not ended
     options: Mapping[str, str]  #: the configuration, by names with the hyphen
 
@@ -473,40 +471,33 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
         raise ProfileError(_NOTHING[0], path=file.path, remedy=_NOTHING[1])
     launches = [kernel.launches[0] for kernel in finished]
     number = np.array([kernel.trace_id or kernel.uid or 0 for kernel in launches], dtype=np.int64)
-    sizes = [(*(kernel.grid or (0,) * 3), *(kernel.block or (0,) * 3)) for kernel in launches]
-    return LoggedLaunches(
-        names=[kernel.name for kernel in launches],
-        number=number if number.all() and len(np.unique(number)) == len(number) else None,
-        sizes=np.array(sizes, dtype=np.int64),
-        cycles=np.array([kernel.cycles for kernel in finished], dtype=np.int64),
-        instructions=np.array([kernel.instructions for kernel in finished], dtype=np.int64),
-        unfinished=len(run.waiting) + len(run.kernels) - len(finished) - bool(run.waiting),
-        options=run.options,
+    sizes = np.array([(*(kernel.grid or (0,) * 3), *(kernel.block or (0,) * 3)) for kernel in launches])
+    names, name = coded_names([kernel.name for kernel in launches])
+    units = {"instructions": "inst", "cycles": "cycle"}
+    metrics = {metric: np.array([getattr(kernel, metric) for kernel in finished], float) for metric in units}
+    rows = FeatureRows(
+        path=file.path,
+        format=FORMAT,
+        line=np.arange(1, len(finished) + 1),
+        features=Features(metrics, units),
+        names=names,
+        name=name,
+        grid=sizes[:, :3],
+        block=sizes[:, 3:],
     )
+    if number.all() and len(np.unique(number)) == len(number):
+        rows = replace(rows, launch_number=number - 1).take(np.argsort(number))
+    unfinished = len(run.waiting) + len(run.kernels) - len(finished) - bool(run.waiting)
+    return LoggedLaunches(rows, unfinished, run.options)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
-    """Return the launches with their cycles, as nanoseconds, and their instructions.
+    """Return the launches in the order of their numbers, with their cycles, as nanoseconds.
 
     Raises ProfileError: see `logged_launches`.
     """
-    logged = logged_launches(file, progress)
-    launches = Launches(file, kernels)
-    mangled = [name if name.startswith("_Z") else None for name in logged.names]
-    launches.add(
-        LaunchColumns(
-            name=kernels.names.intern(logged.names, mangled=mangled),
-            duration_ns=logged.cycles,
-            # A list of launches need not be in the order of the program; their numbers are.
-            order=logged.number,
-            grid=list(logged.sizes.T[:3]),
-            block=list(logged.sizes.T[3:]),
-        )
-    )
-    facts = RecordingFacts(launch_order="file", product="GPGPU-Sim or Accel-Sim")
-    metrics = {"instructions": logged.instructions.astype(np.float64)}
-    profile = launches.finish(FORMAT, facts, _NOTHING, metrics)
-    message = counted(logged.unfinished, "launch", "launches") + " had not ended"
-    note = f"{file.path}: a cycle of the simulator counts as a nanosecond"
-    profile.notes = (f"{note}; {message}" if logged.unfinished else note,)
-    return profile
+    rows, unfinished, _ = logged_launches(file, progress)
+    note = "a cycle of the simulator counts as a nanosecond"
+    note += f"; {counted(unfinished, 'launch', 'launches')} had not ended" if unfinished else ""
+    durations = Durations("cycles", rows.features.metrics["cycles"], note, "GPGPU-Sim or Accel-Sim")
+    return measured_profile(file, kernels, rows, durations)

@@ -23,12 +23,14 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.readers import NumberLocale
+from sampling.readers.tracez import PackedTrace, is_packed_trace
 from sampling.text import Wording
 
 if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
 
-Compression = Literal["gzip", "xz"]
+Compression = Literal["gzip", "xz", "tracez"]
 
 HEAD_BYTES = 1 << 16
 # The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
@@ -39,7 +41,7 @@ _MAGICS: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "xz": b"\xfd7zXZ\x00"}
 # A file made for that inflates to more than any memory or disk holds: a kilobyte of gzip may stand for a
 # megabyte, of xz for seven. Real profiles, logs and traces inflate 20 to 70 times, traces up to 1,100 as xz.
 #: How many times their size each kind of data may inflate to, and what any may.
-MOST_TIMES: dict[Compression, int] = {"gzip": 200, "xz": 4_000}
+MOST_TIMES: dict[Compression, int] = {"gzip": 200, "xz": 4_000, "tracez": 4_000}
 HARMLESS_BYTES = 256 << 20
 #: The damage of data that are whole as far as they go
 CUT_SHORT = "it ends before its data do"
@@ -66,6 +68,8 @@ class ReadOptions:
     rank_regex: str | None = None
     partial: bool = False  #: whether of a file that is cut short what is whole is read
     keep_overlong: bool = False  #: whether launches that cannot last as long as recorded keep their durations
+    profile_cycles: bool = False  #: whether cycles are the durations, also where there are times
+    number_locale: NumberLocale = "C"  #: how a page of Nsight Compute writes numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class InputFile:
     columns: ColumnMap | None = None
     partial: bool = False
     keep_overlong: bool = False
+    profile_cycles: bool = False
+    number_locale: NumberLocale = "C"
     is_profile: bool = False  #: whether it is read as a profile, of which `partial` can be asked for
     #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
@@ -137,7 +143,7 @@ class InputFile:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
             message = f"the {self.compression or 'gzip'} data is cut short or damaged ({error})"
-            can_be_partial = self.is_profile and self.compression != "xz" and not is_binary(self)
+            can_be_partial = self.is_profile and self.compression in (None, "gzip") and not is_binary(self)
             remedy = WHOLE if can_be_partial else COPY_AGAIN
             raise ProfileError(message, path=self.path, remedy=remedy) from error
         except OSError as error:
@@ -161,7 +167,7 @@ class _WatchedFile(io.FileIO):
 
 
 def inflated(packed: IO[bytes], path: str | Path, kind: Compression, *, tolerant: bool = False) -> IO[bytes]:
-    """Return what gzip or xz data inflate to; closing it closes them too.
+    """Return what packed data inflate to; closing it closes them too.
 
     Reading it raises ProfileError where they inflate without end; EOFError, gzip.BadGzipFile or
     lzma.LZMAError where they are cut short or damaged. With ``tolerant`` gzip data end there, and
@@ -169,6 +175,8 @@ def inflated(packed: IO[bytes], path: str | Path, kind: Compression, *, tolerant
     """
     if tolerant:
         return io.BufferedReader(_InflatedWhole(packed, path), _PACKED_BYTES)
+    if kind == "tracez":
+        return io.BufferedReader(PackedTrace(packed))
     return io.BufferedReader(_Inflated(packed, path, kind))
 
 
@@ -284,6 +292,8 @@ def open_input(path: str, options: ReadOptions = _PLAIN) -> Iterator[InputFile]:
         columns=options.columns,
         partial=options.partial,
         keep_overlong=options.keep_overlong,
+        profile_cycles=options.profile_cycles,
+        number_locale=options.number_locale,
     )
     check_there(path)
     if path != "-" and (location.is_file() or location.is_dir()):
@@ -351,6 +361,8 @@ def _with_head(file: InputFile) -> InputFile:
     with file.damage_reported(), file.location.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
     compression = next((kind for kind, magic in _MAGICS.items() if head.startswith(magic)), None)
+    if compression is None and is_packed_trace(head):
+        compression = "tracez"
     if compression is None:
         return replace(file, head=head)
     # What there is of damaged gzip data is enough to recognise a format.

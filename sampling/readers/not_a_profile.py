@@ -24,6 +24,7 @@ _PROFILE = f"record the program with `nsys profile --trace cuda` and {_EXPORT}"
 _ROCM = "give the CSV of `rocprofv3 --kernel-trace --output-format csv` or of `rocprof --timestamp on`"
 _ROCPROFV3 = "record the program with `rocprofv3 --kernel-trace --output-format csv -- PROGRAM`"
 _PLAN = "give the profile that it was made from; `kernelpoint open PLAN` shows it"
+_BASELINE = "give the recording; `kernelpoint difference BASELINE PROFILE` compares with it"
 _NCU = "an Nsight Compute {}: features of kernels, not a profile, for ncu locks the clocks"
 
 #: A pattern in the head (^ and $ match at lines), what the file is, what to do; the first that fits counts
@@ -95,6 +96,7 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
         _ROCM,
     ),
     (rb'\A\s*\{[\s\S]*"kind":\s*"plan"', "a plan written by kernelpoint, not a profile", _PLAN),
+    (rb'\A\s*\{[\s\S]*"kind":\s*"baseline"', "a baseline: sums over launches, not a profile", _BASELINE),
     (
         rb"^(kernel \d+ - .+#thread-blocks|Warp ID,Basic|kernel id,|kernel-\d+\S*trace|Memcpy|GPGPU-Sim )",
         "what simulators and their tracers read or write, without durations: not a profile",

@@ -41,11 +41,13 @@ MODULES = {
         "nsys_sqlite": _SQLITE,
         "nsys_folder": rb"\A\Z",
         "nsys_report": rb"\ANVIDIA Tegra Profiler Report",
+        "ncu": rb'"?ID"?,"?Process ID|==PROF==',
         "kineto": rb"\A(?:\xef\xbb\xbf)?\s*[\[{]",
         "nsys_csv": _TEXT,
         "pipit_csv": _TEXT,
         "rocm_csv": _TEXT,
         "nvprof": _TEXT,
+        "accel_sim_traces": rb"\A\s*(?:kernel-|MemcpyHtoD)",
         "gpgpu_sim_output": _TEXT,
         "launch_tables": _TEXT,
     }.items()
@@ -129,6 +131,7 @@ def read_profile(
         (recording.named_columns for recording in profiles if recording.named_columns), None
     )
     profile.partial, profile.keep_overlong = options.partial, options.keep_overlong
+    profile.profile_cycles = options.profile_cycles
     if options.columns is not None and needs_table:
         refuse_unused_columns([profile])
     return profile
@@ -194,20 +197,32 @@ def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -
 
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
     there in several forms, such as a report beside its export: one form of it is read. Folders within are
-    profiles where they are exports, else what is in them counts too.
+    profiles where they are exports, else what is in them counts too. A list of traces stands for the folder
+    that it is in and, where no other profile is there, for the one that has its folder ``traces``.
     """
+    from sampling.readers.accel_sim_traces import LIST, find_trace_folder
+
     with open_input(path) as folder, folder.damage_reported():
         if find_reader(folder) is not None:
             return [path], []
-        # Its recording and the place of its form, by the name of a file; None where it is no profile
-        entries: dict[str, tuple[str, int] | None] = {}
+        trace_list = find_trace_folder(path, LIST) / LIST
+        is_listed = trace_list.is_file()
+        if is_listed and trace_list.parent == folder.location:
+            return [str(trace_list)], []
+        entries: dict[str, ModuleType | None] = {}
         for entry in files_in(folder.location, partial(_is_whole, options)):
             if progress is not None:
                 progress(len(entries), 0, f"looking into {path}")
             name = str(entry.relative_to(folder.location))
-            is_profile = (entry.is_file() or entry.is_dir()) and _is_profile(entry, options)
-            entries[name] = _recording_and_form(name) if is_profile else None
-        recognised = {name: form for name, form in entries.items() if form is not None}
+            is_there = entry.is_file() or entry.is_dir()
+            entries[name] = _find_profile_reader(entry, options) if is_there else None
+        readers = {name: reader for name, reader in entries.items() if reader is not None}
+        # What Nsight Compute measured may lie there for its metrics.
+        with_times = {name: reader for name, reader in readers.items() if reader.FORMAT != "ncu"}
+        if not with_times and is_listed:
+            return [str(trace_list)], []
+        # The recording and the place of its form, by the name of a file
+        recognised = {name: _recording_and_form(name) for name in with_times or readers}
         if not recognised:
             message = (
                 "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
@@ -226,14 +241,15 @@ def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -
 
 def _is_whole(options: ReadOptions, folder: Path) -> bool:
     """Return whether a folder is an export, or of a simulator's traces: thousands of files, no profiles."""
-    return any(folder.glob("kernelslist*")) or _is_profile(folder, options)
+    return any(folder.glob("kernelslist*")) or _find_profile_reader(folder, options) is not None
 
 
-def _is_profile(entry: Path, options: ReadOptions) -> bool:
+def _find_profile_reader(entry: Path, options: ReadOptions) -> ModuleType | None:
     with open_input(str(entry), options) as file, file.damage_reported():
         reader = find_reader(file)
         # Any table may lie in the folder: one that is of launches has the columns for it.
-        return reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
+        is_profile = reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
+        return reader if is_profile else None
 
 
 def _recording_and_form(name: str) -> tuple[str, int]:

@@ -183,7 +183,7 @@ def list_ranges(
     count, is_several = len(named), len(profile.sequences) > 1
     for sequence in profile.sequences:
         begin, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
-        iterations = _find_iterations(profile, signature[begin:stop])
+        iterations = find_loop_iterations(profile, signature[begin:stop])
         if iterations is None:
             continue
         first = begin + iterations.first
@@ -235,7 +235,7 @@ def list_ranges(
     )
 
 
-def _find_iterations(profile: Profile, signature: AnyIntArray) -> Iterations | None:
+def find_loop_iterations(profile: Profile, signature: AnyIntArray) -> Iterations | None:
     """Return the loop that most launches of a sequence repeat, the same by name and shape, else by name.
 
     One launch again and again is no loop: it is a kernel group.

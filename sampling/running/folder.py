@@ -170,6 +170,9 @@ class RunFolder:
         if number > 1:
             # The check is drawn of the plan once, and holds for what is added.
             choices = replace(choices, cold_check=0)
+            logs = [job.result for job in self.jobs if job.measured is not None and job.measured.options]
+            if logs and logs[0].exists() and "simulator_log" in find_exporter(simulator).takes:
+                choices = replace(choices, simulator_log=str(logs[0]))
         for name, content in exported_folder(self.with_path(read_plan(str(part))), simulator, choices):
             (part / name).parent.mkdir(parents=True, exist_ok=True)
             with (part / name).open("wb") as stream:

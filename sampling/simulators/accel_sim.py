@@ -13,24 +13,28 @@ import shlex
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
+from sampling.profile.identity import content_sha256
+from sampling.readers.accel_sim_traces import LIST, find_trace_folder, listed_traces, trace_head
+from sampling.readers.input_file import open_input
 from sampling.simulators.accel_sim_traces import (
-    LIST,
     TRACE_LIST,
     TraceFolder,
-    find_trace_folder,
+    find_simulator,
     read_folder_list,
-    trace_head,
     traces_for,
 )
 from sampling.simulators.alignment import align
-from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
+from sampling.simulators.caches import Filled, filled
 from sampling.simulators.export import FILLED, LOADS_FROM, ExportChoices, Part, Shard, merged, range_text
 from sampling.simulators.exporter import Handover, export_parts, script, template
+from sampling.simulators.filling import copies, with_kernels, write_kernel, write_low_words
 from sampling.simulators.gpgpu_sim_output import INTERVALS, RESULTS
 from sampling.simulators.simulator import Content, Exporter, RunRules, Simulator
 from sampling.text import counted
@@ -41,15 +45,37 @@ _BEYOND_ANY = 1_000_000
 #: Traces as text, in GB a ms of GPU time: small launches (as seen of PyTorch), and a GPU that is kept busy
 #: (45 bytes an instruction, two each cycle of 75 SMs)
 _LEAST_GB, _MOST_GB = 0.4, 10.0
+# What is said of which Accel-Sim copies are for, by what tells it.
+_SIMULATORS = {
+    "packed": "Packed traces are for Accel-Sim 2.0, which keeps whole addresses: they are run as they are.",
+    "new": "The log is of Accel-Sim 2.0, which keeps whole addresses: the traces are run as they are.",
+    "old": "The log is of an Accel-Sim before 2.0, which keeps 32 bits of an address that is copied to: so "
+    "the traces here have the low 32 bits of theirs, where the program's are longer.",
+    "": "Nothing tells whether this is for Accel-Sim 2.0 (--simulator-log LOG, of any run, does). Older ones "
+    "keep 32 bits of an address that is copied to, so the traces here have the low 32 bits of theirs, where "
+    "the program's are longer; 2.0 runs these alike.",
+}
+_MADE_DIRTY = (
+    "Before {} that evict what others stored, a kernel of the launch's number + 1,000,000,000 makes that "
+    "dirty and lines as old as they are; it weighs nothing."
+)
+_LEFT_CLEAN = (
+    "Of what L2 held before these launches {:.0f} % was dirty and is filled clean: where they evict it, a "
+    "total of these is too low."
+)
+_NO_SIZE = "Without --config nothing says how large L2 is, and so nothing is made dirty."
 
 
 def _write(to: Handover) -> None:
     """Hand over the lists, the scripts and the traces that are not the program's own."""
     plan, part, choices = to.plan, to.part, to.choices
     traces, fills = find_traces(part, choices, plan), None
+    told_by = "" if traces is None else find_simulator(traces, choices.simulator_log)
     if traces is not None and choices.caches in FILLED:
-        fills = filled(traces, part.steps, choices)
-        to.files |= _written_traces(traces, fills, are_loads=choices.caches == "loads")
+        fills = filled(traces, part.shards, choices, whole_addresses=told_by in ("packed", "new"))
+        shards = tuple(with_kernels(shard, fills) for shard in part.shards)
+        to.part = part = replace(part, shards=shards)
+        to.files |= _written_traces(traces, fills)
     for suffix, shard in part.files():
         name = f"kernelslist{suffix}.g"
         to.files[name] = kernels_list_text(shard, traces, choices, fills)
@@ -90,24 +116,39 @@ def _write(to: Handover) -> None:
         beyond=max(_BEYOND_ANY, 100 * plan.launches),
     )
     to.called |= {step.ordinal: trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
-    _say(to, traced - len(numbers), 0 if fills is None else fills.untraced)
+    _say(to, traced - len(numbers), told_by, fills)
 
 
-def _say(to: Handover, added: int, untraced: int) -> None:
+def _say(to: Handover, added: int, told_by: str, fills: Filled | None) -> None:
     """Put into the page what this process and device adds to it."""
     choices, page = to.choices, to.page
-    added, untraced = page.get("added", 0) + added, page.get("untraced", 0) + untraced
+    added += page.get("added", 0)
+    untraced, every = page.get("untraced", 0), list(page.get("fills", ()))
     copies = "not_filled" if choices.traces is None else "copies"
-    if choices.caches in FILLED:
+    sentences = []
+    if fills is not None:
         copies = "loads" if choices.caches == "loads" else "fills"
+        untraced, every = untraced + fills.untraced, [*every, *fills.fills.values()]
+        to.dirty_percent |= {
+            ordinal: round(100 * fill.left_clean) for ordinal, fill in fills.fills.items() if fill.left_clean
+        }
+        sentences = [_SIMULATORS[told_by]] if fills.by_copies else []
+        if made_dirty := sum(fill.dirty is not None for fill in every):
+            sentences.append(_MADE_DIRTY.format(counted(made_dirty, "launch", "launches")))
+        elif left_clean := 100 * sum(fill.left_clean for fill in every) / len(every):
+            sentences.append(_LEFT_CLEAN.format(left_clean))
+            sentences += [] if choices.config else [_NO_SIZE]
+    if untraced:
+        lacking = counted(untraced, "launch", "launches")
+        sentences.append(f"Of {lacking} just before drawn ones there is no trace.")
     fate = "dropped" if choices.drop_copies else "kept, each before the first launch after it"
-    lacking = counted(untraced, "launch", "launches")
-    sentence = f" Of {lacking} just before drawn ones there is no trace.\n" if untraced else ""
     bridged = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
     page |= {
         "added": added,
         "untraced": untraced,
-        "copies": template(f"accel-sim/{copies}.txt", kept=fate) + sentence,
+        "fills": every,
+        "copies": template(f"accel-sim/{copies}.txt", kept=fate)
+        + "".join(f"{fill(text, 106)}\n" for text in sentences),
         "before": counted(choices.trace_before, "launch", "launches"),
         "bridged": bridged if added else "",
     }
@@ -116,7 +157,8 @@ def _say(to: Handover, added: int, untraced: int) -> None:
 def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
     """Return the traces of a part, checked; each of several has a folder of its own in the given one.
 
-    Where the numbers are not those of the profile, for tracers skip launches, its launches are aligned.
+    Where the plan was made of the list there, its launches are those in their order. Where the numbers are
+    not those of another profile, for tracers skip launches, its launches are aligned.
     """
     if choices.traces is None:
         return None
@@ -127,6 +169,11 @@ def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFold
             path=folder,
             remedy="put the traces of each in a folder of this name",
         )
+    listed = folder / LIST
+    if listed.is_file() and [file.sha256 for file in plan.profile.files] == [content_sha256(listed)]:
+        with open_input(str(listed)) as file:
+            order = {ordinal: number for ordinal, (number, _) in enumerate(listed_traces(file))}
+        return traces_for(str(folder), part.steps, order)
     try:
         return traces_for(str(folder), part.steps)
     except ProfileError as refused:
@@ -149,18 +196,15 @@ def trace_name(ordinal: int, traces: TraceFolder | None) -> str:
     return traces.files[traces.number(ordinal)]
 
 
-def _written_traces(traces: TraceFolder, fills: Filled, *, are_loads: bool) -> dict[str, Content]:
-    """Return the kernels of loads, or the traces with low addresses in place of the program's own."""
+def _written_traces(traces: TraceFolder, fills: Filled) -> dict[str, Content]:
+    """Return the kernels that fill L2, and the traces with low addresses in place of the program's own."""
     files: dict[str, Content] = {}
-    for ordinal, ranges in fills.ranges.items():
-        source = traces.file(traces.number(ordinal))
-        if are_loads:
-            number = LOADS_FROM + ordinal + 1
-            writes = partial(write_loads, trace_head(source), number, ranges)
-            files[trace_name(LOADS_FROM + ordinal, traces)] = writes
-        elif ordinal in fills.rewritten:
-            name = trace_name(ordinal, traces)
-            files[name] = partial(write_low_words, source, packed=name.endswith(".xz"))
+    for ordinal in filter(fills.has_kernel, fills.fills):
+        head = trace_head(traces.file(traces.number(ordinal)))
+        files[trace_name(LOADS_FROM + ordinal, traces)] = partial(write_kernel, head, fills, ordinal)
+    for ordinal in fills.rewritten:
+        name, source = trace_name(ordinal, traces), traces.file(traces.number(ordinal))
+        files[name] = partial(write_low_words, source, packed=name.endswith(".xz"))
     return files
 
 
@@ -174,8 +218,7 @@ def kernels_list_text(
     """
     before: defaultdict[int, list[str]] = defaultdict(list)
     if fills is not None:
-        if choices.caches != "loads":
-            before |= {step.ordinal: fills.copies(step.ordinal) for step in shard if step.launch is not None}
+        before |= {step.ordinal: copies(fills, step.ordinal) for step in shard}
     elif traces is not None and not choices.drop_copies:
         ordinals = {traces.number(step.ordinal): step.ordinal for step in shard}
         numbers = sorted(ordinals)
@@ -193,7 +236,7 @@ def _find_inputs(
     """Return the traces of a list, looked for beside it, and the networks of the configurations."""
     configs = (Path(word).parent for word in words if word.endswith(".config"))
     inputs = {folder / net.name: net for config in configs for net in config.glob("*.icnt")}
-    names = kernels_list.read_text(encoding="utf-8").split("\n")
+    names, traces = kernels_list.read_text(encoding="utf-8").split("\n"), find_trace_folder(str(traces), LIST)
     inputs |= {kernels_list.parent / name: traces / name for name in names if name.startswith("kernel")}
     return inputs
 
@@ -206,7 +249,10 @@ SIMULATOR = Simulator(
         "where the profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the "
         "tracer's ranges are written from the tool's grammar, not run against it",
         takes=frozenset(
-            {"shards", "apart", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies"}
+            {
+                *("shards", "apart", "traces", "caches", "cold_check"),
+                *("config", "simulator_log", "trace_before", "drop_copies"),
+            }
         ),
         export=partial(export_parts, write=_write),
         fills=True,

@@ -1,93 +1,42 @@
-"""What Accel-Sim's tracer wrote: its lists of launches, the traces of a folder, and what their heads say.
-
-``stats.csv`` has a row a launch, traced or not. ``kernelslist.g`` names one trace a line, in launch order,
-with ``MemcpyHtoD,ADDRESS,BYTES`` lines between them. A trace is ``kernel-N.traceg``, of newer tracers
-``kernel-N-ctx_0x....traceg``, N counted from 1; ``.xz`` may follow. It begins with ``-key = value`` lines
-that say which kernel it is of.
-"""
+"""What Accel-Sim's tracer wrote: its lists of launches, and the traces of a plan's launches in a folder."""
 
 from __future__ import annotations
 
-import lzma
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
-from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.input_file import Compression, InputFile, check_there, inflated, open_input
+from sampling.readers.accel_sim_traces import (
+    LIST,
+    REMEDY,
+    find_trace_folder,
+    is_stats,
+    read_traces,
+    stats_rows,
+    trace_file,
+    trace_head,
+)
+from sampling.readers.gpgpu_sim_output import OPTION_OF_NEW, printed_configuration
+from sampling.readers.input_file import InputFile, open_input, pieces
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import SeenKernel, TraceList, parse_dimensions, refuse_other
 from sampling.simulators.simulator import TraceListReader
 from sampling.text import counted
 
-LIST = "kernelslist.g"
-_TRACE = re.compile(r"kernel-(\d{1,18})(?:-ctx_0x[0-9a-fA-F]+)?\.trace[gz]?(?:\.xz|\.gz)?")
 # Those that the simulator takes.
-_READY = re.compile(r"kernel-(\d{1,18})(?:-ctx_(0x[0-9a-fA-F]+))?\.trace[gz](?:\.xz)?")
+_READY = re.compile(r"kernel-(\d{1,18})(?:-\S+?)?\.trace(?:g(?:\.xz)?|z)")
+_CONTEXT = re.compile(r"-ctx_(0x[0-9a-fA-F]+)")
 _LIST_SIGN = re.compile(rb"^(kernel-\d|MemcpyHtoD,)", re.MULTILINE)
-# A trace may have been packed, or made ready for the simulator, since its name was written into a list.
-_ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz")
-_HEAD_BYTES = 1 << 14
 _THREADS_OF_WARP = 32
 _REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 _LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer wrote"
-
-
-def trace_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a trace that a list names; None where there is none."""
-    return next((path for end in _ENDINGS if (path := folder / f"{name}{end}").is_file()), None)
-
-
-def find_trace_folder(path: str, holds: str) -> Path:
-    """Return the folder of the traces, which ``holds`` a file of this name.
-
-    Raises ProfileError: it is not there, is no folder, or cannot be read.
-    """
-    check_there(path)
-    if not Path(path).is_dir():
-        raise ProfileError("no folder, which traces are in", path=path, remedy=f"give the folder of {holds}")
-    if not os.access(path, os.R_OK | os.X_OK):
-        raise ProfileError("cannot be read (Permission denied)", path=path)
-    return Path(path)
-
-
-def trace_head(file: Path) -> dict[str, str]:
-    """Return what the lines at a trace's start say; nothing where its packing is not known here.
-
-    Raises ProfileError where it cannot be unpacked, or does not begin like a trace.
-    """
-    if file.name.endswith(".tracez"):
-        return {}
-    wrong, head = "does not begin like a trace", {}
-    try:
-        with opened(file) as stream:
-            text = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
-        for line in filter(str.strip, text.split("\n")):
-            if not line.startswith("-"):
-                break
-            key, _, value = line[1:].partition(" = ")
-            head[key] = value.strip()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        wrong = f"cannot be read ({error})"
-    if "kernel name" not in head:
-        raise ProfileError(wrong, path=file, remedy="give the traces as the tracer wrote them")
-    return head
-
-
-def opened(file: Path) -> IO[bytes]:
-    """Return a trace to be read, unpacked by the ending of its name."""
-    kinds: dict[str, Compression] = {".gz": "gzip", ".xz": "xz"}
-    kind = kinds.get(file.suffix)
-    stream = file.open("rb")
-    return stream if kind is None else inflated(stream, file, kind)
 
 
 def _traced_kernel(head: Mapping[str, str]) -> SeenKernel:
@@ -105,44 +54,32 @@ def read_list(file: InputFile) -> TraceList:
 
     Raises ProfileError where there is none, a cell is wrong, or a trace is not there or begins like none.
     """
-    if is_stats(file.head):
-        rows = stats_rows(file)
-        number, name, grid, block = rows.launch_number, rows.name, rows.grid, rows.block
-        assert number is not None
-        assert name is not None
-        assert grid is not None
-        assert block is not None
-        codes, first_rows = dense_codes([name, *grid.T, *block.T])
-        kernels = tuple(
-            SeenKernel(rows.names[name[row]], tuple(grid[row].tolist()), tuple(block[row].tolist()))
-            for row in first_rows
-        )
-        return TraceList(file.path, number + 1, 1, codes, kernels)
-    with file.open() as stream:
-        lines = stream.read().decode("utf-8", "replace").splitlines()
-    listed: list[tuple[int, SeenKernel]] = []
-    for row, line in enumerate(map(str.strip, lines), start=1):
-        if match := _TRACE.fullmatch(line):
-            path = trace_file(Path(file.location).parent, line)
-            head = {} if path is None else trace_head(path)
-            if not head:
-                wrong = f"{line} is {'not there' if path is None else 'packed in a way not read here'}"
-                raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
-            listed.append((int(match[1]), _traced_kernel(head)))
-    return TraceList.from_rows(file.path, 1, listed)
+    rows = stats_rows(file) if is_stats(file.head) else read_traces(file)[0]
+    number, name, grid, block = rows.launch_number, rows.name, rows.grid, rows.block
+    assert number is not None
+    assert name is not None
+    assert grid is not None
+    assert block is not None
+    codes, first_rows = dense_codes([name, *grid.T, *block.T])
+    names = [rows.names[code] for code in name[first_rows]]
+    shapes = (axes[first_rows].tolist() for axes in (grid, block))
+    sizes = ([tuple(size) if any(size) else None for size in shape] for shape in shapes)
+    kernels = tuple(map(SeenKernel, names, *sizes))
+    return TraceList(file.path, number + 1, 1, codes, kernels)
 
 
 def read_folder_list(folder: Path) -> TraceList:
     """Return the list in a folder of traces; ProfileError where there is none, or as `read_list`."""
-    names = [name for name in TRACE_LIST.names if (folder / name).is_file()]
-    if not names:
+    lists = TRACE_LIST.find_lists(folder)
+    if not lists:
         raise ProfileError(f"has no {LIST}", path=folder, remedy=_LIST_REMEDY)
-    with open_input(str(folder / names[0])) as file:
+    with open_input(str(lists[0])) as file:
         return read_list(file)
 
 
 TRACE_LIST = TraceListReader(
-    ("stats.csv", LIST, "kernelslist"),
+    # Newer tracers write stats for each context.
+    ("stats.csv", "stats_ctx_*", LIST, "kernelslist"),
     recognises_list,
     read_list,
     form="stats.csv or kernelslist of Accel-Sim's tracer",
@@ -219,7 +156,8 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
             waiting = []
         elif match := _READY.fullmatch(line):
             files.setdefault(int(match[1]), line)
-            contexts.add(match[2])
+            context = _CONTEXT.search(line)
+            contexts.add(None if context is None else context[1])
             if waiting:
                 copies[int(match[1])], waiting = waiting, []
     if len(contexts) != 1:
@@ -228,7 +166,24 @@ def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
             path=path,
             remedy="give the folder of one context's traces that post-traces-processing has made ready",
         )
-    return TraceFolder(path, files, copies, aligned)
+    return TraceFolder(str(place), files, copies, aligned)
+
+
+def find_simulator(traces: TraceFolder, log: str | None) -> Literal["packed", "new", "old", ""]:
+    """Return what tells which Accel-Sim runs traces: 2.0 alone reads packed ones, and a log has its options.
+
+    ``old`` are those before 2.0, which keep 32 bits of an address that is copied to. Raises ProfileError
+    where the log has no options.
+    """
+    if any(name.endswith(".tracez") for name in traces.files.values()):
+        return "packed"
+    if log is None:
+        return ""
+    with open_input(log) as file:
+        options = printed_configuration(piece for _, piece in pieces(file))
+    if not options:
+        raise ProfileError("has no configuration", path=log, remedy="give what Accel-Sim printed of a run")
+    return "new" if OPTION_OF_NEW in options else "old"
 
 
 def count_traced_instructions(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:

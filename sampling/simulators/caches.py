@@ -1,59 +1,75 @@
-"""What the launches before left in L2, and how a drawn launch that is simulated alone finds it there.
+"""What the launches before a drawn one left in L2: its lines, their order, and which of them are dirty.
 
 A launch simulated without the launches before it finds an empty L2 and takes 5 to 10 % longer, up to 40.
-One pass over the traces in launch order keeps the lines used last, of each 32-byte sector the bytes that are
-known: all of a sector that was loaded, of one that was stored to those that were. What the launches before a
-drawn one left is put there by the simulator's memory copies (``MemcpyHtoD,ADDRESS,BYTES``) or by a kernel of
-loads: readable sectors alone, for a load of a partly written one misses; oldest launch first; never over a
-gap, which would fill lines that the program did not touch. (docs/methods.md, 14 Launches simulated alone)
+One pass over the traces in launch order keeps the lines used last; of each 32-byte sector the bytes that are
+known, all of a sector that was loaded, of one that was stored to those that were; and whether it was stored
+to, or an atomic was done there, since its line came in. Where a launch evicts nothing, which sectors can be
+read is all that counts; where it does, those that were stored must be dirty, and lines in the order of time.
+How L2 is filled with these is `filling`'s. (docs/methods.md, 14 Launches simulated alone)
 
-Blocks of a trace count in the order of the file. A line that was dropped and touched again in one launch may
-keep what was known of its sectors; which lines are there is exact.
-
-A line of a trace is ``PC mask 1 R5 LDG.E.SYS 1 R8 4 1 0x7fa5fc000000 4``: destinations, opcode, sources,
-bytes, then, where there are addresses, how they are given: of every active lane (0), the first and the stride
-(1), or the first and the differences (2). What an opcode does, and to how many bytes, is read as Accel-Sim
-reads it (trace_parser.cc, trace_driven.cc). Traces have gigabytes, so a block of lines is read as columns.
+**The order of a launch** is about that of time: by wave of the CTAs that run at once, then how many loads the
+warp did before, then thread block and warp, so that a store stands beside its warp's next load. A line that
+was dropped and touched again in one launch may keep what was known and stored; which lines are there is
+exact.
 """
 
 from __future__ import annotations
 
-import lzma
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
-from typing import IO
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
+from sampling.arrays import BoolArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
-from sampling.readers.input_file import open_input, whole_lines
-from sampling.simulators.accel_sim_traces import TraceFolder, opened, trace_head
-from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
-from sampling.simulators.exporter import template
+from sampling.readers.accel_sim_traces import trace_head
+from sampling.readers.input_file import open_input
+from sampling.simulators.accel_sim_traces import TraceFolder
+from sampling.simulators.export import PREDECESSORS, ExportChoices, Shard
+from sampling.simulators.measured_run import parse_dimensions
+from sampling.simulators.memory_instructions import READS, WRITES
+from sampling.simulators.trace_accesses import LOCAL_BYTES, SECTOR, Accesses, TraceReader, blocks
 from sampling.text import Wording, counted
 
 #: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first
 MOST_LINES = 1 << 20
-_SECTOR, _LINE, _PAGE, _WORD = 5, 7, 12, 32  # log2 of bytes
-#: How many generic addresses are local memory, as the simulator has it
-_LOCAL_BYTES = 1 << 14
-_LOAD, _STORE, _GENERIC = 1, 2, 4
-_KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
-    "STG": _STORE,
-    "LD": _LOAD | _GENERIC,
-    "ST": _STORE | _GENERIC,
-}
+_LINE, _PAGE, _WORD = 7, 12, 32  # log2 of bytes
+_ALL_BYTES = (1 << 32) - 1
+# When a line was touched last within a launch: bits of the wave, of the loads before and of the warp, and one
+# more by which a store comes before the load beside it.
+_WAVE_BITS, _STEP_BITS, _WARP_BITS = 20, 20, 22
 _COPY = re.compile(r"MemcpyHtoD,(?:0x)?([0-9a-fA-F]{1,16}),(\d{1,18})\b.*")
-_HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
 _OPTION = re.compile(r"^[ \t]*-(gpgpu_\S+)[ \t]+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
-_REMEDY = "give the traces as post-traces-processing has made them"
-_LOADS_OF_WARP, _WARPS = 8, 4
+_COUNT = re.compile(r"\d{1,9}")
+
+MaskArray = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class L2:
+    """What a configuration says of L2, and of an SM, which tells how many CTAs run at once."""
+
+    lines: int = MOST_LINES
+    sms: int = 1
+    threads: int = 1
+    registers: int = 1
+    shared_bytes: int = 1
+    ctas: int = 1
+
+    def ctas_at_once(self, head: Mapping[str, str]) -> int:
+        """Return W = SMs x max(1, CTAs that the threads, registers, shared memory and slots of one allow)."""
+        threads = prod(parse_dimensions(head.get("block dim", "")) or (1,))
+        registers, shared = (_count(head.get(name, "")) for name in ("nregs", "shmem"))
+        of_cta = (threads, threads * registers, shared, 1)
+        of_sm = (self.threads, self.registers, self.shared_bytes, self.ctas)
+        return self.sms * max(1, min(has // max(takes, 1) for has, takes in zip(of_sm, of_cta, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,93 +77,119 @@ class Lines:
     """Lines of L2."""
 
     number: IntArray  #: (n,) address / 128, ascending
-    known_bytes: np.ndarray[
-        tuple[int, ...], np.dtype[np.uint32]
-    ]  #: (n, 4) of each sector a bit for a known byte
     last: IntArray  #: (n,) when it was touched last; larger is later
+    known_bytes: MaskArray  #: (n, 4) a bit for each known byte of a sector
+    loaded: MaskArray  #: (n,) a bit for each sector that was loaded
+    stored: MaskArray  #: (n,) a bit for each sector that was stored to, which is dirty
+    dropped: int = 0  #: how many more there were
 
     @classmethod
-    def touched(cls, sector: IntArray, known_bytes: IntArray, first: int) -> Lines:
-        """Return the lines of sectors touched one after the other, and the bytes known by each touch."""
+    def touched(cls, sector: IntArray, known_bytes: IntArray, kind: IntArray, last: IntArray) -> Lines:
+        """Return the lines of (t,) sectors: the bytes known by each touch, what it does, and when."""
         table = np.zeros((len(sector), 4), dtype=np.uint32)
         table[np.arange(len(sector)), sector & 3] = known_bytes
-        return cls(sector >> 2, table, first + np.arange(len(sector))).then((), len(sector))
+        loaded, stored = ((((kind & what) > 0) << (sector & 3)).astype(np.uint8) for what in (READS, WRITES))
+        return cls(sector >> 2, last, table, loaded, stored).then((), len(sector))
 
     def then(self, later: Sequence[Lines], capacity: int) -> Lines:
-        """Return the lines used last of these and of those touched after them, one after the other."""
+        """Return the lines used last of these and of others."""
         parts = [self, *later]
+        dropped = sum(part.dropped for part in parts)
         number = np.concatenate([part.number for part in parts])
         if not len(number):
-            return self
+            return replace(self, dropped=dropped)
         order = np.argsort(number, kind="stable")
-        number = number[order]
-        begins = np.flatnonzero(np.diff(number, prepend=-1))
-        known_bytes = np.bitwise_or.reduceat(
-            np.concatenate([part.known_bytes for part in parts])[order], begins
+        begins = np.flatnonzero(np.diff(number[order], prepend=-1))
+        last = np.maximum.reduceat(np.concatenate([part.last for part in parts])[order], begins)
+        known_bytes, loaded, stored = (
+            np.bitwise_or.reduceat(np.concatenate(masks)[order], begins)
+            for masks in zip(*((part.known_bytes, part.loaded, part.stored) for part in parts), strict=True)
         )
-        ends = np.append(begins[1:], len(order)) - 1
-        last = np.concatenate([part.last for part in parts])[order[ends]]
         is_kept = np.ones(len(begins), dtype=np.bool_)
         if (excess := len(begins) - capacity) > 0:
-            is_kept[np.argpartition(last, excess - 1)[:excess]] = False
-        return Lines(number[begins][is_kept], known_bytes[is_kept], last[is_kept])
+            is_kept[np.argsort(last, kind="stable")[:excess]] = False
+        merged = Lines(number[order][begins], last, known_bytes, loaded, stored, dropped + max(excess, 0))
+        return merged.at(is_kept)
 
-    def ranges(self) -> tuple[IntArray, IntArray]:
-        """Return (r,) first sectors and counts of the readable runs, those of the oldest launch first."""
-        launch = self.last >> _WORD
-        order = np.lexsort((self.number, launch))
-        readable = self.known_bytes[order] == np.iinfo(np.uint32).max
-        sector = ((self.number[order] << 2)[:, None] + np.arange(4))[readable]
-        sector_launch = np.repeat(launch[order], readable.sum(axis=1))
-        begins = np.flatnonzero(
-            (np.diff(sector, prepend=-2) != 1) | (np.diff(sector_launch, prepend=-1) != 0)
-        )
+    def at(self, places: BoolArray | IntArray) -> Lines:
+        """Return the lines at some places."""
+        masks = (self.known_bytes[places], self.loaded[places], self.stored[places])
+        return Lines(self.number[places], self.last[places], *masks, self.dropped)
+
+    @property
+    def readable(self) -> BoolArray:
+        """(n, 4) whether all of a sector is known, so that a load of it hits."""
+        is_known: BoolArray = self.known_bytes == _ALL_BYTES
+        return is_known
+
+    @property
+    def dirty_share(self) -> float:
+        """How much of what L2 holds is dirty, by sectors."""
+        held = int((self.known_bytes > 0).sum())
+        return int(np.bitwise_count(self.stored).sum()) / held if held else 0.0
+
+    def runs(self, order: IntArray, is_filled: BoolArray) -> tuple[IntArray, IntArray]:
+        """Return (r,) first sectors and counts of the runs that are filled, the lines in this order."""
+        sector = ((self.number[order] << 2)[:, None] + np.arange(4))[is_filled[order]]
+        launch = np.repeat(self.last[order] >> _WORD, is_filled[order].sum(axis=1))
+        begins = np.flatnonzero((np.diff(sector, prepend=-2) != 1) | (np.diff(launch, prepend=-1) != 0))
         return sector[begins], np.diff(np.append(begins, len(sector)))
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NO_LINES = Lines(_NONE, np.zeros((0, 4), dtype=np.uint32), _NONE)
+_NO_LINES = Lines.touched(_NONE, _NONE, _NONE, _NONE)
 
 
-def touched(
-    file: Path, capacity: int = MOST_LINES, *, loads_alone: bool = False, with_pages: bool = True
-) -> tuple[Lines, IntArray]:
-    """Return what the launch of a trace leaves in an L2 of so many lines, and (p,) all its pages, ascending.
+class Touched(NamedTuple):
+    """What a launch touches."""
 
-    With `loads_alone` it leaves nothing that it stores. Raises ProfileError where the trace cannot be
-    unpacked, or an access cannot be read.
+    lines: Lines  #: those that it leaves, `Lines.last` being their rank
+    pages: IntArray  #: (p,) all pages, ascending
+    can_shorten: bool  #: whether all its addresses can be written with 32 bits
+
+
+def touched(file: Path, l2: L2 = L2(), *, with_pages: bool = True) -> Touched:
+    """Return what the launch of a trace leaves in L2.
+
+    Raises ProfileError where the trace cannot be unpacked, or an access cannot be read.
     """
-    if not (head := trace_head(file)):
-        raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
-    try:
-        bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
-        version, has_lines = head.get("accelsim tracer version", "0"), head.get("enable lineinfo", "0")
-        before = 4 * (int(version) < 3) + int(has_lines)
-    except ValueError as error:
-        raise ProfileError(f"its head cannot be read ({error})", path=file, remedy=_REMEDY) from error
-    lines, pages, accesses = _NO_LINES, [_NONE], 0
+    head = trace_head(file)
+    reader, at_once = TraceReader(file, head), l2.ctas_at_once(head)
+    lines, pages = _NO_LINES, [_NONE]
     waiting: list[Lines] = []
     for block in blocks(file):
-        sector, known_bytes, is_load, has_generic = _accesses(block, bases, before, file)
-        block_lines = Lines.touched(sector, known_bytes, accesses)
+        accesses = reader.read(block)
+        waiting.append(Lines.touched(*accesses[:3], _time(accesses, at_once)))
         if with_pages:
-            pages = [np.unique(np.concatenate([*pages, block_lines.number >> _PAGE - _LINE]))]
-            if has_generic and bases[1]:
+            pages = [np.unique(np.concatenate([*pages, waiting[-1].number >> _PAGE - _LINE]))]
+            shared, local = reader.bases
+            if reader.has_generic and local:
                 # What is not global for them must not be the low 32 bits of what is.
-                begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
-                pages.append(np.arange(begin >> _PAGE, (bases[1] + _LOCAL_BYTES) >> _PAGE))
-        waiting.append(
-            Lines.touched(sector[is_load], known_bytes[is_load], accesses) if loads_alone else block_lines
-        )
-        accesses += len(sector)
+                begin = shared if 0 < shared < local < shared + (1 << 30) else local
+                pages.append(np.arange(begin >> _PAGE, (local + LOCAL_BYTES) >> _PAGE))
         # Merged once there are as many as are kept, for each time costs as much as what is kept.
-        if sum(len(lines.number) for lines in waiting) > capacity:
-            lines, waiting = lines.then(waiting, capacity), []
-    return lines.then(waiting, capacity), np.unique(np.concatenate(pages))
+        if sum(len(lines.number) for lines in waiting) > l2.lines:
+            lines, waiting = lines.then(waiting, l2.lines), []
+    lines = lines.then(waiting, l2.lines)
+    rank = np.empty_like(lines.last)
+    rank[np.argsort(lines.last, kind="stable")] = np.arange(len(rank))
+    return Touched(
+        replace(lines, last=rank),
+        np.unique(np.concatenate(pages)),
+        not reader.has_bulk and not reader.has_bare,
+    )
 
 
-def l2_lines(config: str, *, by_copies: bool) -> int:
-    """Return the size of the L2 of a ``gpgpusim.config``, in lines of 128 bytes.
+def _time(accesses: Accesses, at_once: int) -> IntArray:
+    """Return (t,) when sectors are touched, in the order of a launch; what has no bits counts as the last."""
+    wave = np.minimum(accesses.cta // at_once, (1 << _WAVE_BITS) - 1)
+    step = np.minimum(accesses.step, (1 << _STEP_BITS) - 1)
+    warp = accesses.warp & (1 << _WARP_BITS) - 1
+    return ((wave << _STEP_BITS | step) << _WARP_BITS | warp) << 1 | accesses.kind & READS
+
+
+def read_l2(config: str, *, by_copies: bool) -> L2:
+    """Return the L2 of a ``gpgpusim.config``.
 
     Raises ProfileError: it cannot be read, or has no L2; OptionError: its L2 cannot be filled, or is empty
     at the start of each launch of the whole run too.
@@ -173,28 +215,80 @@ def l2_lines(config: str, *, by_copies: bool) -> int:
             remedy=Wording("set it to 1, or `caches=loads`"),
         )
     sets, line, ways, memories, partitions = map(int, (*cache.groups(), *parts))
-    return sets * line * ways * memories * partitions >> _LINE
+    names = ("n_clusters", "n_cores_per_cluster", "shader_core_pipeline", "shader_registers", "shmem_size")
+    clusters, cores, threads, registers, shared_bytes, ctas = (
+        _count(settings.get(f"gpgpu_{name}", "")) or 1 for name in (*names, "shader_cta")
+    )
+    lines = sets * line * ways * memories * partitions >> _LINE
+    return L2(lines, clusters * cores, threads, registers, shared_bytes, ctas)
+
+
+def _count(text: str) -> int:
+    """Return the count that a setting begins with; 0: none."""
+    match = _COUNT.match(text)
+    return int(match[0]) if match else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DirtyLines:
+    """Lines of L2, the oldest first, of which some sectors are dirty."""
+
+    number: IntArray  #: (n,) address / 128
+    readable: BoolArray  #: (n, 4) whether all of a sector is known
+    words: MaskArray  #: (n, 4) of a dirty sector a bit for each known word of 4 bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fill:
+    """What L2 holds before a launch, or before several that follow each other in the program."""
+
+    #: (r,) first sectors and counts of the runs that can be read, in the order in which they are filled
+    runs: tuple[IntArray, IntArray]
+    dirty: DirtyLines | None = None  #: what makes L2 dirty, where these launches evict it
+    left_clean: float = 0.0  #: how much of what L2 holds is dirty and filled clean
+
+    @classmethod
+    def of(cls, lines: Lines, *, evicts: bool | None) -> Fill:
+        """Return what fills L2 with lines, None: nothing tells whether a launch then evicts any."""
+        if evicts and lines.stored.any():
+            order = np.argsort(lines.last)
+            number, known_bytes, stored = lines.number[order], lines.known_bytes[order], lines.stored[order]
+            words = np.zeros(known_bytes.shape, dtype=np.uint8)
+            for word in range(8):
+                words |= ((known_bytes >> 4 * word & 15 > 0) << word).astype(np.uint8)
+            words[(stored[:, None] >> np.arange(4) & 1) == 0] = 0
+            return cls(lines.runs(order, lines.readable), DirtyLines(number, lines.readable[order], words))
+        by_launch = np.lexsort((lines.number, lines.last >> _WORD))
+        return cls(lines.runs(by_launch, lines.readable), None, lines.dirty_share if evicts is None else 0.0)
+
+    @classmethod
+    def of_reads(cls, lines: Lines, before: Lines) -> Fill:
+        """Return what fills L2 with what a launch loads itself, of whose L2 before only a part is known."""
+        is_loaded = lines.loaded[:, None] >> np.arange(4) & 1 > 0
+        return cls(lines.runs(np.arange(len(lines.number)), is_loaded), None, before.dirty_share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filled:
     """What each drawn launch finds in L2."""
 
-    #: first sectors and counts, by ordinal, in the order in which they are filled
-    ranges: Mapping[int, tuple[IntArray, IntArray]]
+    #: by ordinal; without those of launches that follow another in a list as they do in the program
+    fills: Mapping[int, Fill]
     #: ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies
     rewritten: frozenset[int]
     untraced: int  #: how many of the launches just before the drawn ones have no trace
+    by_copies: bool  #: what can be read is put in by copies
+    whole_addresses: bool  #: the simulator keeps all of an address that is copied to
 
-    def copies(self, ordinal: int) -> list[str]:
-        """Return the lines of a list that fill L2 before a launch."""
-        return [
-            f"MemcpyHtoD,0x{(sector << _SECTOR) & 0xFFFFFFFF:016x},{count << _SECTOR}"
-            for sector, count in zip(*(column.tolist() for column in self.ranges[ordinal]), strict=True)
-        ]
+    def has_kernel(self, ordinal: int) -> bool:
+        """Return whether a kernel before a launch fills L2."""
+        fill = self.fills.get(ordinal)
+        return fill is not None and (fill.dirty is not None or not self.by_copies)
 
 
-def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -> Filled:
+def filled(
+    traces: TraceFolder, shards: Sequence[Shard], choices: ExportChoices, *, whole_addresses: bool
+) -> Filled:
     """Return what the drawn launches find in L2, from one pass over the traces in launch order.
 
     Holds the lines of an L2 and what is to be written; a launch is read by a thread.
@@ -202,53 +296,99 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
     Raises ProfileError: a trace cannot be read, the launches before a drawn one were not traced, or two
     pages of the program are one in 32 bits.
     """
-    loads_alone, by_copies = choices.caches == "own", choices.caches != "loads"
-    capacity = MOST_LINES if choices.config is None else l2_lines(choices.config, by_copies=by_copies)
-    ordinals = {traces.number(step.ordinal): step.ordinal for step in steps if step.launch is not None}
-    untraced = 0 if loads_alone else _untraced(traces, ordinals)
+    is_own, by_copies = choices.caches == "own", choices.caches != "loads"
+    l2 = L2() if choices.config is None else read_l2(choices.config, by_copies=by_copies)
+    group_of = _groups(shards, alone=is_own)
+    ordinals = {traces.number(ordinal): ordinal for ordinal in group_of}
+    untraced = 0 if is_own else _untraced(traces, ordinals)
     last = max(ordinals)
-    numbers = sorted(ordinals if loads_alone else (number for number in traces.files if number <= last))
+    numbers = sorted(ordinals if is_own else (number for number in traces.files if number <= last))
     files = {number: traces.file(number) for number in numbers}
     sizes = np.cumsum([file.stat().st_size for file in files.values()]).tolist()
-    state = _NO_LINES
-    ranges: dict[int, tuple[IntArray, IntArray]] = {}
-    pages: dict[int, IntArray] = {}
-    all_pages = _NONE
+    has_low_words = by_copies and not whole_addresses
     touches = ordered_map(
-        lambda number: touched(
-            files[number], capacity, loads_alone=loads_alone, with_pages=number in ordinals
-        ),
-        numbers,
+        lambda number: touched(files[number], l2, with_pages=has_low_words and number in ordinals), numbers
     )
-    for place, (number, (lines, touched_pages)) in enumerate(zip(numbers, touches, strict=True)):
+    state, before, evicts = _NO_LINES, _NO_LINES, False
+    fills: dict[int, Fill] = {}
+    shortened = _Shortened(traces.path)
+    for place, (number, launch) in enumerate(zip(numbers, touches, strict=True)):
         for copy in traces.copies.get(number, ()):
-            # The program's own copies fill L2 in the whole run: below 4 GiB alone.
-            match = _COPY.fullmatch(copy)
-            begin, size = (int(match[1], 16), int(match[2])) if match else (1 << _WORD, 0)
-            if begin + size <= 1 << _WORD:
-                sector = np.arange(begin >> _SECTOR, -(-(begin + size) >> _SECTOR))
-                known_bytes = np.full(len(sector), (1 << 32) - 1)
-                state = state.then([Lines.touched(sector, known_bytes, place << _WORD)], capacity)
-        if number in ordinals:
-            contents = lines if loads_alone else state
-            ranges[ordinals[number]], pages[ordinals[number]] = contents.ranges(), touched_pages
-            all_pages = np.unique(
-                np.concatenate([all_pages, touched_pages, contents.number >> _PAGE - _LINE])
-            )
-        state = state.then([Lines(lines.number, lines.known_bytes, lines.last + (place << _WORD))], capacity)
+            # The program's own copies fill L2 in the whole run, but do not make it dirty.
+            state = state.then([_copied(copy, place << _WORD, whole_addresses=whole_addresses)], l2.lines)
+        after = state.then([replace(launch.lines, last=launch.lines.last + (place << _WORD))], l2.lines)
+        if (ordinal := ordinals.get(number)) is not None:
+            if group_of[ordinal] == ordinal:
+                before, evicts = state, False
+            evicts |= after.dropped > state.dropped
+            if is_own:
+                fills[ordinal] = Fill.of_reads(launch.lines, state)
+            elif group_of.get(ordinal + 1) != group_of[ordinal]:
+                fills[group_of[ordinal]] = Fill.of(before, evicts=None if choices.config is None else evicts)
+            if has_low_words:
+                shortened.add(ordinal, launch, launch.lines if is_own else state, files[number])
+        state = after
         if choices.progress is not None:
             choices.progress(sizes[place], sizes[-1], "bytes of traces")
-    high = frozenset(ordinal for ordinal in ranges if by_copies and (pages[ordinal] >> _WORD - _PAGE).any())
-    low = np.sort(all_pages & (1 << _WORD - _PAGE) - 1)
-    if high and (same := low[1:][low[1:] == low[:-1]]).size:
-        two = all_pages[(all_pages & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
-        raise ProfileError(
-            "the simulator's copies keep 32 bits of an address, in which "
-            f"{counted(len(same), 'page')} of the program and another are one: {two[0]:#x}, {two[1]:#x}",
-            path=traces.path,
-            remedy=Wording("`caches=loads` fills L2 by a kernel before each launch instead"),
-        )
-    return Filled(ranges, high, untraced)
+    shortened.refuse_same_pages()
+    return Filled(fills, frozenset(shortened.ordinals), untraced, by_copies, whole_addresses)
+
+
+def _groups(shards: Sequence[Shard], *, alone: bool) -> dict[int, int]:
+    """Return the ordinal of each drawn launch with that of the first of those that it follows in its list.
+
+    A list has nothing between launches that follow each other in the program, unless each is filled alone.
+    """
+    groups: dict[int, int] = {}
+    for shard in shards:
+        before = -2
+        for ordinal in (step.ordinal for step in shard if step.launch is not None):
+            groups[ordinal] = groups[before] if ordinal == before + 1 and not alone else ordinal
+            before = ordinal
+    return groups
+
+
+def _copied(copy: str, time: int, *, whole_addresses: bool) -> Lines:
+    """Return the lines that one of the program's own copies fills: in older simulators below 4 GiB alone."""
+    match = _COPY.fullmatch(copy)
+    begin, size = (int(match[1], 16), int(match[2])) if match else (0, 0)
+    if begin + size > 1 << _WORD and not whole_addresses:
+        return _NO_LINES
+    sector = np.arange(begin >> SECTOR, -(-(begin + size) >> SECTOR))
+    known_bytes, kind = np.full_like(sector, _ALL_BYTES), np.zeros_like(sector)
+    return Lines.touched(sector, known_bytes, kind, np.full_like(sector, time))
+
+
+class _Shortened:
+    """The drawn launches whose traces are written with 32 bits of their addresses, and all pages there."""
+
+    def __init__(self, path: str) -> None:
+        self.ordinals: set[int] = set()
+        self._path, self._pages = path, _NONE
+
+    def add(self, ordinal: int, launch: Touched, held: Lines, file: Path) -> None:
+        """Add a launch, and what L2 holds before it; ProfileError where it cannot be written so."""
+        if (launch.pages >> _WORD - _PAGE).any():
+            self.ordinals.add(ordinal)
+            if not launch.can_shorten:
+                raise ProfileError(
+                    "addresses of bulk copies, and those without 0x, are not shortened to 32 bits",
+                    path=file,
+                    remedy=Wording("give a `simulator_log` of Accel-Sim 2.0, or `caches=loads`"),
+                )
+        self._pages = np.unique(np.concatenate([self._pages, launch.pages, held.number >> _PAGE - _LINE]))
+
+    def refuse_same_pages(self) -> None:
+        """Raise ProfileError where two pages of the program are one in 32 bits."""
+        low = np.sort(self._pages & (1 << _WORD - _PAGE) - 1)
+        if self.ordinals and (same := low[1:][low[1:] == low[:-1]]).size:
+            two = self._pages[(self._pages & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
+            raise ProfileError(
+                "the simulator's copies keep 32 bits of an address, in which "
+                f"{counted(len(same), 'page')} of the program and another are one: {two[0]:#x}, {two[1]:#x}",
+                path=self._path,
+                remedy=Wording("`caches=loads` fills L2 by a kernel before each launch instead"),
+            )
 
 
 def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
@@ -269,162 +409,3 @@ def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
             ),
         )
     return len(set().union(*before.values()) - set(traces.files))
-
-
-def write_low_words(file: Path, target: IO[bytes], *, packed: bool) -> None:
-    """Write a trace with the low 32 bits of its addresses, all that the simulator keeps of a copy's."""
-    with lzma.open(target, "wb", preset=0) if packed else nullcontext(target) as stream:
-        for block in blocks(file):
-            stream.write(_HIGH.sub(rb"0x\1", block))
-
-
-def write_loads(
-    head: Mapping[str, str], number: int, ranges: tuple[IntArray, IntArray], target: IO[bytes]
-) -> None:
-    """Write the trace of a kernel that loads these sectors, past L1, a lane a sector."""
-    first, count = ranges
-    sector = np.repeat(first, count) + _within(count)
-    per_cta = 32 * _LOADS_OF_WARP * _WARPS
-    ctas = max(1, -(-len(sector) // per_cta))
-    facts = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
-    target.write(template("accel-sim/loads.traceg", number=number, ctas=ctas, **facts).encode())
-    for cta in range(ctas):
-        target.write(f"#BEGIN_TB\n\nthread block = {cta},0,0\n".encode())
-        for warp in range(_WARPS):
-            begin = cta * per_cta + warp * 32
-            # The warps of a CTA load side by side.
-            lanes = [sector[start : start + 32] for start in range(begin, begin + per_cta, 32 * _WARPS)]
-            lines = [
-                f"{16 * place:04x} {(1 << len(lane)) - 1:08x} 1 R{4 + place} LDG.E.STRONG.GPU 1 R2 4 0 "
-                + "".join(f"0x{address:016x} " for address in (lane << _SECTOR).tolist())
-                + "0 "
-                for place, lane in enumerate(lanes)
-                if len(lane)
-            ]
-            lines.append(f"{16 * len(lines):04x} ffffffff 0 EXIT 0 0 0 ")
-            text = "\n".join(lines)
-            target.write(f"\nwarp = {warp}\ninsts = {len(lines)}\n{text}\n".encode())
-        target.write(b"\n#END_TB\n\n")
-
-
-def blocks(file: Path) -> Iterator[bytes]:
-    """Yield a trace, unpacked, in pieces that end with a line; ProfileError where it cannot be unpacked."""
-    try:
-        with opened(file) as stream:
-            for piece in whole_lines(stream, file, _REMEDY):
-                yield piece if piece.endswith(b"\n") else piece + b"\n"
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
-
-
-def _kind_and_width(opcode: str) -> tuple[int, int]:
-    """Return what an instruction does to global memory, and the bytes of a lane as the simulator has them."""
-    name, *rest = opcode.split(".")
-    widths = (part.removeprefix("U") for part in rest)
-    return _KINDS.get(name, 0), next((int(part) // 8 for part in widths if part.isdigit()), 4)
-
-
-def _accesses(
-    text: bytes, bases: tuple[int, int], before: int, file: Path
-) -> tuple[IntArray, IntArray, BoolArray, bool]:
-    """Return (t,) the sectors that a block touches, what is known of each then, and whether by loads.
-
-    Last, whether there are generic accesses, of which the address tells whether they are global.
-    Known is a bit for each byte of the sector: all of one that is loaded, else the bytes that are stored.
-
-    Parameters
-    ----------
-    bases : where shared and local memory begin among generic addresses; 0: not known.
-    before : numbers that stand before the PC.
-    """
-    kind, width, lanes, mode, addresses, begin = _instructions(text, before, file)
-    has_generic = bool((kind & _GENERIC).any())
-    # As in the simulator: a generic access is where its first lane's is, and shared if nothing tells.
-    base, (shared, local) = addresses[begin], bases
-    of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
-    is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
-    kind, width, lanes, mode, begin, base = (
-        column[is_global] for column in (kind, width, lanes, mode, begin, base)
-    )
-    is_load = (kind & _LOAD) > 0
-    stride = (
-        np.where(mode == 1, addresses[np.minimum(begin + 1, len(addresses) - 1)], 0)
-        if len(addresses)
-        else base
-    )
-    # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
-    step = np.abs(stride)
-    is_one_span = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
-    spans = np.where(is_one_span, 1, lanes)
-    owner, lane = np.repeat(np.arange(len(spans)), spans), _within(spans)
-    start = base + np.where(is_one_span, np.minimum(stride * (lanes - 1), 0), 0)
-    address = start[owner] + stride[owner] * lane
-    # Those of each lane stand there, or how far each is behind the lane before.
-    position, total = np.where(mode[owner] == 1, 0, begin[owner] + lane), np.cumsum(addresses)
-    address = np.where(mode[owner] == 0, addresses[position], address)
-    address += np.where(mode[owner] == 2, total[position] - total[begin[owner]], 0)
-    end = address + np.where(is_one_span, step * (lanes - 1) + width, width)[owner]
-    low = address >> _SECTOR
-    count = (end - 1 >> _SECTOR) - low + 1
-    span = np.repeat(np.arange(len(count)), count)
-    sector = low[span] + _within(count)
-    begins = np.maximum(address[span] - (sector << _SECTOR), 0)
-    ends = np.minimum(end[span] - (sector << _SECTOR), 1 << _SECTOR)
-    is_load = is_load[owner][span]
-    return sector, np.where(is_load, (1 << 32) - 1, (1 << ends) - (1 << begins)), is_load, has_generic
-
-
-def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
-    """Return kind, bytes a lane, lanes and way of addresses of each instruction on global memory.
-
-    Behind these all numbers that say where, and the place in them from which on they are of each instruction.
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    lines = compute.split_pattern(pa.array([text.decode("utf-8", "replace")]), "\n").flatten()
-    # Of all lines only these have addresses; the head's begin with a dash.
-    lines = lines.filter(compute.match_substring(lines, " 0x"))
-    lines = lines.filter(compute.invert(compute.starts_with(lines, "-")))
-    split = compute.split_pattern(lines, " ")
-    words, starts = split.flatten(), to_numpy(split.offsets).astype(np.int64)
-
-    def numbers(places: IntArray, prefix: str = "") -> IntArray:
-        """Return the numbers that stand at these places among all words, some of them as 0x7fa5."""
-        texts = words.take(to_arrow(places))
-        if prefix:
-            texts = compute.binary_join_element_wise(prefix, texts, "")
-        return to_numpy(texts.cast(pa.int64()))
-
-    try:
-        place = starts[:-1] + before + 1
-        lanes = np.bitwise_count(numbers(place, "0x")).astype(np.int64)
-        place += 2 + numbers(place + 1)
-        opcodes = words.take(to_arrow(place)).dictionary_encode()
-        place += 3 + numbers(place + 1)
-        mode = numbers(place)
-        size = np.where(mode == 1, 2, lanes)
-        listed = to_numpy(compute.count_substring(lines, " 0x"))
-        good = (mode >= 0) & (mode <= 2) & (place + size < starts[1:])
-        if not (good & ((mode > 0) | (listed == lanes) | (lanes == 0))).all():
-            raise pa.ArrowInvalid("a line is cut off")
-        of_opcode = [_kind_and_width(opcode) for opcode in opcodes.dictionary.to_pylist()]
-        kind, width = np.array(of_opcode, dtype=np.int64).reshape(-1, 2)[to_numpy(opcodes.indices)].T
-        is_global = (kind > 0) & (lanes > 0)
-        first, size = place[is_global] + 1, size[is_global]
-        addresses = numbers(np.repeat(first, size) + _within(size))
-    except pa.ArrowException as error:
-        raise ProfileError("an access to memory cannot be read", path=file, remedy=_REMEDY) from error
-    return (
-        kind[is_global],
-        width[is_global],
-        lanes[is_global],
-        mode[is_global],
-        addresses,
-        np.cumsum(size) - size,
-    )
-
-
-def _within(counts: IntArray) -> IntArray:
-    """Return 0, 1, ... for each of these counts, one behind the other."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

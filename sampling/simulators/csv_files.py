@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sampling.errors import ProfileError
-from sampling.features.reading import read_columns
 from sampling.plan.plan_file import PlanFile
 from sampling.projection import IntervalLog, KernelFacts
+from sampling.readers.feature_table import read_columns
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import ExportChoices, Step, checks, informative_order, shared_out

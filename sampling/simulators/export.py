@@ -53,6 +53,8 @@ class ExportChoices:
     #: others
     cold_check: int = 0
     config: str | None = None  #: the simulator's configuration, which says how large L2 is
+    #: what the simulator printed of any run, which tells whether copies keep whole addresses
+    simulator_log: str | None = None
     trace_before: int = 16  #: so many launches before each drawn one are recorded too
     drop_copies: bool = False  #: leave out the memory copies of the traces' list
     apart: bool = False  #: share the launches out so that each runs by itself, whatever `shards` says
@@ -83,6 +85,7 @@ class ExportChoices:
             ),
             (too_few, "`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS),
             (self.config and not fills, "`config` says how much of L2 is filled, and nothing is filled"),
+            (self.simulator_log and no_traces, "`simulator_log` says how `traces` are run, {}", none),
         ):
             if is_wrong:
                 raise OptionError(Wording(str(words), *values))
@@ -228,8 +231,6 @@ def _bundles(steps: Sequence[Step], choices: ExportChoices, *, by_name: bool) ->
         steps = sorted(steps, key=lambda step: step.ordinal)
     if choices.predecessors:
         return _after_predecessors(steps, choices.predecessors)
-    if choices.caches == "loads":
-        return [(Step(step.id, LOADS_FROM + step.ordinal), step) for step in steps]
     bundles: defaultdict[str | int, list[Step]] = defaultdict(list)
     for step in steps:
         bundles[step.launch.name if by_name and step.launch else step.id].append(step)

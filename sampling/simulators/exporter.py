@@ -34,6 +34,8 @@ class Handover:
     files: dict[str, Content] = field(default_factory=dict)
     #: what the target calls a launch, by its ordinal, where it is known
     called: dict[int, str | int] = field(default_factory=dict)
+    #: how much of what L2 holds before a launch is dirty and filled clean, by its ordinal
+    dirty_percent: dict[int, int] = field(default_factory=dict)
 
     def run_script(self, name: str, comment: str, traces: str | Path | None, **values: object) -> str:
         """Return the script that simulates a shard: it looks for traces beside itself if none are known."""
@@ -67,7 +69,9 @@ def export_parts(
     for part in parts:
         handed = Handover(plan, part, choices, values)
         write(handed)
-        handed.files["manifest.csv"] = manifest_text(part, handed.called, choices.caches or "")
+        handed.files["manifest.csv"] = manifest_text(
+            handed.part, handed.called, choices.caches or "", handed.dirty_percent
+        )
         if (shards := len(part.shards)) > 1:
             arguments = " PROGRAM [ARGUMENT...]" if exporter.runs_program else ""
             handed.files["slurm.sh"] = template("slurm.sh", shards=shards, arguments=arguments)
@@ -104,7 +108,8 @@ def _page(
         exporter.page or template(f"{simulator.name}/README.txt", **values),
     ]
     if simulator.results is not None:
-        pieces.append(_put_in(sentences["estimate"], {"logs": parts[0].logs}))
+        folder = "*/" if parts[0].folder else ""
+        pieces.append(_put_in(sentences["estimate"], {"logs": folder + exporter.logs}))
     return "\n".join(pieces)
 
 

@@ -26,8 +26,8 @@ import numpy as np
 
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
+from sampling.readers.accel_sim_traces import find_trace_folder
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.accel_sim_traces import find_trace_folder
 from sampling.simulators.export import Part, Step
 from sampling.simulators.exporter import Handover, export_parts, script
 from sampling.simulators.measured_run import (

@@ -14,7 +14,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
-from sampling.features.reading import read_columns
+from sampling.readers.feature_table import read_columns
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, separated_header
 from sampling.simulators.export import PREDECESSORS, Part, Step
@@ -25,10 +25,12 @@ _COLUMNS = (
     *("id", "simulator_id", "stratum", "weight", "warm_up", CACHES, "shard", "order"),
     *("process", "device", "ordinal", "occurrence", "duration_ns", "grid", "block", "name"),
 )
+#: How much of what L2 held before a launch was dirty and is filled clean
+_DIRTY = "dirty_percent"
 _NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
 _REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
 #: The numbers that are read of it again, and what stands for a column that is not there
-_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0}
+_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0, _DIRTY: 0}
 
 
 def launch_row(step: Step, caches: str) -> dict[str, object]:
@@ -44,9 +46,12 @@ def launch_row(step: Step, caches: str) -> dict[str, object]:
     return row
 
 
-def manifest_text(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
-    """Return ``manifest.csv`` of a part; simulator ids by ordinal, where they are known."""
-    rows: list[Iterable[object]] = [_COLUMNS]
+def manifest_text(
+    part: Part, simulator_ids: Mapping[int, str | int], caches: str, dirty_percent: Mapping[int, int]
+) -> str:
+    """Return ``manifest.csv`` of a part; simulator ids and dirty lines by ordinal, where they are known."""
+    columns = (*_COLUMNS, _DIRTY) if dirty_percent else _COLUMNS
+    rows: list[Iterable[object]] = [columns]
     for shard, steps in enumerate(part.shards, start=1):
         for order, step in enumerate(steps, start=1):
             place = {"process": part.process, "device": part.device, "shard": shard, "order": order}
@@ -54,7 +59,8 @@ def manifest_text(part: Part, simulator_ids: Mapping[int, str | int], caches: st
                 "simulator_id": simulator_ids.get(step.ordinal, ""),
                 "warm_up": int(step.launch is None),
             }
-            rows.append(map((launch_row(step, caches) | place | called).get, _COLUMNS))
+            called[_DIRTY] = dirty_percent.get(step.ordinal, 0)
+            rows.append(map((launch_row(step, caches) | place | called).get, columns))
     return csv_text(rows)
 
 
@@ -68,6 +74,7 @@ class Manifest:
     shard: IntArray
     is_warm_up: BoolArray
     caches: tuple[str, ...]  #: "" where the export does not say
+    dirty_percent: IntArray  #: how much of what L2 held before was dirty and is filled clean
 
 
 def manifests_in(folder: Path) -> list[Path]:
@@ -101,4 +108,5 @@ def read_manifest(file: InputFile) -> Manifest:
         numbers["shard"][order],
         numbers["warm_up"][order] > 0,
         tuple(states[row] for row in order.tolist()),
+        numbers[_DIRTY][order],
     )

@@ -15,11 +15,11 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.names import bare_spelling, common_spelling
-from sampling.features.reading import FeatureTable
 from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
+from sampling.readers.feature_table import FeatureTable
 from sampling.readers.input_file import CUT_SHORT, InputFile, whole_lines
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"

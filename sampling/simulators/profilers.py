@@ -1,4 +1,4 @@
-"""A plan for what measures a running program: Nsight Compute, rocprofv3, and NVBit's own tools.
+"""A plan for what measures a running program: Nsight Compute, rocprofv3, rocprof-compute, NVBit's own tools.
 
 **ncu.** ``--kernel-id ::regex:NAME:NUMBERS`` profiles the launches of those numbers, counted from 1. Older
 versions count all launches of a function, newer ones those of each grid, block and shared memory; with
@@ -14,6 +14,10 @@ counts the launches of each kernel it matches from 1, whatever their grids and b
 option holds for all kernels of a run, so that the program is run once a kernel name. A plan counts the
 launches of each size of a kernel by itself: only the profile knows how several sizes follow each other.
 
+**rocprof-compute** hands ``-k`` to rocprofv3 as that expression, and ``-d`` as those iterations, but counted
+from 0, ``A:B`` being A up to, not with, B (profiler_rocprof_v3.py, rocm-systems 1b1610fc). Its documentation
+calls ``-d`` the index of all dispatches, as it is where ROCPROF is the older rocprof.
+
 **nvbit** (instr_count, opcode_hist, mem_trace). The tools instrument the launches from ``START_GRID_NUM`` up
 to, not with, ``END_GRID_NUM``, both counted from 0: one range of launches a run.
 """
@@ -22,7 +26,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from shlex import quote
 from typing import TypeVar
@@ -31,6 +35,7 @@ import numpy as np
 
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.names import readable_name
 from sampling.simulators.export import Shard, merged, range_text
 from sampling.simulators.exporter import Handover, export_parts, script, template
 from sampling.simulators.simulator import Exporter, Simulator
@@ -140,18 +145,33 @@ def kernel_pattern(name: str) -> str:
     return name_pattern(plain).removesuffix("$") + r"(\.kd| .clone.*)?$"
 
 
+def _ranges_by_name(
+    shard: Shard, iteration: Mapping[int, int]
+) -> Iterator[tuple[str, Sequence[tuple[int, int]]]]:
+    """Yield the name and iterations of each run; none where they are not known: it is of whole kernels."""
+    for name, launches in _launches_by_name(shard).items():
+        numbers = [iteration[launch.id] for launch in launches if iteration]
+        yield from ((name, ranges) for ranges in (_split(merged(numbers)) if numbers else ([],)))
+
+
 def filters(shard: Shard, iteration: Mapping[int, int]) -> list[str]:
     """Return the options of rocprofv3 for each run; where iterations are not known, for whole kernels."""
     runs = []
-    for name, launches in _launches_by_name(shard).items():
+    for name, ranges in _ranges_by_name(shard, iteration):
         spelt = "--mangled-kernels " if name.startswith("_Z") else ""
-        options = f"{spelt}--kernel-include-regex {quote(kernel_pattern(name))}"
-        if not iteration:
-            runs.append(options)
-            continue
-        for ranges in _split(merged(iteration[launch.id] for launch in launches)):
-            text = ",".join(f"[{range_text(bounds)}]" for bounds in ranges)
-            runs.append(f"{options} --kernel-iteration-range {quote(text)}")
+        text = ",".join(f"[{range_text(bounds)}]" for bounds in ranges)
+        chosen = f" --kernel-iteration-range {quote(text)}" if text else ""
+        runs.append(f"{spelt}--kernel-include-regex {quote(kernel_pattern(name))}{chosen}")
+    return runs
+
+
+def dispatches(shard: Shard, iteration: Mapping[int, int]) -> list[str]:
+    """Return the options of rocprof-compute for each run, as `filters` does."""
+    runs = []
+    for name, ranges in _ranges_by_name(shard, iteration):
+        numbers = [f"{first - 1}:{last}" if first < last else str(first - 1) for first, last in ranges]
+        chosen = f" -d {' '.join(numbers)}" if numbers else ""
+        runs.append(f"-k {quote(kernel_pattern(readable_name(name)))}{chosen}")
     return runs
 
 
@@ -182,7 +202,7 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
     return iteration, ""
 
 
-def _for_rocprofv3(to: Handover) -> None:
+def _for_rocm(to: Handover, tool: str, options_of: Callable[[Shard, Mapping[int, int]], list[str]]) -> None:
     if "known" not in to.page:
         to.page["known"], why_not = iterations(to.plan)
         launches = counted(len(to.plan.drawn), "launch", "launches")
@@ -192,13 +212,13 @@ def _for_rocprofv3(to: Handover) -> None:
         to.page["unknown"] = unknown
     iteration = to.page["known"]
     for suffix, shard in to.part.files():
-        runs = filters(shard, iteration)
+        runs = options_of(shard, iteration)
         comment = (
-            f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM "
+            f"Runs the program {len(runs)} times under {tool}: sh run{suffix}.sh PROGRAM "
             f"[ARGUMENT...]\nThe launches are those of device {to.part.device}."
         )
         options = [f"kernel{suffix}-{run_number} {run} --" for run_number, run in enumerate(runs, 1)]
-        to.files[f"run{suffix}.sh"] = _profiled("rocprofv3/run.sh", comment, options)
+        to.files[f"run{suffix}.sh"] = _profiled(f"{tool}/run.sh", comment, options)
     to.called |= {step.ordinal: iteration[step.id] for step in to.part.steps if step.id in iteration}
 
 
@@ -209,7 +229,21 @@ ROCPROFV3 = Simulator(
         note="iterations count the launches of a kernel on a device from 1, whatever their sizes; written "
         "from the tool's grammar, not run against it",
         takes=_TAKES,
-        export=partial(export_parts, write=_for_rocprofv3),
+        export=partial(export_parts, write=partial(_for_rocm, tool="rocprofv3", options_of=filters)),
+        runs_program=True,
+        by_name=True,
+    ),
+)
+
+
+ROCPROF_COMPUTE = Simulator(
+    name="rocprof-compute",
+    title="ROCm Compute Profiler",
+    exporter=Exporter(
+        note="-d counts the launches of the kernel that -k names on a device from 0, whatever their sizes; "
+        "written from the tool's sources, not run against it",
+        takes=_TAKES,
+        export=partial(export_parts, write=partial(_for_rocm, tool="rocprof-compute", options_of=dispatches)),
         runs_program=True,
         by_name=True,
     ),

@@ -29,11 +29,13 @@ from sampling.text import Wording, joined, nearest
 _SIMULATORS = {
     "csv": "csv_files.SIMULATOR",
     "accel-sim": "accel_sim.SIMULATOR",
+    "gem5": "gem5.SIMULATOR",
     "gpgpu-sim": "gpgpu_sim_output.SIMULATOR",
     "macsim": "macsim.SIMULATOR",
     "mgpusim": "mgpusim.SIMULATOR",
     "ncu": "profilers.NCU",
     "nvbit": "profilers.NVBIT",
+    "rocprof-compute": "profilers.ROCPROF_COMPUTE",
     "rocprofv3": "profilers.ROCPROFV3",
 }
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
@@ -145,9 +147,8 @@ def read_trace_list(path: str) -> TraceList:
     Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
     """
     readers = [simulator.trace_list for simulator in simulators() if simulator.trace_list is not None]
-    places = [Path(path) / name for reader in readers for name in reader.names]
-    place = next((str(place) for place in places if place.is_file()), path)
-    with open_input(place) as file:
+    lists = [place for reader in readers for place in reader.find_lists(Path(path))]
+    with open_input(str(lists[0]) if lists else path) as file:
         for reader in readers:
             if reader.recognises(file.head):
                 return reader.read(file)

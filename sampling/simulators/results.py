@@ -59,6 +59,8 @@ class SimulatedLaunches:
     notes: tuple[str, ...] = ()  #: gaps and what was left out, in words
     #: (n,) how each launch found the caches, see `infer_caches`; empty where nobody asked
     caches: tuple[str, ...] = ()
+    #: how much of what L2 held before launches was dirty and filled clean, by id; none where nothing says it
+    dirty_percent: Mapping[int, int] = field(default_factory=dict, repr=False)
     #: the launches that were simulated twice, as they were with the caches that the others did not find
     again: SimulatedLaunches | None = None
     #: the simulator's configuration, by its options' names, where it is printed
@@ -168,7 +170,20 @@ def join_results(
     notes = (*_notes(launches, counting, left_out), *differing)
     repeated = _launches_at(runs, second) if second else None
     counted_launches = _launches_at(runs, counting)
-    return replace(counted_launches, notes=notes, again=repeated, options=options, clock_hz=clock_hz)
+    dirty = {
+        launch_id: percent
+        for manifest in manifests
+        for launch_id, percent in zip(manifest.id.tolist(), manifest.dirty_percent.tolist(), strict=True)
+        if percent
+    }
+    return replace(
+        counted_launches,
+        notes=notes,
+        dirty_percent=dirty,
+        again=repeated,
+        options=options,
+        clock_hz=clock_hz,
+    )
 
 
 def _join_configurations(

@@ -33,6 +33,7 @@ class Exporter:
     uses_nvbit: bool = False  #: launches of a process are counted on all devices; kernels that wait hang
     runs_program: bool = False  #: its scripts run the program, whose order launches keep
     by_name: bool = False  #: it is told the launches of a kernel together
+    logs: str = "run*/run.log"  #: where its scripts leave results
     page: str = ""  #: its own text of the page; "" is README.txt of its folder of templates
 
 
@@ -60,10 +61,16 @@ class IntervalReader:
 class TraceListReader:
     """How the list of launches that a tracer wrote is read; raises ProfileError."""
 
-    names: tuple[str, ...]  #: of its files in a folder of traces, that of all launches before the traced ones
+    #: patterns of its files in a folder of traces, that of all launches before the traced ones
+    names: tuple[str, ...]
     recognises: Callable[[bytes], bool]  #: by the first 64 KiB
     read: Callable[[InputFile], TraceList]
     form: str  #: what it reads, in words
+
+    def find_lists(self, folder: Path) -> list[Path]:
+        """Return the lists in a folder of traces, or in the folder ``traces`` in it; the best one first."""
+        places = (place / name for name in self.names for place in (folder, folder / "traces"))
+        return [path for place in places for path in sorted(place.parent.glob(place.name)) if path.is_file()]
 
 
 def _no_inputs(*_: object) -> Mapping[Path, Path | str]:

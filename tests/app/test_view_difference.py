@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from sampling.difference import Difference
+from sampling.difference.baseline import baseline_text, make_baseline
+from sampling.difference.comparison import Difference
+from sampling.difference.recordings import ProfilePart
 from sampling.errors import OptionError
 from sampling.parallel import Progress
 from sampling.plan.request import PlanRequest
+from sampling.readers.registry import read_profile
+from sampling.reduction.grouping import Grouping
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
+from tests.small_recordings import kineto_of_steps as recording_of_steps
 from tui.app import difference
 from tui.app.difference import DifferenceScreen, difference_options, kernel_table
 from tui.app.running import open_session
@@ -102,11 +107,12 @@ def test_what_cannot_be_asked(profiles: tuple[str, ...], typed: str, said: str) 
 def test_the_table_keeps_the_ratio_in_every_width(before: str, after: str, width: int) -> None:
     heading, *rows = rows_of(before, after, width)
     names = [name.rstrip("v") for name in heading.split()]
-    assert {"mean", "kernel"} < set(names)
-    assert ({"status", "interval", "share"} < set(names)) == (width >= 80)
+    assert {"relative", "kernel"} <= set(names)
+    assert ({"status", "share"} < set(names)) == (width >= 60)
+    assert ("interval" in names) == (width == 200)
     assert ("launches" in names) == (width == 200)
     gemm, old, new, _ = rows
-    assert "1.199x" in gemm
+    assert "+19.9 %" in gemm
     assert ("gone" in old, "new" in new) == (True, True)
     assert "\x1b" not in new
     assert max(map(len, rows)) <= max(width, 60)
@@ -145,7 +151,7 @@ async def test_a_high_window_shows_why_the_total_changed(before: str, after: str
         async with opened(after, (100, height), view="Difference", before=before) as (app, pilot):
             await compared(app, pilot)
             lines = screen_text(app).splitlines()
-            at = [number for number, line in enumerate(lines) if "Why the total changed" in line]
+            at = [number for number, line in enumerate(lines) if "Why the kernel time changed" in line]
             assert bool(at) == is_shown
             if is_shown:
                 rows = [line.split() for line in lines[at[0] + 1 : at[0] + 7]]
@@ -153,6 +159,35 @@ async def test_a_high_window_shows_why_the_total_changed(before: str, after: str
             # A kernel of one side alone is one histogram.
             await pilot.press("j")
             assert "no launches" in screen_text(app)
+
+
+async def test_what_an_iteration_takes_stands_first(tmp_path: Path) -> None:
+    """In every window that has room; a baseline takes the place of the recording before."""
+    sides = [
+        recording_of_steps(tmp_path / name, lasts)
+        for name, lasts in (("a.json", [60, 61, 62]), ("b.json", [80] * 4))
+    ]
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text(baseline_text(make_baseline(ProfilePart(read_profile([str(sides[0])])), Grouping())))
+    for before, size in (
+        (sides[0], (80, 24)),
+        (baseline, (80, 24)),
+        (sides[0], (150, 40)),
+        (sides[0], (60, 15)),
+    ):
+        async with opened(str(sides[1]), size, view="Difference", before=str(before)) as (app, pilot):
+            screen = await compared(app, pilot)
+            lines = screen_text(app).splitlines()
+            at = [
+                number for number, line in enumerate(lines) if "Compared per iteration: 3 before, 4" in line
+            ]
+            assert bool(at) == (size[1] >= 20)
+            if at:
+                rows = [line.split()[0] for line in lines[at[0] + 1 : at[0] + 6]]
+                assert rows == ["an", "kernel", "elapsed", "busy", "launches"]
+                assert at[0] < next(number for number, line in enumerate(lines) if "[7] Kernels" in line)
+            assert ("a baseline has no single durations" in screen_text(app)) == (before == baseline)
+            assert "--difference" not in screen.command()
 
 
 async def test_a_wrong_file_is_said_and_can_be_corrected(before: str, after: str) -> None:
@@ -171,7 +206,7 @@ async def test_a_wrong_file_is_said_and_can_be_corrected(before: str, after: str
         await pilot.press("enter")
         await compared(app, pilot)
         assert app.session.before == before
-        assert "1.199x" in screen_text(app)
+        assert "+19.9 %" in screen_text(app)
         assert app.focused is screen.query_one(Table)
 
 

@@ -118,7 +118,9 @@ def kernelpoint() -> Kernelpoint:
     def run(*words: object, stdin: bytes = b"", **changes: str) -> Run:
         arguments = [str(word) for word in words]
         key = (*arguments, stdin, *sorted(changes.items()))
-        if key not in done or {"-o", "--output", "--overrides", "convert", "export"} & set(arguments):
+        if key not in done or {"-o", "--output", "--overrides", "convert", "export", "baseline"} & set(
+            arguments
+        ):
             done[key] = _in_process(arguments, stdin, environment(**changes))
         return done[key]
 
@@ -254,6 +256,7 @@ def command_lines(
         "compare": ("compare", resnet, "--repeats", "5"),
         "judge": ("judge", plan_file, resnet, "--repeats", "20"),
         "difference": ("difference", f"{resnet}@:2800", f"{resnet}@2800:"),
+        "baseline save": ("baseline", "save", folder / "baseline.json", resnet),
         "align": ("align", plan_file, names),
         "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv", instructions=True)),
         "speedup": (

@@ -34,7 +34,8 @@ ROWS_OF_THEIR_OWN = {
 }
 # Their table form is sentences.
 SAID_IN_WORDS = {
-    *("estimate", "speedup", "study new", "run", "sample", "judge", "methods", "report", "export", "convert")
+    *("estimate", "speedup", "study new", "run", "sample", "judge", "methods", "report", "export", "convert"),
+    "baseline save",
 }
 DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
@@ -64,6 +65,7 @@ _COMPARED = (
     "error_max within_epsilon"
 )
 _SIDE = "launches total_ns mean_ns share"
+_CHANGE = "before after ratio low high"
 _BINDING = "option from to speedup"
 _FINDING = "code severity message remedy"
 _HOURS = "machine_hours longest_launch_hours"
@@ -122,11 +124,17 @@ CONTRACT: dict[str, dict[str, str]] = {
     },
     "ranges": {"[]": _RANGE},
     "difference": {
-        "": "total_before_ns total_after_ns ratio low high",
+        "": "basis total_before_ns total_after_ns ratio low high",
+        "per_iteration.kernel_ns": _CHANGE,
+        "per_iteration.elapsed_ns": _CHANGE,
+        "per_iteration.busy": _CHANGE,
+        "per_iteration.copies_ns": _CHANGE,
+        "per_iteration.iterations": "before after",
         "kernels[]": "key ratio low high status",
         "kernels[].before": _SIDE,
         "kernels[].after": _SIDE,
     },
+    "baseline save": {"": "launches bytes"},
     "project": {"[]": "kernel stopped cycle projected_cycles speedup reason"},
     "convert": {"": "launches bytes"},
     "scale predict": {"": "cliff", "predictions[]": "target method ipc low high region note"},

@@ -1,15 +1,17 @@
-"""`difference`: two profiles, or two parts of one, in every form, and the check of the total."""
+"""`difference`: two recordings, or two parts of one, in every form, the checks of CI, and baselines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint
+from tests.small_recordings import kineto_of_steps
 
 
 def write(path: Path, launches: Sequence[tuple[str, int, int]], device: int = 0) -> Path:
@@ -50,8 +52,8 @@ def test_kernels_sorted_otherwise(kernelpoint: Kernelpoint, before: Path, after:
     assert keys("--sort", "launches") == ["void gemm", "old", "ne|w`", "norm"]
     assert keys("--sort", "kernel") == ["ne|w`", "norm", "old", "void gemm"]
     # Kernels of one side alone have no ratio.
-    assert keys("--sort", "mean") == ["void gemm", "norm", "old", "ne|w`"]
-    assert keys("--sort", "mean", "--reverse") == ["norm", "void gemm", "old", "ne|w`"]
+    assert keys("--sort", "relative") == ["void gemm", "norm", "old", "ne|w`"]
+    assert keys("--sort", "relative", "--reverse") == ["norm", "void gemm", "old", "ne|w`"]
     assert keys("--sort", "before", "--top", "2") == ["void gemm", "norm"]
 
 
@@ -93,21 +95,27 @@ def test_diff_is_the_same_command_and_open_prints_it(
 
 def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
     lines = kernelpoint("difference", before, after, "--top", "2", COLUMNS="120").out.splitlines()
-    assert lines[0] == (
-        "The kernel time grew 1.196x (1.195-1.197, +7.96 us), from 40.7 us to 48.6 us; kernels: 1 new, "
-        "1 gone, 2 in both."
-    )
-    assert lines[1] == "Why: longer launches +8.00 us, kernels gone -70 ns, new kernels +30 ns."
-    assert lines[5].split() == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
-    assert lines[6].split()[:2] == ["+8.00", "us"]
-    assert lines[6].endswith("gemm 8x1x1")
-    assert lines[7].split() == ["-70", "ns", "70", "ns", "-", "1", "gone", "-", "old", "1x1x1"]
-    assert lines[8] == "and 2 more kernels, +30 ns together"
-    assert "assume that either run goes on as it did" in " ".join(lines[9:])
+    assert lines[:2] == [
+        "Compared as recorded: the launches are not the same ones in the same order.",
+        "The run's kernels take 19.6 % more (40.7 us -> 48.6 us).",
+    ]
+    assert [line.split() for line in lines[3:6]] == [
+        ["the", "run", "before", "after", "change", "interval"],
+        ["kernel", "time", "40.7", "us", "48.6", "us", "+19.6", "%", "+19.5", "to", "+19.7", "%"],
+        ["launches", "42", "42", "0", "%", "-"],
+    ]
+    why = "Why: longer launches +8.00 us, kernels gone -70 ns, new kernels +30 ns; kernels: "
+    assert lines[7] == f"{why}1 new, 1 gone, 2 in both."
+    assert lines[11].split() == ["change", "before", "after", "launches", "relative", "interval", "kernel"]
+    assert lines[12].split()[:2] == ["+8.00", "us"]
+    assert lines[12].endswith("gemm 8x1x1")
+    assert lines[13].split() == ["-70", "ns", "70", "ns", "-", "1", "gone", "-", "old", "1x1x1"]
+    assert lines[14] == "and 2 more kernels, +30 ns together"
+    assert "assume that either run goes on as it did" in " ".join(lines[15:])
     whole = kernelpoint("difference", before, after).out
     assert "norm (1 other shape)" in whole
     # Where there is no room for both, the kernel is named.
-    narrow = kernelpoint("difference", before, after, COLUMNS="70").out
+    narrow = kernelpoint("difference", before, after, COLUMNS="60").out
     assert "norm\n" in narrow
 
 
@@ -117,25 +125,31 @@ def test_a_total_that_grew_is_4(
 ) -> None:
     run = kernelpoint("difference", before, after, "-q", "--fail-above", most)
     assert run.code == code
-    assert run.out.startswith("The kernel time grew 1.196x")
-    said = f"error: the total kernel time grew by 19.6 %, above {100 * float(most):.1f} %"
-    said += " (1.195-1.197, +7.96 us)\n"
+    said = f"error: the kernel time of the run grew by 19.6 %, above {100 * float(most):.1f} % "
+    said += "(+19.5 to +19.7 %, 40.7 us -> 48.6 us)\n"
     assert run.err == (f"kernelpoint: {said}" if code else "")
     assert kernelpoint("difference", after, before, "--fail-above", most).code == 0
-    for flag in ("--fail-above", "--confidence"):
+    for flag in ("--fail-above", "--fail-elapsed-above", "--confidence"):
         assert f"{flag} is a fraction" in kernelpoint("difference", before, after, flag, "95").failed(2)
 
 
 def test_a_kernel_that_surely_takes_longer_is_4(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
     """Of two that grew, one has launches too few or too varied to tell."""
-    for name, gemm_ns, norm_ns in (("before", 100, 100), ("after", 120, 130)):
+    for name, gemm_ns, norm in (("before", 100, [100] * 10), ("after", 120, [90, 130] * 6)):
         rows = [f"gemm,{gemm_ns + each % 3}" for each in range(40)]
-        rows += [f"norm,{norm_ns + 90 * (each % 2)}" for each in range(12)]
+        rows += [f"norm,{ns}" for ns in norm]
         (tmp_path / name).write_text("\n".join(["name,duration_ns", *rows, ""]))
-    words = ("difference", tmp_path / "before", tmp_path / "after", "-q", "--fail-kernel-above")
+    words = (
+        "difference",
+        tmp_path / "before",
+        tmp_path / "after",
+        "-q",
+        "--as-recorded",
+        "--fail-kernel-above",
+    )
     run = kernelpoint(*words, "0.1")
     assert run.code == 4
-    assert "error: 1 kernel takes more than 10 % longer a launch, most of all gemm" in run.err
+    assert "error: kernel gemm <<<?, ?>>> process 0 device 0 grew by 19.8 %, above 10.0 % (+19." in run.err
     assert kernelpoint(*words, "0.25").code == 0
 
 
@@ -144,10 +158,11 @@ def test_growth_that_the_interval_holds_is_no_failure(kernelpoint: Kernelpoint, 
     for name, slow in (("before", 20), ("after", 25)):
         durations = [100 + (each % 3) + 60 * (each < slow) for each in range(80)]
         (tmp_path / name).write_text("\n".join(["name,duration_ns", *(f"gemm,{ns}" for ns in durations), ""]))
-    words = ("difference", tmp_path / "before", tmp_path / "after")
+    words = ("difference", tmp_path / "before", tmp_path / "after", "--as-recorded")
     found = kernelpoint(*words, *JSON).results
     assert found["ratio"] > 1.03
     assert found["low"] < 1 < found["high"]
+    assert "may be chance" in kernelpoint(*words).out
     for gate in ("--fail-above", "--fail-kernel-above"):
         assert kernelpoint(*words, "-q", gate, "0").code == 0
     # As exact durations have no interval, the figure itself counts.
@@ -156,6 +171,154 @@ def test_growth_that_the_interval_holds_is_no_failure(kernelpoint: Kernelpoint, 
         path.write_text("name,duration_ns\n" + f"gemm,{path.name}\n" * 20)
     assert kernelpoint("difference", *exact, *JSON).results["low"] is None
     assert kernelpoint("difference", *exact, "-q", "--fail-above", "0.02").code == 4
+
+
+# --- iterations, checks for CI, baselines ---
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kineto_of_steps(tmp_path_factory.mktemp("s") / "few.json", [60, 61, 62])
+
+
+@pytest.fixture(scope="module")
+def slower(few: Path) -> Path:
+    return kineto_of_steps(few.with_name("slower.json"), [80, 81, 80, 82], ahead=2, every=150)
+
+
+def test_recordings_of_other_numbers_of_steps_are_compared_per_step(
+    kernelpoint: Kernelpoint, few: Path, slower: Path
+) -> None:
+    run = kernelpoint("difference", few, slower, *JSON)
+    assert run.results["basis"] == "iterations"
+    assert (run.results["launches_before"], run.results["launches_after"]) == (9, 14)
+    per = run.results["per_iteration"]
+    assert per["iterations"] == {"before": 3, "after": 4}
+    assert per["kernel_ns"]["before"] == 101_000
+    assert per["kernel_ns"]["after"] == 120_750
+    assert run.results["ratio"] == per["kernel_ns"]["ratio"] == pytest.approx(120.75 / 101)
+    assert per["elapsed_ns"]["ratio"] == pytest.approx(149 / 199)
+    assert per["busy"]["before"] < per["busy"]["after"]
+    assert per["copies_ns"] is None
+    lines = kernelpoint("difference", few, slower, COLUMNS="100").out.splitlines()
+    assert lines[0] == "Compared per iteration: 3 before, 4 after, named ProfilerStep#*, of 3 launches."
+    assert lines[1] == "Left out after: 2 launches ahead of the first."
+    assert lines[2].startswith(
+        "An iteration takes 25.1 % less (199 us -> 149 us); its kernels take 19.6 % more"
+    )
+    assert "told by how much iterations differ" in lines[-2]
+
+
+@pytest.mark.parametrize(
+    ("gates", "said"),
+    [
+        (("--fail-above", "0.1"), "the kernel time of an iteration grew by 19.6 %, above 10.0 % ("),
+        (("--fail-above", "0.25"), None),
+        (("--fail-elapsed-above", "0"), None),
+        (("--fail-kernel-above", "0.2"), "kernel norm <<<8x1x1, 32x1x1>>>"),
+        (("--fail-above", "0", "--fail-kernel-above", "0.2"), "; and 1 more check: `--format junit`"),
+    ],
+)
+def test_gates_are_of_an_iteration(
+    kernelpoint: Kernelpoint, few: Path, slower: Path, gates: Sequence[str], said: str | None
+) -> None:
+    run = kernelpoint("difference", few, slower, "-q", *gates)
+    assert run.code == (0 if said is None else 4)
+    assert (said or "") in run.err
+    assert kernelpoint("difference", slower, few, "-q", "--fail-elapsed-above", "0.1").code == 4
+
+
+def test_other_work_fails_a_gate_unless_it_is_wanted(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, launches in zip(paths, (50, 54), strict=True):
+        path.write_text(
+            "name,duration_ns\n" + "".join(f"k{place},{100 + place}\n" for place in range(launches))
+        )
+    words = ("difference", *paths)
+    reason = "B holds 1.08 times the launches of A: not the same work"
+    assert kernelpoint(*words).out.startswith(f"Compared as recorded: {reason}.")
+    assert kernelpoint(*words).code == 0
+    for gate in ("--fail-above", "--fail-elapsed-above", "--fail-kernel-above"):
+        run = kernelpoint(*words, gate, "0.9", "-q")
+        if "elapsed" in gate:
+            assert "--fail-elapsed-above needs the start of every launch" in run.failed(1)
+            continue
+        assert run.code == 4
+        assert f"error: {reason}; --as-recorded compares them all the same" in run.err
+        assert kernelpoint(*words, gate, "0.9", "--as-recorded").code == 0
+
+
+def test_junit_says_what_fails(kernelpoint: Kernelpoint, few: Path, slower: Path, tmp_path: Path) -> None:
+    gates = ("--fail-above", "0.1", "--fail-kernel-above", "0.2", "--fail-elapsed-above", "0.1")
+    run = kernelpoint("difference", few, slower, "--format", "junit", *gates)
+    assert run.code == 4
+    root = ET.fromstring(run.out)
+    (suite,) = root
+    assert (root.tag, suite.get("tests"), suite.get("failures")) == ("testsuites", "4", "2")
+    cases = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert cases["kernel time"] == ["failure"]
+    assert cases["elapsed time"] == cases["compared"] == ["system-out"]
+    (kernel,) = cases.keys() - {"compared", "kernel time", "elapsed time"}
+    assert str(kernel).startswith("kernel norm <<<8x1x1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert str(failure.get("message")).startswith(
+        "the kernel time of an iteration grew by 19.6 %, above 10.0 %"
+    )
+    without = ET.fromstring(kernelpoint("difference", few, slower, "--format", "junit").out)
+    assert without.get("failures") == "0"
+    place = tmp_path / "report.xml"
+    assert kernelpoint("difference", few, slower, "--format", "junit", "-o", place).out == ""
+    assert ET.parse(place).getroot().get("tests") == "3"
+
+
+def test_github_annotates_what_fails(kernelpoint: Kernelpoint, few: Path, slower: Path) -> None:
+    gates = ("--fail-above", "0.1", "--fail-kernel-above", "0.2")
+    run = kernelpoint("difference", few, slower, "--format", "github", *gates)
+    assert run.code == 4
+    lines = run.out.splitlines()
+    assert lines[0].startswith("::notice title=compared::Compared per iteration: 3 before, 4 after, named ")
+    start = "::error title=kernel time::the kernel time of an iteration grew by 19.6 %25, above 10.0 %25 ("
+    assert lines[1].startswith(start)
+    assert lines[2].startswith("::notice title=elapsed time::")
+    assert lines[3].startswith("::error title=kernel norm <<<8x1x1%2C 32x1x1>>>")
+    assert len(lines) == 4
+
+
+def test_a_baseline_takes_the_place_of_a_recording(
+    kernelpoint: Kernelpoint, few: Path, slower: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "baseline.json"
+    run = kernelpoint("baseline", "save", place, few)
+    size = f"{place.stat().st_size / 1000:.2f} kB"
+    assert " ".join(run.out.split()).startswith(f"{place}: 9 launches are a baseline of {size}.")
+    assert run.out.splitlines()[-1] == f"Next: kernelpoint difference {place} AFTER --fail-above 0.02"
+    for words in ((), ("--as-recorded",), ("--fail-above", "0.1"), ("--pool-devices",)):
+        there, kept = (kernelpoint("difference", path, slower, *words, *JSON) for path in (few, place))
+        assert kept.code == there.code
+        expected = there.results | {"before": str(place)}
+        assert kept.results == expected
+    printed = kernelpoint("baseline", "save", "-", few)
+    assert printed.out == place.read_text()
+    assert "9 launches are a baseline" in printed.err
+
+
+def test_a_baseline_is_compared_as_it_was_saved(
+    kernelpoint: Kernelpoint, few: Path, slower: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "norm.json"
+    assert kernelpoint("baseline", "save", place, few, "--include", "norm", "--group-by", "name").code == 0
+    said = kernelpoint("difference", place, slower, "--group-by", "name").failed(2)
+    assert f"{place} was saved with include=['norm']; give the same, or save it again" in said
+    words = ("--include", "norm")
+    said = kernelpoint("difference", place, slower, *words).failed(2)
+    assert "the baseline was saved with --group-by name, and kernels are compared by launch" in said
+    found = kernelpoint("difference", place, slower, *words, "--group-by", "name", *JSON).results
+    assert [kernel["key"].split()[0] for kernel in found["kernels"]] == ["norm"]
+    assert "a baseline has no parts" in kernelpoint("difference", f"{place}@:3", slower, *words).failed(2)
+    assert f"{place}: a baseline" in kernelpoint("info", place).failed(3)
+    place.write_text(place.read_text().replace('"launches":3', '"launches":"3"', 1))
+    assert f"error: {place}: no baseline" in kernelpoint("difference", place, slower, *words, "-q").failed(3)
 
 
 def test_regions_are_of_both_sides(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:

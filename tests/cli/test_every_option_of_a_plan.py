@@ -68,6 +68,7 @@ def prepared(resnet: Path, counts: Path, sample_data: Path, kernelpoint: Kernelp
         "min_duration": 5000,
         "partial": True,
         "keep_overlong": True,
+        "profile_cycles": True,
         "epsilon": 0.02,
         "confidence": 0.9,
         "group_epsilon": None,

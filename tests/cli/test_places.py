@@ -34,6 +34,8 @@ WRITES = {
     "figure": ("speedup", "missing", "a=missing", "b=missing", "--svg"),
     "results": ("groups", "missing", "-o"),
 }
+# The same, where the place is an argument.
+BASELINE = ("baseline", "save")
 
 FOLDERS = {
     "export": ("export", "missing", "-o"),
@@ -62,6 +64,7 @@ def products(kernelpoint: Kernelpoint, resnet: Path, tmp_path_factory: pytest.Te
     (folder / "own.svg").write_text(svg_text("", "", "", []))
     (folder / "other.parquet").write_bytes(b"PAR1 of somebody else's PAR1")
     (folder / "empty").touch()
+    (folder / "baseline.json").write_text('{"schema":1,"kind":"baseline","grouping":{}}')
     return folder
 
 
@@ -109,6 +112,28 @@ def test_only_its_own_kind_is_replaced_unasked(
         flag = WRITES[command][-1]
         assert re.search(f"{re.escape(f'{flag} {products / name}')}:? {refusal}", asked)
         assert re.search("; give (another name|--format json), or --force to ", asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("baseline.json", None),
+        ("new.json", None),
+        ("plan.json", "is a plan"),
+        ("decisions.json", "exists and is no baseline"),
+        ("new.csv", ": what is written is JSON, not CSV; give {folder}/new.json"),
+    ],
+)
+def test_a_baseline_replaces_baselines_alone(
+    kernelpoint: Kernelpoint, products: Path, name: str, refusal: str | None
+) -> None:
+    words = (*BASELINE, place := products / name, "missing")
+    said = said_of(kernelpoint, *words)
+    if refusal is None:
+        assert "missing: no such file" in said
+    else:
+        assert f"error: {place} {refusal}".replace(" :", ":").format(folder=products) in said
+        assert "missing: no such file" in said_of(kernelpoint, *words, "--force")
 
 
 def test_a_plan_that_was_topped_up_is_kept_unless_forced(
@@ -212,7 +237,7 @@ NO_FILES = {
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to", "caches"),
     *("ctas_per_sm", "instructions", "ctas", "budget", "cost", "simulator", "timeout", "metrics", "ratios"),
     *("top_up", "window", "simulated", "rule", "benchmark", "ipc", "mpki", "target", "factor", "capacity"),
-    *("scheduler", "rank_regex", "assume_like", "command", "clock"),
+    *("scheduler", "rank_regex", "assume_like", "command", "clock", "baseline"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
 CHOSEN = {name: {"source"} for name in ("project", "estimate", "speedup", "report")}
@@ -333,6 +358,7 @@ def test_a_file_that_is_not_there_and_a_device_are_the_same_everywhere(
     named: str,
 ) -> None:
     files: dict[str, object] = {"profiles": resnet, "plan": plan_file, "trace": resnet, "results": resnet}
+    files["baseline"] = "x.json"
     said = kernelpoint(*with_files(command, option, named, files)).failed(3)
     what = (
         "no such file or folder; check the path" if "nosuch" in named else "a device, which has no end; give"

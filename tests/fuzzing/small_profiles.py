@@ -11,12 +11,20 @@ import pyarrow.parquet as pq
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
+from tests.sampling.readers import test_ncu_profile, test_simulator_log, test_trace_list
 from tests.sampling.readers import test_nvprof as nvprof
 from tests.sampling.readers import test_rocprof_v1 as rocprof_v1
-from tests.sampling.readers import test_simulator_log
 from tests.sampling.readers.rocpd_file import Called, Dispatched, json_of, write_database, write_json
 from tests.sampling.readers.test_rocm_csv import COUNTERS, DISPATCHES, V1, V3, text_of
-from tests.small_recordings import kineto, nsys_csv, nsys_execution_csv, nsys_parquetdir, nsys_sqlite
+from tests.small_recordings import (
+    kineto,
+    ncu_details,
+    ncu_raw,
+    nsys_csv,
+    nsys_execution_csv,
+    nsys_parquetdir,
+    nsys_sqlite,
+)
 
 #: What they are called.
 NAMES = (
@@ -24,7 +32,8 @@ NAMES = (
     *("small.arrowdir", "small-2023.4.csv", "small-cuda_kern_exec_trace.csv", "small-today.json.gz"),
     *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
     *("rocm-v3.csv", "counters.csv", "results.db", "results.json", "nvprof.txt", "nvprof.csv"),
-    *("simulator.log", "table.csv"),
+    *("simulator.log", "table.csv", "small-ncu-raw.csv.gz", "small-ncu-details.csv", "page.csv"),
+    *("text-traces", "packed-traces"),
 )
 
 
@@ -59,6 +68,14 @@ def write_profiles(folder: Path) -> Iterator[Path]:
     log.write_text(test_simulator_log.PROGRAM * 6)
     yield log
     yield _table(folder)
+    yield ncu_raw(folder)
+    yield ncu_details(folder)
+    page = folder / "page.csv"
+    page.write_text(test_ncu_profile.PAGE)
+    yield page
+    for name, ending in (("text-traces", ".traceg"), ("packed-traces", ".tracez")):
+        yield test_trace_list.traces(folder / name, ending)
+    (folder / "text-traces" / "page.csv").write_text(test_trace_list.measured())
 
 
 def _table(folder: Path) -> Path:

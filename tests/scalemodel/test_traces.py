@@ -348,8 +348,8 @@ def test_a_compressed_file_that_inflates_without_end_is_refused(
         (b"", "is empty"),
         (b"hello world\n", "known format"),
         (b"\x28\xb5\x2f\xfd\x00\x01", "zstd"),
-        (b"kernel-1.traceg\nkernel-2.traceg\n", "is no file beside it"),
-        (b"MemcpyHtoD,0x00007efe7b500000,2052\nkernel-1.traceg\n", "is no file beside it"),
+        (b"kernel-1.traceg\nkernel-2.traceg\n", "is not there"),
+        (b"MemcpyHtoD,0x00007efe7b500000,2052\nkernel-1.traceg\n", "is not there"),
     ],
 )
 def test_what_is_no_trace_is_refused_with_a_remedy(tmp_path: Path, content: bytes, message: str) -> None:

@@ -15,9 +15,11 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Input
 
-from sampling.difference import Difference, Status
+from sampling.arrays import IntArray
+from sampling.difference.comparison import Difference
+from sampling.difference.matching import Status
+from sampling.difference.recordings import ProfilePart
 from sampling.errors import OptionError, ProfileError, SamplingError
-from sampling.mean_ratios import Durations
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.text import counted
@@ -29,7 +31,7 @@ from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
 from tui.app.widgets import Chart, Line, Rows, Table, marked, titled, written
 from tui.charts import quantities
-from tui.charts.grid import PLAIN, Grid, cluster_style
+from tui.charts.grid import PLAIN, Grid, blank, cluster_style, fitted, put
 from tui.charts.histogram import Side, two_histograms
 from tui.charts.waterfall import waterfall
 from tui.engine.looking import found_difference
@@ -39,16 +41,18 @@ from tui.options.files import home_expanded
 from tui.options.look import DifferenceOptions, file_and_part, part_in_name
 from tui.output.blocks import Listing
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column
+from tui.terminal.printable import Column, table
 from tui.text.difference import (
+    basis_sentences,
     causes_in_words,
     compared_parts,
     difference_result,
     figure_columns,
     kernel_labels,
+    kernel_time_words,
     paths_apart,
+    quantity_columns,
     sorted_difference,
-    total_words,
 )
 from tui.text.labels import group_places
 from tui.text.profile import with_selection
@@ -62,7 +66,7 @@ _INVITATION = (
 )
 _LEAST_LABEL = 20
 _DROPPED_FIRST = ("launches", "change", "interval", "before", "status", "after", "share")
-_HEADS = {DifferenceSort.CHANGE: ("change", "share"), DifferenceSort.MEAN: ("mean",)}
+_HEADS = {DifferenceSort.CHANGE: ("change", "share")}
 # A kernel of one side alone has that side's colour in the histograms.
 _STATUSES = {
     Status.BOTH: ("both", " ", PLAIN),
@@ -109,7 +113,7 @@ def kernel_table(difference: Difference, sort: DifferenceSort, *, reverse: bool 
     named = {column.heading: column for column in figure_columns(difference, MOST_ROWS)}
     columns = [
         Column("status", [_STATUSES[kernel.status][0] for kernel in kernels], to_right=False),
-        *(named[name] for name in ("before", "after", "launches", "mean", "interval", "change")),
+        *(named[name] for name in ("before", "after", "launches", "relative", "interval", "change")),
         Column("share", shares[: len(kernels)]),
         Column("kernel", ()),
     ]
@@ -130,19 +134,27 @@ def sides_lines(options: DifferenceOptions) -> list[str]:
     return [f"Before: {before}; after: {after}" for before, after in ((options.before, options.after), short)]
 
 
+def draw_quantities(difference: Difference, width: int, height: int) -> Grid:
+    """Return what an iteration takes before and after, or the run."""
+    grid = blank(width, height)
+    for row, line in enumerate(table(quantity_columns(difference)).split("\n")[:height]):
+        put(grid, row, 0, fitted(line, width), PLAIN)
+    return grid
+
+
 def draw_kernel(difference: Difference, kernel: int, log: bool, width: int, height: int) -> Grid:
     """Return the durations of a kernel before, over those after."""
 
-    def side(word: str, durations: Durations, distinct: tuple[np.ndarray, np.ndarray]) -> Side:
-        launches, caption = int(durations.launches[kernel]), "no launches"
-        if launches:
-            mean = quantities.duration(float(durations.mean_ns[kernel]))
-            caption = f"{counted(launches, 'launch', 'launches')}, mean {mean}"
-        return Side(f"{word}: {caption}", *distinct)
+    def side(word: str, distinct: tuple[IntArray, IntArray] | None) -> Side:
+        durations_ns, launches = np.zeros((2, 0), dtype=np.int64) if distinct is None else distinct
+        caption = "a baseline has no single durations" if distinct is None else "no launches"
+        if len(launches):
+            mean = quantities.duration(float(np.dot(durations_ns, launches) / launches.sum()))
+            caption = f"{counted(int(launches.sum()), 'launch', 'launches')}, mean {mean}"
+        return Side(f"{word}: {caption}", durations_ns, launches)
 
     before, after = difference.distinct(kernel)
-    sides = side("before", difference.before, before), side("after", difference.after, after)
-    return two_histograms(sides, width, height, log=log)
+    return two_histograms((side("before", before), side("after", after)), width, height, log=log)
 
 
 class BeforePrompt(Prompt):
@@ -163,17 +175,18 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     # Its own text says which launches of either recording count.
     OF_PROFILE = False
     NAME = "Difference"
-    SUMMARY = "two recordings, or two parts of one, kernel by kernel"
+    SUMMARY = "two recordings, or two parts of one, per iteration and kernel by kernel"
     SCOPES = (APP, DIFFERENCE, VIEW)
     BINDINGS = bindings(APP, DIFFERENCE, VIEW)
     AUTO_FOCUS = "Table"
     orders = tuple(DifferenceSort)
     order = DifferenceSort.CHANGE, False
     ABOUT: ClassVar[str] = (
-        "What is open is after; o asks for what is before, another recording or a part of this one. Kernels "
-        "are matched by name, grid and block, and by name alone where the shapes changed. mean is the ratio "
-        "of mean durations, after over before, with its interval, which assumes that either run goes on as "
-        "it did; share is a kernel's part of all changes, taken without their signs. A plus marks a kernel "
+        "What is open is after; o asks for what is before, another recording or a part of this one. Compared "
+        "are complete iterations where both have them, else the same launches one by one, else all as they "
+        "were recorded. Kernels are matched by name, grid and block, and by name alone where the shapes "
+        "changed. relative is how much more time a kernel takes, with its interval; as recorded it is of one "
+        "launch. share is a kernel's part of all changes, taken without their signs. A plus marks a kernel "
         "that appeared, a minus one that vanished. Both histograms have the same axis of durations. Filters "
         "are of both recordings; launch ids and a named range that are set for the open one are of it alone."
     )
@@ -181,9 +194,9 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def __init__(self) -> None:
         super().__init__()
         self._table, self._chart, self._prompt = Table[str](), Chart(id="two"), BeforePrompt()
-        self._why = Chart(id="why")
+        self._per, self._why = Chart(id="per"), Chart(id="why")
         # The command prints the table: there is nothing of the charts' own to copy.
-        self._chart.can_focus = self._why.can_focus = False
+        self._chart.can_focus = self._per.can_focus = self._why.can_focus = False
         # What is shown and was asked for; what is wanted, of which profile, as it was typed.
         self._found: Difference | None = None
         self._sorted: Difference | None = None
@@ -193,6 +206,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         self._doing = ""
 
     def compose_panes(self) -> ComposeResult:
+        yield titled("per", self._per)
         reason = titled("why", self._why)
         yield Container(reason, titled("kernels", self._table), titled("two", self._chart), id="panes")
         yield Line(id="sides")
@@ -228,7 +242,9 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         profiles = {file_and_part(options.after)[0]: profile}
         last = self._asked
         if self._found is not None and last is not None and last.request.columns == options.request.columns:
-            profiles.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
+            side = self._found.sides[0]
+            if isinstance(side, ProfilePart):
+                profiles.setdefault(file_and_part(last.before)[0], side.profile)
 
         def compared(progress: Progress) -> Iterator[Difference]:
             # What there is to note goes to stderr, which is the screen's.
@@ -240,12 +256,13 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def _take_difference(self, difference: Difference) -> None:
         if self._wanted is None:
             return
-        (before, after), last = (part.profile for part in difference.parts), self._found
+        before, last = difference.sides[0], self._found
         self._found, self._asked, self._doing = difference, self._wanted[0], ""
         self._prompt.close()
         self._show()
-        if before is not after and (last is None or before is not last.parts[0].profile):
-            for text in before.notes:
+        is_new = last is None or before is not last.sides[0]
+        if isinstance(before, ProfilePart) and before.profile is not self._wanted[1] and is_new:
+            for text in before.profile.notes:
                 self.app.say(text)
         self.app.change(before=self._typed)
 
@@ -263,7 +280,9 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def _want_what_is_shown(self) -> None:
         """Forget a recording that could not be compared; the session's own is not tried again unchanged."""
         if self._typed != self.session.before and self._found is not None and self._asked is not None:
-            self._wanted = self._asked, self._found.parts[1].profile
+            side = self._found.sides[1]
+            assert isinstance(side, ProfilePart)
+            self._wanted = self._asked, side.profile
 
     # What is shown.
 
@@ -284,8 +303,12 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             key = self._table.key if keeps_cursor else None
             self._table.show(keys, lambda width: written(listing, width, mark), key)
             causes = causes_in_words(difference)
-            self.entitle("why", "Why the total changed")
-            self._why.show(partial(waterfall, difference.total_before_ns, causes))
+            self._per.show(partial(draw_quantities, difference))
+            self.query_one("#per-pane").styles.height = len(quantity_columns(difference)[0].cells) + 2
+            self.entitle("per", next(basis_sentences(difference)))
+            self.entitle("why", "Why the kernel time changed")
+            before_ns = round(difference.per_iteration.kernel_ns.before or 0)
+            self._why.show(partial(waterfall, before_ns, causes))
             # The totals and the title, beside the causes.
             self.query_one("#why-pane").styles.height = len(causes) + 3
             # No more rows than there are kernels, and two for the title and the headings.
@@ -304,7 +327,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             kernels, by = len(self._found.kernels), sort.value
             if reverse:
                 by += ", Z to A" if sort is DifferenceSort.KERNEL else ", smallest first"
-            title = f"[7] Kernels by {by}: total {total_words(self._found)}"
+            title = f"[7] Kernels by {by}: kernel time {kernel_time_words(self._found)}"
             listed = f"{MOST_ROWS:,} of " if kernels > MOST_ROWS else ""
             right = words or listed + counted(kernels, "kernel")
         self.entitle("kernels", title, right)

@@ -91,6 +91,31 @@ def share(fraction: float | None) -> str:
     return f"{100 * fraction:.1f} %"
 
 
+def growth(x: float | None) -> str:
+    """By how much a ratio is above 1 or below, in per cent; a large one as it is; ``"-"`` for none.
+
+    >>> growth(1.0268), growth(0.99846), growth(1.0), growth(3.5), growth(31.2)
+    ('+2.7 %', '-0.15 %', '0 %', '+250 %', '31.2x')
+    """
+    if x is None or not math.isfinite(x) or x >= 9.995:
+        return ratio(x)
+    percent = 100 * (x - 1)
+    decimals = 0 if abs(percent) >= 99.95 else 1 if abs(percent) >= 0.995 else 2
+    return f"{percent:+.{decimals}f} %" if percent else "0 %"
+
+
+def growth_range(low: float | None, high: float | None) -> str:
+    """The ends of an interval of a ratio, as `growth` has them.
+
+    >>> growth_range(1.0254, 1.0282), growth_range(0.98, 12), growth_range(None, None)
+    ('+2.5 to +2.8 %', '-2.0 % to 12.0x', '-')
+    """
+    ends = growth(low), growth(high)
+    if UNKNOWN in ends:
+        return UNKNOWN
+    return " to ".join(ends) if "x" in ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}"
+
+
 def share_above(fraction: float, limit: float) -> str:
     """A share that is above a limit, and the limit, in as many digits as tell them apart.
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from sampling.errors import EmptySelectionError, OptionError
+from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.methods.registry import split_trees_of
 from sampling.plan.draft import Survey, with_idle
 from sampling.plan.overview import profile_info, summarise_groups, summarise_histogram
 from sampling.record import Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
+from tui.charts.quantities import si
 from tui.engine.drafts import chosen_kernel, draft_from_options, open_profile, survey_as_asked
 from tui.options import look
-from tui.options.choices import PAGE_FORMATS, GroupSort, OutputFormat
+from tui.options.choices import PAGE_FORMATS, DifferenceFormat, GroupSort, OutputFormat
 from tui.options.shared import OutputOptions, SlowdownOptions
-from tui.output.blocks import MOST_ROWS, Block, Preformatted
-from tui.output.writer import Canvas, CommandResult, Row, canvas_text, emit
+from tui.output.blocks import MOST_ROWS, Block, CommandLine, Preformatted
+from tui.output.files import write_text
+from tui.output.writer import STDOUT, Canvas, CommandResult, Row, canvas_text, emit, write_stdout
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
 from tui.text import groups as group_words
 from tui.text.profile import finding_blocks, info_pairs, survey_selection, with_selection
@@ -221,17 +225,49 @@ def run_tree(options: look.TreeOptions) -> None:
 def run_difference(options: look.DifferenceOptions) -> None:
     """Read both, compare, show, check the growth."""
     from tui.engine.looking import found_difference
+    from tui.output.checks import github_text, junit_text
     from tui.text import difference as words
 
     with ProgressMeter(quiet=options.quiet) as progress:
         difference = found_difference(options, progress)
+    if options.fail_elapsed_above is not None and difference.per_iteration.elapsed_ns is None:
+        message = "--fail-elapsed-above needs the start of every launch, and a recording does not have it"
+        raise NotApplicableError(message, remedy="leave it out, or give recordings with times")
     difference = words.sorted_difference(difference, options.sort, reverse=options.reverse)
     result = with_selection(words.difference_result(difference, options), words.compared_parts(difference))
+    checks, form = words.difference_checks(difference, options), DifferenceFormat(options.format)
+    texts = {
+        DifferenceFormat.JUNIT: lambda: junit_text("difference", checks),
+        DifferenceFormat.GITHUB: lambda: github_text(checks),
+    }
+    if form in texts:
+        result, form = replace(result, document=texts[form]()), DifferenceFormat.JSON
     notes(result.warnings, quiet=options.quiet)
-    emit(result, options)
-    if options.fail_above is not None and difference.is_above(options.fail_above):
-        raise CheckFailedError(words.growth_text(difference, options.fail_above))
-    if (allowed := options.fail_kernel_above) is not None and (
-        slower := words.slower_text(difference, allowed)
-    ):
-        raise CheckFailedError(slower)
+    plain_form: Any = OutputFormat(form)
+    emit(result, replace(options, format=plain_form))
+    if failures := [check.said for check in checks if check.fails]:
+        more = f"; and {counted(len(failures) - 1, 'more check')}: `--format junit`" if failures[1:] else ""
+        raise CheckFailedError(f"{failures[0]}{more}")
+
+
+def run_save(options: look.BaselineSaveOptions) -> None:
+    """Read, add up, write what `difference` takes of it."""
+    from sampling.difference.baseline import baseline_text, make_baseline
+    from sampling.difference.recordings import ProfilePart
+    from sampling.readers.launch_parquet import ConvertedProfile
+
+    path, part = look.file_and_part(options.profile)
+    region = look.with_part(options, part).request.region
+    with ProgressMeter(quiet=options.quiet) as progress:
+        profile = open_profile((path,), options, progress)
+        baseline = make_baseline(ProfilePart(profile, region), options.request.grouping, progress)
+    text, is_printed = baseline_text(baseline), options.baseline == STDOUT
+    if is_printed:
+        write_stdout(text)
+    else:
+        write_text(text, Path(options.baseline))
+    saved = ConvertedProfile(baseline.recordings[0].selection.launches, len(text.encode()))
+    holds = f"{counted(saved.launches, 'launch')} are a baseline of {si(saved.bytes, 'B')}"
+    following = CommandLine(f"kernelpoint difference {shlex.quote(options.baseline)} AFTER --fail-above 0.02")
+    result = CommandResult("baseline save", saved, lambda _: (f"{options.baseline}: {holds}.", following))
+    emit(result, options, to_stderr=is_printed)

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.json import schema_components
 
-from sampling.difference import DifferenceSummary
+from sampling.difference.comparison import DifferenceSummary
 from sampling.errors import OptionError
 from sampling.estimation.summary import EstimateSummary
 from sampling.methods.description import MethodDescription
@@ -66,6 +66,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "study new": (NewStudy,),
     "project": (list[ProjectedKernel],),
     "difference": (DifferenceSummary,),
+    "baseline save": (ConvertedProfile,),
     "convert": (ConvertedProfile,),
     "schema": (dict[str, Any],),
     "scale predict": (Outcome, list[Outcome], RunsPrediction),

@@ -67,6 +67,7 @@ def run_export(options: ExportOptions) -> None:
             caches=options.caches,
             cold_check=options.cold_check,
             config=options.config,
+            simulator_log=options.simulator_log,
             trace_before=options.trace_before,
             drop_copies=options.drop_copies,
             progress=progress,

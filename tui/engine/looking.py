@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.errors import EmptySelectionError, NotApplicableError
+from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import Progress
 from sampling.plan.draft import Draft, Survey
 from sampling.plan.plan import drawn_plan, locate
@@ -19,17 +19,19 @@ from sampling.profile.profile import Profile
 from sampling.profile.times import NO_START
 from sampling.readers.registry import refuse_unused_columns
 from sampling.reduction.range_list import RangeList, list_ranges
-from sampling.reduction.region import Region, written_window
+from sampling.reduction.region import Region, region_filters, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, find_group_launches, idle_gaps
 from tui.engine import drafts
 from tui.engine.drafts import open_profile
 from tui.options.choices import TimelineBy
+from tui.options.files import is_baseline
 from tui.options.look import DifferenceOptions, TimelineOptions, file_and_part, with_part
 from tui.terminal.diagnostics import ProgressMeter
 
 if TYPE_CHECKING:
-    from sampling.difference import Difference
+    from sampling.difference.baseline import Baseline
+    from sampling.difference.comparison import Difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,18 +148,26 @@ def ranges_in(
 def found_difference(
     options: DifferenceOptions, progress: Progress, profiles_read: Mapping[str, Profile] | None = None
 ) -> Difference:
-    """Read both profiles, or one file once, and compare them kernel by kernel.
+    """Read both profiles, or one file once, or a baseline, and compare them.
 
     `profiles_read`: the profiles by file that were read already, by the same columns.
 
-    Raises OptionError: a part of a profile is named twice, or both are standard input.
+    Raises OptionError: a part of a profile is named twice, both are standard input, or a baseline was saved
+    with other filters.
     """
-    from sampling.difference import ProfilePart, difference_between
+    from sampling.difference.baseline import read_baseline
+    from sampling.difference.basis import difference_between
+    from sampling.difference.comparison import Side
+    from sampling.difference.recordings import ProfilePart
 
     named = [file_and_part(text) for text in (options.before, options.after)]
+    baselines = {path: read_baseline(path) for path, _ in named if is_baseline(path)}
+    if any(part is not None for path, part in named if path in baselines):
+        raise OptionError("a baseline has no parts", remedy="save one of the part that is meant")
     regions = [with_part(options, part).request.region for _, part in named]
-    grouping = options.request.grouping
-    paths = dict.fromkeys(path for path, _ in named)
+    for path, baseline in baselines.items():
+        refuse_other_filters(path, baseline, options)
+    paths = dict.fromkeys(path for path, _ in named if path not in baselines)
     drafts.check_standard_input(*paths)
     profiles = {path: profile for path, profile in (profiles_read or {}).items() if path in paths}
     for path in paths:
@@ -165,5 +175,30 @@ def found_difference(
             profiles[path] = open_profile((path,), options, progress, needs_table=False)
     if options.request.columns is not None:
         refuse_unused_columns(list(profiles.values()))
-    before, after = map(ProfilePart, (profiles[path] for path, _ in named), regions)
-    return difference_between(before, after, grouping, confidence=options.confidence, progress=progress)
+    sides: list[Side] = [
+        baselines[path] if path in baselines else ProfilePart(profiles[path], region)
+        for (path, _), region in zip(named, regions, strict=True)
+    ]
+    return difference_between(
+        sides[0],
+        sides[1],
+        options.request.grouping,
+        confidence=options.confidence,
+        as_recorded=options.as_recorded,
+        progress=progress,
+    )
+
+
+def refuse_other_filters(path: str, baseline: Baseline, options: DifferenceOptions) -> None:
+    """Raise OptionError where a baseline was saved with other filters of both sides than the options have."""
+    saved, typed = (
+        {name: value for name, value in filters.items() if name not in _OF_ONE_SIDE}
+        for filters in (baseline.recordings[0].selection.filters, region_filters(options.request.region))
+    )
+    if saved != typed:
+        words = ", ".join(f"{name}={value}" for name, value in saved.items()) or "no filters"
+        raise OptionError(f"{path} was saved with {words}", remedy="give the same, or save it again")
+
+
+# Filters that tell a part of one recording.
+_OF_ONE_SIDE = ("launches", "time", "range")

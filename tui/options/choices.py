@@ -9,6 +9,9 @@ OutputFormat = StrEnum("OutputFormat", "TABLE CSV JSON JSONL MARKDOWN LATEX")
 #: Those that are pages for people, as the table form is.
 PAGE_FORMATS = frozenset({OutputFormat.MARKDOWN, OutputFormat.LATEX})
 
+#: How `difference` does: CI reads the last two, tests in XML and annotations of a pull request.
+DifferenceFormat = StrEnum("DifferenceFormat", "TABLE CSV JSON JSONL MARKDOWN LATEX JUNIT GITHUB")
+
 #: When to colour.
 ColorMode = StrEnum("ColorMode", "AUTO ALWAYS NEVER")
 
@@ -23,7 +26,7 @@ CompareSort = StrEnum(
 )
 
 #: What `difference` is sorted by; all but kernel largest first, changes whatever their sign.
-DifferenceSort = StrEnum("DifferenceSort", "CHANGE BEFORE AFTER LAUNCHES MEAN KERNEL")
+DifferenceSort = StrEnum("DifferenceSort", "CHANGE BEFORE AFTER LAUNCHES RELATIVE KERNEL")
 
 #: What the ranges of one level are sorted by: where they begin, or their time, largest first.
 RangeSort = StrEnum("RangeSort", "START TIME")

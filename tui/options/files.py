@@ -113,7 +113,7 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
 # -- where products go --------------------------------------------------------------------------------------
 
 _HEAD_BYTES, _FOOTER_BYTES = 1 << 16, 1 << 20
-_KIND = re.compile(rb'\A\s*\{[^{\[]*"kind"\s*:\s*"plan"')
+_KIND = re.compile(rb'\A\s*\{[^{\[]*"kind"\s*:\s*"(plan|baseline)"')
 _MADE_HERE = re.compile(rb'<(meta name="generator" content="|!-- generator: |metadata>)KernelPoint [0-9]')
 
 
@@ -122,6 +122,7 @@ class Product(Enum):
 
     RESULTS = "text"
     PLAN = "plan"
+    BASELINE = "baseline"
     PROFILE = "Parquet profile of `convert`"
     REPORT = "report of kernelpoint's"
     PICTURE = "picture of kernelpoint's"
@@ -144,6 +145,7 @@ _SUFFIXES = {
 # A folder, or text for people, is what no such suffix says.
 _WRITTEN = {
     Product.PLAN: "JSON",
+    Product.BASELINE: "JSON",
     Product.PROFILE: "Parquet",
     Product.PICTURE: "SVG",
     Product.FOLDER: "a folder",
@@ -160,13 +162,13 @@ def check_places(options: Any) -> None:
         product, place = option.metadata["product"], getattr(options, option.name)
         if product is None or place in {None, _STDOUT}:
             continue
-        path, flag = Path(place), option.metadata["flags"][0]
-        check_place(path, product, f"{flag} {place}")
+        path, flag = Path(place), "".join(f"{flag} " for flag in option.metadata.get("flags", ())[:1])
+        check_place(path, product, f"{flag}{place}")
         if options.force:
             continue
         if product is not Product.FOLDER and (why_not := why_not_replaced(path, product)) is not None:
             raise OptionError(
-                f"{flag} {place} {why_not}", remedy="give another name, or --force to replace it"
+                f"{flag}{place} {why_not}", remedy="give another name, or --force to replace it"
             )
         _check_suffix(path, product, flag, options.format.value)
 
@@ -194,11 +196,11 @@ def _check_suffix(path: Path, product: Product, flag: str, form: str) -> None:
     # Of plan.json.gz the name without its last part is right.
     bare = path.with_suffix("")
     is_right = _SUFFIXES.get(bare.suffix.lower()) == content
-    remedy = f"give {flag} {bare if is_right else path.with_suffix(suffix)}"
+    remedy = f"give {flag}{bare if is_right else path.with_suffix(suffix)}"
     formats = [name for name, of_format in _FORMATS.items() if of_format == promised]
     if product is Product.RESULTS and formats:
         remedy = f"give --format {formats[0]}"
-    message = f"{flag} {path}: what is written is {content}, not {promised}"
+    message = f"{flag}{path}: what is written is {content}, not {promised}"
     raise OptionError(message, remedy=f"{remedy}, or --force to write it there all the same")
 
 
@@ -275,6 +277,7 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
     is_own = {
         Product.RESULTS: lambda: b"\0" not in read_head(path),
         Product.PROFILE: lambda: _is_converted(path),
+        Product.BASELINE: lambda: is_baseline(str(path)),
         **dict.fromkeys((Product.REPORT, Product.PICTURE), lambda: is_report(path)),
     }
     return None if product in is_own and is_own[product]() else f"exists and is no {product.value}"
@@ -282,9 +285,19 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
 
 def is_plan(path: str) -> bool:
     """Return whether a file looks like a plan file, by its head: the app's first paint must not wait."""
+    return _kind(path) == b"plan"
+
+
+def is_baseline(path: str) -> bool:
+    """Return whether a file looks like a baseline, by its head."""
+    return _kind(path) == b"baseline"
+
+
+def _kind(path: str) -> bytes | None:
     with suppress(OSError):
-        return Path(path).is_file() and _KIND.search(read_head(Path(path))) is not None
-    return False
+        if Path(path).is_file() and (match := _KIND.search(read_head(Path(path)))):
+            return match[1]
+    return None
 
 
 def is_report(path: Path) -> bool:

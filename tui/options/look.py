@@ -10,7 +10,7 @@ from typing import ClassVar, TypeVar
 from sampling.errors import OptionError
 from sampling.plan.request import PlanRequest
 from tui.options import shared
-from tui.options.choices import DifferenceSort, GroupSort, RangeSort, TimelineBy
+from tui.options.choices import DifferenceFormat, DifferenceSort, GroupSort, RangeSort, TimelineBy
 from tui.options.files import InputFile, PartOfFile, Product
 from tui.options.shared import (
     MOST_COLUMNS,
@@ -147,10 +147,19 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
 class DifferenceOptions(shared.RegionOptions):
     before: PartOfFile = argument(
         "A profile, whole or a part of it: @TEXT is an NVTX or annotation range as --range takes it, @A:B "
-        "launch ids as --launches takes them. A file whose own name is all of this is that file.",
+        "launch ids as --launches takes them. A file whose own name is all of this is that file. Or what "
+        "`baseline save` wrote.",
         "A[@RANGE]",
     )
     after: PartOfFile = argument("What it is compared with; it may be the same file.", "B[@RANGE]")
+    format: DifferenceFormat = option(  # type: ignore[assignment]
+        "How to write the results; junit and github are for CI.",
+        default=DifferenceFormat.TABLE,
+        panel=OUTPUT_PANEL,
+    )
+    as_recorded: bool = option(
+        "Compare all launches, whatever work they are, in place of iterations or the same launches."
+    )
     top: int | None = option(
         "Only the first N kernels, those that changed most unless sorted otherwise; tables, Markdown and "
         "LaTeX have 20 where it is not given.",
@@ -161,13 +170,21 @@ class DifferenceOptions(shared.RegionOptions):
     reverse: bool = option("The other way round.")
     confidence: float = option("Of the intervals of the ratios.", default=0.95, fraction=True)
     fail_above: float | None = option(
-        "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's, and all "
-        "of its interval is, if it has one.",
+        "Exit 4 if an iteration of B takes more kernel time than one of A by more than this fraction, all of "
+        "the interval, if there is one; and if the two are not the same work, without --as-recorded. So do "
+        "the other two.",
         fraction=True,
     )
+    fail_elapsed_above: float | None = option("The same of the time that an iteration lasts.", fraction=True)
     fail_kernel_above: float | None = option(
-        "Exit 4 if the interval of a kernel's mean duration lies above that of A by more than this fraction.",
-        fraction=True,
+        "The same of any one kernel that has an interval.", fraction=True
+    )
+
+
+class BaselineSaveOptions(shared.RegionOptions):
+    baseline: str = argument("Where it goes; `-` is stdout.", "FILE.json", product=Product.BASELINE)
+    profile: PartOfFile = argument(
+        "The recording, whole or a part of it as for `difference`.", "PROFILE[@RANGE]"
     )
 
 

@@ -63,9 +63,9 @@ def option(text: str, *flags: str, default: Any = ..., **about: Any) -> Any:
     return field(default=default, metadata=_UNSAID | {"help": text, "flags": flags} | about)
 
 
-def argument(text: str, metavar: str, *, required: bool = True) -> Any:
-    """Return a field that is an argument: its help and the name it has in the help."""
-    about = {"help": text, "argument": True, "metavar": metavar, "required": required, "product": None}
+def argument(text: str, metavar: str, *, required: bool = True, product: Enum | None = None) -> Any:
+    """Return a field that is an argument: its help, its name in the help, `product` as of an option."""
+    about = {"help": text, "argument": True, "metavar": metavar, "required": required, "product": product}
     return field(default=..., metadata=about)
 
 

@@ -55,6 +55,9 @@ class ExportOptions(OutputOptions):
         least=0,
     )
     config: InputFile | None = option("<config>: the gpgpusim.config, for the size of its L2.")
+    simulator_log: InputFile | None = option(
+        "<simulator_log>: what it printed of any run: Accel-Sim 2.0 needs no traces with shortened addresses."
+    )
     trace_before: int = option(
         "<trace_before>: record so many launches before each too.", default=16, least=0
     )

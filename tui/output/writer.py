@@ -80,6 +80,8 @@ class CommandResult:
     selection: Struct | Mapping[str, Struct] | None = None
     #: The same in words, above what is drawn.
     heading: tuple[str, ...] = ()
+    #: All that is written, where a command has a form of its own.
+    document: str | None = None
 
     def drawn(self, canvas: Canvas) -> str:
         """Return the table form below its heading."""
@@ -127,6 +129,8 @@ def _text(
     result: CommandResult, options: OutputOptions, stream: TextIO, as_text: Callable[[str], str] = str
 ) -> str:
     """Return the result in a format; ``as_text`` says how CSV has a cell of text."""
+    if result.document is not None:
+        return result.document
     if options.format is OutputFormat.JSON:
         document = Document(
             command=result.command,

@@ -1,8 +1,7 @@
-"""Two profiles kernel by kernel, as `difference` gives them in every form."""
+"""Two recordings per iteration and kernel by kernel, as `difference` gives them in every form."""
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,21 +11,34 @@ import numpy as np
 from msgspec import to_builtins
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference import Cause, Difference, KernelDifference, MatchedKernel, Status
-from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations
+from sampling.difference.comparison import Basis, Cause, Change, Difference, KernelDifference, KernelTimes
+from sampling.difference.intervals import LEAST_MEASUREMENTS
+from sampling.difference.iterations import IterationFacts
+from sampling.difference.matching import MatchedKernel, Status
 from sampling.reduction import GroupBy
-from sampling.reduction.region import Selection, region_selection
+from sampling.reduction.region import Selection
 from sampling.text import counted
 from tui.charts.grid import fitted
-from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si, signed_duration
+from tui.charts.quantities import (
+    UNKNOWN,
+    count,
+    duration,
+    growth,
+    growth_range,
+    share,
+    share_above,
+    si,
+    signed_duration,
+)
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing
+from tui.output.checks import Check
 from tui.output.writer import Canvas, CommandResult
-from tui.terminal.printable import Column, is_ascii, shortened
+from tui.terminal.printable import Column, is_ascii, names, shortened
 from tui.text.labels import KernelLabels, Place, group_places, place_lines
 
-_LEAST_LABEL = 12
+_LEAST_LABEL, _LEAST_ROOM = 12, 20
 _LEAST_MARKED = 16
 _EXACT_COUNT_BELOW = 100_000
 _MATCHED = {GroupBy.LAUNCH: "name and sizes", GroupBy.OPERATOR: "operator", GroupBy.SHORT_NAME: "function"}
@@ -40,6 +52,7 @@ _CAUSES = {
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 #: The columns of a kernel's two sides, by their names in JSON.
 _FLAT = {"launches": "launches_{}", "total_ns": "total_{}_ns", "mean_ns": "mean_{}_ns", "share": "share_{}"}
+_QUANTITIES = {"kernel_ns": "kernel time", "elapsed_ns": "elapsed", "busy": "busy", "copies_ns": "copies"}
 
 
 def difference_result(
@@ -59,44 +72,8 @@ def difference_result(
 
 
 def compared_parts(difference: Difference) -> dict[str, Selection]:
-    """Return which part of either profile was compared."""
-    parts = {}
-    sides = zip(
-        ("before", "after"),
-        difference.parts,
-        (difference.before, difference.after),
-        difference.counts,
-        strict=True,
-    )
-    for name, part, side, counts in sides:
-        totals, of_launches = (int(side.launches.sum()), int(side.total_ns.sum())), part.profile.launches
-        parts[name] = region_selection(part.region, *totals, of_launches, counts.left_out)
-    return parts
-
-
-def growth_text(difference: Difference, allowed: float) -> str:
-    """Return in words that the total grew by more than is allowed."""
-    change = signed_duration(difference.total_after_ns - difference.total_before_ns)
-    by = "from 0" if difference.ratio is None else f"by {share_above(difference.ratio - 1, allowed)}"
-    ends = difference.total_interval
-    return f"the total kernel time grew {by} ({f'{_interval(*ends)}, ' if ends else ''}{change})"
-
-
-def slower_text(difference: Difference, allowed: float) -> str:
-    """Return which kernels' mean durations grew by more than is allowed, with all of their interval."""
-    slower = np.flatnonzero(difference.ratios.low > 1 + allowed)
-    if not len(slower):
-        return ""
-    first = slower[np.argmax(difference.change_ns[slower])]
-    mean, low, high = (
-        float(values[first])
-        for values in (difference.ratios.ratio, difference.ratios.low, difference.ratios.high)
-    )
-    number = counted(len(slower), "kernel takes", "kernels take")
-    return (
-        f"{number} more than {100 * allowed:g} % longer a launch, most of all "
-        f"{difference.kernels[first].key}: {_ratio(mean)}, {_interval(low, high)}"
-    )
+    """Return which part of either recording there is to compare."""
+    return dict(zip(("before", "after"), (side.selection for side in difference.recordings), strict=True))
 
 
 def _warnings(difference: Difference) -> Iterator[str]:
@@ -125,7 +102,7 @@ def _flat(kernel: KernelDifference) -> dict[str, Any]:
 
 def _shapes(difference: Difference, kernel: MatchedKernel) -> str:
     """Return how many shapes a kernel has that is matched by name, or by what else it is, in brackets."""
-    if difference.is_of_others(kernel):
+    if kernel.is_of_others(difference.grouping.by):
         return f" (by {_MATCHED[kernel.matched_by or GroupBy.OPERATOR]})"
     if not _changed_shape(difference, kernel):
         return ""
@@ -134,61 +111,192 @@ def _shapes(difference: Difference, kernel: MatchedKernel) -> str:
 
 
 def difference_blocks(difference: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
-    """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
+    """Yield what is compared, the answer, and the kernels that changed most; on a page with whole keys."""
     limit = options.top or MOST_ROWS
     places = group_places(difference.kernels)
     keys = [kernel.key + _shapes(difference, kernel) for kernel in difference.kernels[:limit]]
-    yield changed_sentence(difference)
+    yield from basis_sentences(difference)
+    yield answer_sentence(difference)
+    yield ""
+    yield quantity_columns(difference)
+    yield ""
     yield from why_sentences(difference)
     sides = []
-    for word, side in (("before: ", difference.before), ("after:  ", difference.after)):
-        launches = counted(int(side.launches.sum()), "launch", "launches")
-        sides.append(f"{word}{duration(int(side.total_ns.sum()))}, {launches}, ")
+    for word, side in zip(("before: ", "after:  "), compared_parts(difference).values(), strict=True):
+        launches = counted(side.launches, "launch", "launches")
+        sides.append(f"{word}{duration(side.total_duration_ns)}, {launches}, ")
     room = max(canvas.width - max(map(len, sides)), _LEAST_LABEL)
     yield from (side + path for side, path in zip(sides, paths_apart(options, room), strict=True))
     yield ""
     figures = figure_columns(difference, limit)
-    yield Listing(figures, "kernel", kernel_labels(difference, places), dropped_first=(), full_labels=keys)
+    yield Listing(figures, "kernel", kernel_labels(difference, places), ["before"], _LEAST_ROOM, keys)
     left = difference.change_ns[limit:]
     if len(left):
         yield f"and {counted(len(left), 'more kernel')}, {signed_duration(int(left.sum()))} together"
     yield from () if canvas.is_page else place_lines(places)
-    yield (
-        f"mean: ratio of mean durations. {share(difference.confidence)} intervals are told by {BLOCKS} "
-        f"blocks of launches in their order and {LEAST_LAUNCHES} launches on both sides; they assume that "
-        "either run goes on as it did."
-    )
+    yield f"{share(difference.confidence)} intervals: {_interval_words(difference)}"
 
 
-def changed_sentence(difference: Difference) -> str:
-    """Return whether the total grew, by how much, and how many kernels are on one side alone."""
-    change_ns = difference.total_after_ns - difference.total_before_ns
-    grew = "grew" if change_ns > 0 else "shrank" if change_ns < 0 else "stayed the same"
-    before, after = duration(difference.total_before_ns), duration(difference.total_after_ns)
-    statuses = Counter(kernel.status for kernel in difference.kernels)
-    kernels = f"{statuses[Status.APPEARED]:,} new, {statuses[Status.VANISHED]:,} gone"
-    kernels += f", {statuses[Status.BOTH]:,} in both"
-    by = f" {total_words(difference)}, from {before} to {after}" if change_ns else f" at {before}"
-    return f"The kernel time {grew}{by}; kernels: {kernels}."
+def _unit(difference: Difference) -> str:
+    return "an iteration" if difference.basis is Basis.ITERATIONS else "the run"
+
+
+def _interval_words(difference: Difference) -> str:
+    """Return what tells the intervals, and what they assume."""
+    goes_on = "they assume that either run goes on as it did."
+    if difference.basis is Basis.PAIRED:
+        return "of the same launches, by ten blocks of pairs in their order."
+    numbers = difference.per_iteration.iterations
+    if difference.basis is Basis.ITERATIONS and min(numbers.before, numbers.after) >= LEAST_MEASUREMENTS:
+        return f"told by how much iterations differ; {goes_on}"
+    return f"told by blocks of launches in their order; {goes_on}"
+
+
+def basis_sentences(difference: Difference) -> Iterator[str]:
+    """Yield what is compared, and what of either recording is not."""
+    facts = [side.facts for side in difference.recordings]
+    reason = f" ({difference.reason})" if difference.reason else ""
+    if difference.basis is Basis.PAIRED:
+        launches = counted(int(difference.before.launches.sum()), "launch")
+        yield f"Compared launch by launch: both run the same {launches} in the same order{reason}."
+    elif difference.basis is Basis.RECORDED:
+        yield f"Compared as recorded: {difference.reason or 'all launches, whatever work they are'}."
+    elif facts[0] is not None and facts[1] is not None:
+        before, after = facts[0], facts[1]
+        how = " and ".join(
+            dict.fromkeys(f"named {side.name}" if side.name else "found" for side in (before, after))
+        )
+        launches = " and ".join(dict.fromkeys(map(_launches, (before, after))))
+        number = f"{count(before.iterations)} before, {count(after.iterations)} after"
+        yield f"Compared per iteration: {number}, {how}, of {launches} launches{reason}."
+        for word, side in (("before", before), ("after", after)):
+            places = {
+                "ahead of the first": counted(side.launches_ahead, "launch"),
+                "behind the last": counted(side.launches_behind, "launch"),
+                "of other lengths": counted(side.left_out, "iteration"),
+                "between or beside them": counted(side.launches_outside, "launch"),
+            }
+            outside = [f"{number} {place}" for place, number in places.items() if not number.startswith("0 ")]
+            if outside:
+                yield f"Left out {word}: {', '.join(outside)}."
+
+
+def _launches(facts: IterationFacts) -> str:
+    ends = count(facts.least_launches), count(facts.most_launches)
+    return " to ".join(dict.fromkeys(ends))
+
+
+def answer_sentence(difference: Difference) -> str:
+    """Return whether an iteration, or the run, takes longer, its kernels do, and how busy the GPU is."""
+    per = difference.per_iteration
+    subject = "An iteration" if difference.basis is Basis.ITERATIONS else "The run"
+    kernels = f"kernels take {_more(per.kernel_ns)}"
+    said = f"{subject}'s {kernels}"
+    if per.elapsed_ns is not None and per.elapsed_ns.ratio is not None:
+        said = f"{subject} takes {_more(per.elapsed_ns)}; its {kernels}"
+    if per.busy is not None and per.busy.ratio is not None:
+        said += f"; the GPU is busy {share(per.busy.after)} of the time, before {share(per.busy.before)}"
+    return f"{said}."
+
+
+def _more(change: Change) -> str:
+    """Return in words how much more a time is, or less, and whether that may be chance."""
+    ends = f"{duration(change.before)} -> {duration(change.after)}"
+    if change.ratio is None or change.ratio == 1:
+        return f"as long as before ({ends})" if change.ratio else ends
+    text = f"{growth(change.ratio).lstrip('+-')} {'more' if change.ratio > 1 else 'less'}"
+    is_chance = change.low is not None and change.high is not None and change.low <= 1 <= change.high
+    return f"{text}, which may be chance ({ends})" if is_chance else f"{text} ({ends})"
+
+
+def quantity_columns(difference: Difference) -> list[Column]:
+    """Return what an iteration takes, or the run, before and after."""
+    per = difference.per_iteration
+    rows: list[tuple[str, Change, Callable[[float | None], str]]] = [
+        (word, change, share if name == "busy" else duration)
+        for name, word in _QUANTITIES.items()
+        if (change := getattr(per, name)) is not None
+    ]
+    rows.append(("launches", per.launches, lambda value: UNKNOWN if value is None else _number(value)))
+    changes = {
+        word: (growth(change.ratio), growth_range(change.low, change.high)) for word, change, _ in rows
+    }
+    if per.busy is not None and per.busy.before and per.busy.ratio:
+        # A share of a share would be read as a share: in points.
+        ratio, *ends = (
+            "" if end is None else f"{100 * per.busy.before * (end - 1):+.1f}"
+            for end in (per.busy.ratio, per.busy.low, per.busy.high)
+        )
+        changes["busy"] = f"{ratio} points", f"{' to '.join(ends)} points" if all(ends) else UNKNOWN
+    return [
+        names(_unit(difference), [word for word, _, _ in rows]),
+        Column("before", [text(change.before) for _, change, text in rows]),
+        Column("after", [text(change.after) for _, change, text in rows]),
+        Column("change", [changes[word][0] for word, _, _ in rows]),
+        Column("interval", [changes[word][1] for word, _, _ in rows]),
+    ]
 
 
 def causes_in_words(difference: Difference) -> list[tuple[str, int]]:
-    """Return what changed the total and by how many ns, the largest cause first."""
+    """Return what changed the kernel time and by how many ns, the largest cause first."""
     causes = [(_CAUSES[cause][ns < 0], ns) for cause, ns in difference.causes.items() if ns]
     return sorted(causes, key=lambda cause: -abs(cause[1]))
 
 
 def why_sentences(difference: Difference) -> Iterator[str]:
-    """Yield what changed the total, the largest cause first, and by what else than keys kernels match."""
-    if causes := causes_in_words(difference):
-        yield f"Why: {', '.join(f'{words} {signed_duration(ns)}' for words, ns in causes)}."
-    matched = difference.matched_share
-    if any(difference.is_of_others(kernel) for kernel in difference.kernels):
+    """Yield what changed the kernel time, the largest cause first, and by what kernels are matched."""
+    statuses = Counter(kernel.status for kernel in difference.kernels)
+    kernels = f"{statuses[Status.APPEARED]:,} new, {statuses[Status.VANISHED]:,} gone"
+    kernels += f", {statuses[Status.BOTH]:,} in both"
+    causes = [f"{words} {signed_duration(ns)}" for words, ns in causes_in_words(difference)]
+    why = f"Why: {', '.join(causes)}; kernels" if causes else "Kernels"
+    yield f"{why}: {kernels}."
+    if any(kernel.is_of_others(difference.grouping.by) for kernel in difference.kernels):
         shares = [
             f"{share(before)} and {share(after)} by {_MATCHED.get(by, by.value)}"
-            for by, (before, after) in matched.items()
+            for by, (before, after) in difference.matched_share.items()
         ]
         yield f"Matched of the time before and after: {', '.join(shares)}."
+
+
+# What CI asks for.
+
+
+def difference_checks(difference: Difference, options: DifferenceOptions) -> list[Check]:
+    """Return what was compared and its quantities, failing where they are above what the options allow."""
+    per, unit, kernel_limit = difference.per_iteration, _unit(difference), options.fail_kernel_above
+    limits = options.fail_above, options.fail_elapsed_above, kernel_limit
+    if limits != (None, None, None) and not difference.is_same_work:
+        said = f"{difference.reason}; --as-recorded compares them all the same"
+        return [Check("compared", said, fails=True)]
+    checks = [Check("compared", next(basis_sentences(difference)), fails=False)]
+    quantities = ("kernel time", per.kernel_ns), ("elapsed time", per.elapsed_ns)
+    for (name, change), limit in zip(quantities, limits, strict=False):
+        if change is not None:
+            checks.append(_check(name, f"the {name} of {unit}", change, limit))
+    if kernel_limit is not None:
+        slower = np.flatnonzero(difference.ratios.low > 1 + kernel_limit)
+        for row in slower[np.argsort(-difference.change_ns[slower], kind="stable")].tolist():
+            name, sides = f"kernel {difference.kernels[row].key}", (difference.before, difference.after)
+            times_ns = [float(side.total_ns[row]) / side.iterations for side in sides]
+            change = Change(*times_ns, *(float(values[row]) for values in difference.ratios))
+            checks.append(_check(name, name, change, kernel_limit))
+        if not len(slower):
+            checks.append(Check("kernels", "none surely grew by more than is allowed", fails=False))
+    return checks
+
+
+def _check(name: str, words: str, change: Change, limit: float | None) -> Check:
+    figures = f"{duration(change.before)} -> {duration(change.after)}"
+    if change.low is not None:
+        figures = f"{growth_range(change.low, change.high)}, {figures}"
+    if limit is None or not change.is_above(limit):
+        return Check(name, f"{words}: {growth(change.ratio)} ({figures})", fails=False)
+    by = "from 0" if change.ratio is None else f"by {share_above(change.ratio - 1, limit)}"
+    return Check(name, f"{words} grew {by} ({figures})", fails=True)
+
+
+# Paths, and the table of kernels.
 
 
 def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
@@ -204,55 +312,47 @@ def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
     return [fitted(mark + path[start:], room) for path in paths]
 
 
-def total_words(difference: Difference) -> str:
-    """Return how the total changed: its ratio, that one's interval if it has one, and by how much."""
-    ratio_ = UNKNOWN if difference.ratio is None else _ratio(difference.ratio)
-    ends = difference.total_interval
-    interval = f"{_interval(*ends)}, " if ends else ""
-    return f"{ratio_} ({interval}{signed_duration(difference.total_after_ns - difference.total_before_ns)})"
+def kernel_time_words(difference: Difference) -> str:
+    """Return how the kernel time changed, with its interval if it has one."""
+    change = difference.per_iteration.kernel_ns
+    interval = "" if change.low is None else f" ({growth_range(change.low, change.high)})"
+    return f"{growth(change.ratio)}{interval}"
 
 
 def figure_columns(difference: Difference, limit: int | None) -> list[Column]:
-    """Return the figures of the kernels that changed most.
+    """Return the figures of the kernels that changed most, of an iteration where iterations are compared."""
+    kernels, ratios = difference.kernels[:limit], difference.ratios
 
-    They are change, before, after, launches, the ratio of means and its interval.
-    """
-    before = difference.before
-    after = difference.after
-    ratios = difference.ratios
-    kernels = difference.kernels[:limit]
-
-    def totals(side: Durations) -> list[str]:
+    def totals(side: KernelTimes) -> list[str]:
         figures = zip(side.total_ns[:limit].tolist(), side.launches.tolist(), strict=False)
-        return [duration(ns) if launches else UNKNOWN for ns, launches in figures]
+        return [duration(ns / side.iterations) if launches else UNKNOWN for ns, launches in figures]
 
+    sides = [side.launches[:limit] / side.iterations for side in (difference.before, difference.after)]
     # Once where they are as many or on one side alone.
     launches = [
-        "->".join(count(n) if n < _EXACT_COUNT_BELOW else si(n) for n in dict.fromkeys(numbers) if n)
-        for numbers in zip(before.launches[:limit].tolist(), after.launches.tolist(), strict=False)
+        "->".join(map(_number, (number for number in dict.fromkeys(numbers) if number)))
+        for numbers in zip(*(side.tolist() for side in sides), strict=True)
     ]
-    means = [
-        _GONE.get(kernel.status) or _ratio(value)
+    relative = [
+        _GONE.get(kernel.status) or growth(value)
         for kernel, value in zip(kernels, ratios.ratio.tolist(), strict=False)
     ]
     ends = zip(ratios.low[:limit].tolist(), ratios.high.tolist(), strict=False)
     return [
         Column("change", [signed_duration(ns) for ns in difference.change_ns[:limit].tolist()]),
-        Column("before", totals(before)),
-        Column("after", totals(after)),
+        Column("before", totals(difference.before)),
+        Column("after", totals(difference.after)),
         Column("launches", launches),
-        Column("mean", means),
-        Column("interval", [_interval(low, high) for low, high in ends]),
+        Column("relative", relative),
+        Column("interval", [growth_range(low, high) for low, high in ends]),
     ]
 
 
-def _ratio(value: float) -> str:
-    """Return a ratio with three decimals where it is small: what changed by a per cent is to be seen."""
-    return f"{value:.3f}x" if 0.001 <= value < 9.9995 else ratio(value)
-
-
-def _interval(low: float, high: float) -> str:
-    return UNKNOWN if math.isnan(low) else f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
+def _number(value: float) -> str:
+    """Return a number of launches, a decimal where it is no whole one."""
+    if value >= _EXACT_COUNT_BELOW:
+        return si(value)
+    return count(int(value)) if value == int(value) else f"{value:,.1f}"
 
 
 def kernel_labels(difference: Difference, places: Mapping[Place, str]) -> Callable[[int, int], str]:

@@ -237,7 +237,7 @@ def test_named_ranges_are_operators_those_of_aten_first() -> None:
     columns = [
         np.array(column) for column in zip(*((at, *run) for at, (_, *run) in enumerate(named)), strict=True)
     ]
-    runs = RangeRuns([text for text, *_ in named], *columns, np.arange(len(named)))
+    runs = RangeRuns([text for text, *_ in named], *columns, np.arange(len(named)), np.zeros(len(named)))
     texts, text = find_range_operators(runs, [9, 2])
     linear = "aten::linear [[2, 4], [3, 4]]"
     forward = ["forward"]

@@ -34,7 +34,9 @@ def test_every_reader_has_a_profile_to_break(small_profiles: dict[str, Path]) ->
     assert sorted(small_profiles) == sorted(NAMES)
     read = set()
     for path in small_profiles.values():
-        with open_input(str(path)) as file:
+        # A list of traces stands for its folder.
+        listed = path / "kernelslist.g"
+        with open_input(str(listed if listed.exists() else path)) as file:
             reader = registry.find_reader(file)
             others = (import_module(name) for name in registry.MODULES)
             # What the registry looks for first hides no reader.

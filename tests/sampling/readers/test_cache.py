@@ -48,6 +48,7 @@ from tests.sampling.readers import (
     rocpd_file,
     test_csv_table,
     test_kineto_ranks,
+    test_ncu_profile,
     test_nvprof,
     test_pipit_csv,
     test_rocm_csv,
@@ -138,6 +139,7 @@ WRITTEN_TOO: dict[str, Callable[[Path], Path]] = {
     ),
     "pipit-csv": lambda folder: test_pipit_csv.write(folder, test_pipit_csv.ROWS),
     "simulator-log": lambda folder: test_csv_table.written(folder, test_simulator_log.PROGRAM, "run.log"),
+    "ncu": lambda folder: test_csv_table.written(folder, test_ncu_profile.PAGE, "page.csv"),
     "launch-csv": lambda folder: test_csv_table.written(folder, test_csv_table.THEIRS),
 }
 

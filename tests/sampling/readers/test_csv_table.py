@@ -20,12 +20,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
-from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
 from sampling.readers import NumberLocale
 from sampling.readers.cells import parse_numbers, parse_sizes
 from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 from sampling.readers.input_file import ReadOptions
+from sampling.readers.ncu import base_unit
 from sampling.readers.registry import read_profile
 from tests.sampling.readers.launches_told import Told, told
 

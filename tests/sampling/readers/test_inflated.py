@@ -15,8 +15,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.readers import input_file
+from sampling.readers.accel_sim_traces import opened, trace_head
 from sampling.readers.input_file import open_input, pieces
-from sampling.simulators.accel_sim_traces import opened, trace_head
 from sampling.simulators.caches import blocks
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "xz": lzma.compress}

@@ -14,6 +14,7 @@ import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim import MOST_RANGE_CHARACTERS
+from tests.packed_traces import packed
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 
 COPY = "MemcpyHtoD,0x00007f100000000{},1048576"
@@ -36,8 +37,11 @@ def traces_in(folder: Path, *, context: str = "", ending: str = ".traceg", liste
     lines = []
     for number, name in NAMES.items():
         file = f"kernel-{number}{context}{ending}"
-        text = head(number, MANGLED[name], GRID[name]).encode()
-        (folder / file).write_bytes(lzma.compress(text) if ending.endswith("xz") else text)
+        text = head(number, MANGLED[name], GRID[name])
+        content = lzma.compress(text.encode()) if ending.endswith("xz") else text.encode()
+        if ending == ".tracez":
+            content = packed([line for line in text.split("\n") if line.startswith(("-", "#traces"))], [])
+        (folder / file).write_bytes(content)
         lines += [COPY.format(number)] if number % 3 == 1 else []
         lines.append(file)
     if listed:
@@ -167,6 +171,8 @@ def test_the_list_is_simulated_with_its_traces_beside_it(
         ("", ".traceg.xz", False),
         ("-ctx_0x55a1", ".traceg", False),
         ("", ".tracez", True),
+        ("-ctx_0x55a1", ".tracez", False),
+        ("-model.decoder.layers.12.self_attn", ".tracez", True),
     ],
 )
 def test_files_are_named_as_the_traces_are(

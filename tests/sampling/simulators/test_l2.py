@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers import input_file
-from sampling.simulators.caches import l2_lines, touched
+from sampling.simulators.caches import L2, Fill, Filled, read_l2, touched
 from sampling.simulators.export import ExportChoices
+from sampling.simulators.filling import copies
 from tests.sampling.simulators import plain_l2
 from tests.sampling.simulators.conftest import Write
 
@@ -108,18 +109,19 @@ def test_what_is_left_is_what_a_plain_l2_holds(
     file.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(input_file, "PIECE_BYTES", block)
-        for loads_alone in (False, True):
-            held: plain_l2.Held = OrderedDict()
-            plain_l2.run(held, 0, text, most, loads_alone=loads_alone)
-            found, pages = touched(file, most, loads_alone=loads_alone)
-            assert found.number.tolist() == sorted(held)
-            if most == 1000:
-                first, count = found.ranges()
-                copies = [
-                    f"MemcpyHtoD,0x{32 * each % 2**32:016x},{32 * length}"
-                    for each, length in zip(first.tolist(), count.tolist(), strict=True)
-                ]
-                assert copies == plain_l2.copies(held)
+        held: plain_l2.Held = OrderedDict()
+        plain_l2.run(held, 0, text, most)
+        found, pages, _ = touched(file, L2(most))
+    assert found.number.tolist() == sorted(held)
+    if most == 1000:
+        fills = {
+            "all": (Fill.of(found, evicts=False), plain_l2.copies(held)),
+            "own": (Fill.of_reads(found, found), plain_l2.copies(held, own=True)),
+        }
+        for fill, expected in fills.values():
+            assert copies(Filled({0: fill}, frozenset(), 0, True, False), 0) == expected
+        dirty = [[sector for sector in range(4) if mask >> sector & 1] for mask in found.stored.tolist()]
+        assert dirty == [sorted(sector % 4 for sector in held[number].dirty) for number in sorted(held)]
     assert all(page << 12 <= each * 128 for page, each in zip(pages.tolist()[:1], sorted(held), strict=False))
 
 
@@ -165,7 +167,7 @@ def test_the_size_of_l2(tmp_path: Path) -> None:
     """16 x 2 x 32 x 24 lines are the 3 MiB of a V100's half."""
     config = tmp_path / "gpgpusim.config"
     config.write_text(CONFIG)
-    assert l2_lines(str(config), by_copies=True) == 24_576
+    assert read_l2(str(config), by_copies=True) == L2(24_576)
     for text, refused in (
         ("-gpgpu_n_mem 16\n", "has no -gpgpu_cache:dl2"),
         (f"{CONFIG}-gpgpu_flush_l2_cache 1\n", "empties L2 after each launch"),
@@ -173,7 +175,7 @@ def test_the_size_of_l2(tmp_path: Path) -> None:
     ):
         config.write_text(text)
         with pytest.raises((OptionError, ProfileError), match=refused):
-            l2_lines(str(config), by_copies=True)
+            read_l2(str(config), by_copies=True)
 
 
 def test_pages_that_are_one_in_32_bits_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -197,9 +199,9 @@ def test_a_generic_access_is_global_where_the_simulator_takes_it_for_one(
     file.write_text(trace(1, lines, head=head))
     is_global = [True, shared > local, False, True]
     expected = [each for each, kept in zip(places, is_global, strict=True) if kept]
-    assert (touched(file)[0].number << 7).tolist() == sorted(expected)
+    assert (touched(file).lines.number << 7).tolist() == sorted(expected)
     file.write_text(trace(1, lines))
-    assert not len(touched(file)[0].number), "without the bases the simulator takes all for shared"
+    assert not len(touched(file).lines.number), "without the bases the simulator takes all for shared"
 
 
 def test_launches_before_that_were_not_traced_are_asked_for(
@@ -227,8 +229,9 @@ def test_a_kernel_of_loads_fills_l2(ten: PlanFile, written: Write, tmp_path: Pat
     assert files["kernelslist.g"].splitlines()[:2] == ["kernel-1000000003.traceg", "kernel-3.traceg"]
     loads = tmp_path / "out" / "kernel-1000000003.traceg"
     assert "-kernel id = 1000000003\n" in loads.read_text()
-    left = touched(loads)[0].ranges()
-    assert [each.tolist() for each in left] == [[HIGH >> 5, HIGH + 4096 >> 5, HIGH + 2**33 >> 5], [4, 1, 1]]
+    first, count = Fill.of(touched(loads).lines, evicts=False).runs
+    assert first.tolist() == [HIGH >> 5, HIGH + 4096 >> 5, HIGH + 2**33 >> 5]
+    assert count.tolist() == [4, 1, 1]
     rows = files["manifest.csv"].splitlines()
     assert rows[1].startswith("2,kernel-1000000003,,0,1,,1,1,")
     assert rows[2].startswith("2,kernel-3,0,2.0,0,loads,1,2,")
@@ -247,7 +250,7 @@ def test_a_kernel_of_loads_fills_l2(ten: PlanFile, written: Write, tmp_path: Pat
 def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "kernel-1.traceg"
     file.write_text(trace(1, [line]))
-    with pytest.raises(ProfileError, match=r"kernel-1\.traceg: an access to memory cannot be read"):
+    with pytest.raises(ProfileError, match=r"kernel-1\.traceg, row 18: an access to memory cannot be read"):
         touched(file)
     file.write_text(trace(1, [], head="-shmem base_addr = 0x7f0x\n"))
     with pytest.raises(ProfileError, match="its head cannot be read"):

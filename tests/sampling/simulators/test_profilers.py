@@ -126,6 +126,28 @@ def test_iterations_count_from_1_where_the_profile_tells(
     assert ("It is not known" in files["README.txt"]) != is_there
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_dispatches_of_rocprof_compute_count_from_0_within_a_kernel(
+    written: Write, tmp_path: Path, is_there: bool
+) -> None:
+    """rocprof-compute adds 1 to ``A``, and hands ``A:B`` on as A + 1 to B."""
+    plan = of_launches(tmp_path, [("_Z1fi", 1), ("_Z1fi", 2), ("g", 1), ("_Z1fi", 1), ("_Z1fi", 1)])
+    (of_all,) = plan.strata
+    some = tuple(launch for launch in of_all.launches if launch.id in {0, 3, 4})
+    if not is_there:
+        (tmp_path / "trace.csv").unlink()
+    part = structs.replace(plan, strata=(structs.replace(of_all, launches=some),))
+    files = written(part, "rocprof-compute")
+    tool = program(tmp_path / "rocprof-compute", 'printf "%s\\n" "$@"')
+    ran = shell(tmp_path / "out" / "run.sh", "prog", "x y", ROCPROF_COMPUTE=tool, RESULTS=tmp_path / "r")
+    assert ran.stdout.splitlines()[:-1] == [
+        *("profile", "--no-roof", "-n", "kernel-1", "-p", str(tmp_path / "r" / "kernel-1")),
+        *("-k", r"^f.int.(\.kd| .clone.*)?$", *(["-d", "0", "2:4"] if is_there else []), "--", "prog", "x y"),
+    ]
+    assert ("\n4,4,0," in files["manifest.csv"]) == is_there
+    assert ("It is not known" in files["README.txt"]) != is_there
+
+
 @pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f(int).kd", "ns::g<4>(float*)"])
 def test_a_kernel_is_found_with_and_without_its_suffix(name: str) -> None:
     pattern = re.compile(kernel_pattern(name))

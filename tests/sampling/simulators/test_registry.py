@@ -20,7 +20,7 @@ def test_each_line_leads_to_the_record_of_its_name() -> None:
         (("run", "traces"), ("accel-sim", "macsim")),
         (("fills",), ("accel-sim",)),
         (("trace_list",), ("accel-sim", "macsim")),
-        (("exporter", "runs_program"), ("ncu", "nvbit", "rocprofv3")),
+        (("exporter", "runs_program"), ("gem5", "ncu", "nvbit", "rocprof-compute", "rocprofv3")),
         (("no such thing",), ()),
     ],
 )

@@ -216,9 +216,6 @@ def test_what_is_broken_is_read_or_refused(shared_data: Path) -> None:
         ("not-a-profile/nsys-nvtx-trace.csv", "an nsys report of something other"),
         ("not-a-profile/nsys-report-not-exported.qdrep", "an Nsight Systems report that was not exported"),
         ("not-a-profile/nsys-stats-skipped-report.csv", "an `nsys stats` output without a report in it"),
-        ("ncu/a100-details.csv", "an Nsight Compute CSV"),
-        ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
-        ("ncu/ncu2024.1-raw.csv", "an Nsight Compute CSV"),
         (
             "turn4/cases/jax-mi300-te.trace.json.gz",
             "on XLA, and such traces are not read yet: 150 kernels are",

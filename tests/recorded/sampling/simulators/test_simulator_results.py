@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -192,3 +193,15 @@ def test_the_traces_are_of_the_launches_of_the_run(runs: Path, trace: str, ids: 
     assert (found.numbers == found.ids + 1).all()
     assert len(found.missing_in_profile) == 0
     assert len(found.missing_in_trace) == 24 - len(ids)
+
+
+def test_metrics_of_mgpusim_are_those_of_a_launch(shared_data: Path, tmp_path: Path) -> None:
+    """AES on 64 compute units at 1 GHz: 24.374 us, 3,511 instructions each."""
+    path = tmp_path / "launch-1.csv.gz"
+    shutil.copy(shared_data / "turn4" / "cases" / "mgpusim-aes-metrics.csv.gz", path)
+    aes = PlannedLaunch(0, 0, 0, 0, "Encrypt", None, None, 0, 1.0, 1)
+    plan = plan_of_strata([stratum("k", 1, 1.0, 0.0, [aes])], options_of(), total_duration_ns=1)
+    results = read_result_files(plan, [str(path)])
+    assert results.metrics["cycles"].tolist() == pytest.approx([24374])
+    assert results.metrics["instructions"].tolist() == [64 * 3511]
+    assert results.clock_hz == 1e9

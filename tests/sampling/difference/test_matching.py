@@ -1,12 +1,10 @@
-"""Two profiles kernel by kernel: against counts by hand, and how often the interval of a ratio holds."""
+"""Which kernels of two recordings are the same: against counts by hand."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t
 
-from sampling.difference import Difference, ProfilePart, difference_between
-from sampling.mean_ratios import BLOCKS, LEAST_LAUNCHES, Durations, mean_ratios, total_interval
+from sampling.difference.basis import difference_between
+from sampling.difference.comparison import Difference
+from sampling.difference.recordings import ProfilePart
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction.grouping import Grouping
@@ -26,7 +24,6 @@ from tests.small_recordings import Issued, kineto_of_operators
 
 Launches = list[tuple[str, int, int]]  # name, grid, duration
 LaunchTables = Callable[..., Profile]
-Draws = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 BEFORE: Launches = [("gemm", 8, 100), ("gemm", 8, 120), ("norm", 4, 10), ("copy", 1, 5), ("old", 1, 7)]
 AFTER: Launches = [("gemm", 8, 150), ("norm", 5, 10), ("norm", 6, 11), ("copy", 1, 5), ("new", 2, 3)]
@@ -65,8 +62,7 @@ def test_kernels_are_matched_by_name_and_shape_then_by_name(part: Callable[..., 
     assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old", "new", "copy"]
     norm = found.kernels[1]
     assert (norm.grid, norm.block, norm.shapes_before, norm.shapes_after) == (None, None, 1, 2)
-    assert (found.total_before_ns, found.total_after_ns) == (242, 179)
-    assert found.ratio == pytest.approx(179 / 242)
+    assert found.per_iteration.kernel_ns.ratio == pytest.approx(179 / 242)
     assert found.ratios.ratio[1] == pytest.approx(10.5 / 10)
     assert not found.without_places
 
@@ -130,6 +126,7 @@ def test_every_launch_is_counted_in_one_kernel(
         (kernel.name, None if kernel.matched_by == "name" else (kernel.grid or (0,))[0]): [
             Counter(dict(zip(*(column.tolist() for column in side), strict=True)))
             for side in found.distinct(index)
+            if side is not None
         ]
         for index, kernel in enumerate(found.kernels)
     }
@@ -207,7 +204,7 @@ def test_other_kernels_are_matched_by_operator_then_by_function(
         "launches": 30_000,
         "other-kernels": 120_000 + 1_000 + 5_000 + 2_000,
     }
-    assert sum(found.causes.values()) == found.total_after_ns - found.total_before_ns
+    assert sum(found.causes.values()) == int((found.after.total_ns - found.before.total_ns).sum())
     shares = {by.value: pair for by, pair in found.matched_share.items()}
     assert shares["operator"] == pytest.approx((230 / 275, 356 / 436))
     # A launch of an operator that has more of them does another part: there is no ratio of the two.
@@ -243,124 +240,3 @@ def test_several_kernels_of_a_function_are_not_matched_by_it(part: Callable[...,
     assert {kernel.status for kernel in found.kernels} == {"appeared", "vanished"}
     one = difference_between(part(sides[0][:1]), part(sides[1]))
     assert [(kernel.name, kernel.matched_by) for kernel in one.kernels] == [("f", "short-name")]
-
-
-# --- the ratio of mean durations ---
-
-
-def durations(kernels: Sequence[Sequence[float]]) -> Durations:
-    """The durations of kernels, a list each, in blocks."""
-    block_ns = np.zeros((len(kernels), BLOCKS), dtype=np.int64)
-    for row, kernel in enumerate(kernels):
-        for place, ns in enumerate(kernel):
-            block_ns[row, place * BLOCKS // len(kernel)] += int(ns)
-    return Durations(np.array([len(kernel) for kernel in kernels]), block_ns)
-
-
-def relative_variance(launches: list[int]) -> float:
-    """The variance of a mean by batch means, relative to its square, times the launches: of one launch."""
-    edges = [-(-block * len(launches) // BLOCKS) for block in range(BLOCKS + 1)]
-    mean = statistics.fmean(launches)
-    squares = [
-        (stop - start) * (statistics.fmean(launches[start:stop]) - mean) ** 2
-        for start, stop in pairwise(edges)
-    ]
-    return sum(squares) / (BLOCKS - 1) / mean**2
-
-
-def test_the_interval_by_hand() -> None:
-    """Means of successive blocks, the larger relative variance for both, t of few degrees of freedom."""
-    before = [100, 104, 96, 101, 99, 103, 97, 100, 102, 98]
-    after = [150, 180, 120, 165, 135, 150, 160, 140, 155, 145, 150, 150]
-    spread = relative_variance(after)
-    assert spread > relative_variance(before)
-    reach = t.ppf(0.95, BLOCKS - 1) * math.sqrt(spread / 10 + spread / 12)
-    for sides, ratio in (((before, after), 1.5), ((after, before), 1 / 1.5)):
-        there, here = durations([sides[0]]), durations([sides[1]])
-        found = mean_ratios(there, here, 0.9)
-        assert found.ratio.tolist() == pytest.approx([ratio])
-        assert found.low.tolist() == pytest.approx([ratio * math.exp(-reach)])
-        assert found.high.tolist() == pytest.approx([ratio * math.exp(reach)])
-        # A kernel alone is the total too.
-        totals = there.total_ns[0], here.total_ns[0]
-        low, high = (totals[1] / totals[0] * math.exp(sign * reach) for sign in (-1, 1))
-        assert total_interval(there, here, 0.9) == pytest.approx((low, high))
-
-
-def test_the_total_counts_kernels_that_are_slow_together() -> None:
-    up, down, once = [10] * 20 + [30] * 20, [30] * 20 + [10] * 20, [7]
-    against = total_interval(durations([up, down, once]), durations([up, down, once]), 0.95)
-    assert against is None  # each makes up for the other: there is no spread
-    together = total_interval(durations([up, up, once]), durations([up, up, once]), 0.95)
-    of_one = mean_ratios(durations([up]), durations([up]), 0.95)
-    assert together == pytest.approx((of_one.low[0], of_one.high[0]))
-    assert total_interval(durations([once]), durations([once]), 0.95) is None
-
-
-def test_the_launches_of_a_kernel_are_parted_in_their_order(part: Callable[..., ProfilePart]) -> None:
-    rows = [(name, 1, 10 * nth + (name == "b")) for nth in range(1, 11) for name in ("a", "b")]
-    found = difference_between(part(rows), part(rows))
-    by_name = {kernel.name: row for row, kernel in enumerate(found.kernels)}
-    assert found.before.block_ns[by_name["a"]].tolist() == [60, 90, 210, 190]
-    assert found.before.block_ns[by_name["b"]].tolist() == [63, 92, 213, 192]
-
-
-def test_few_launches_and_no_spread_have_no_interval() -> None:
-    many = [10.0, 12.0] * (LEAST_LAUNCHES // 2)
-    sides = {
-        "enough": (many, many),
-        "few before": (many[1:], many),
-        "few after": (many, many[1:]),
-        "no spread": ([10.0] * 50, [12.0] * 50),
-        "one spread is enough": ([10.0] * 50, many),
-        "nothing before": ([], many),
-        "nothing after": (many, []),
-        "no time before": ([0.0] * 20, many),
-        "no time after": (many, [0.0] * 20),
-    }
-    before, after = (durations([pair[side] for pair in sides.values()]) for side in (0, 1))
-    found = mean_ratios(before, after, 0.95)
-    known = dict(zip(sides, ~np.isnan(found.low), strict=True))
-    assert {name for name in sides if known[name]} == {"enough", "one spread is enough"}
-    assert (np.isnan(found.low) == np.isnan(found.high)).all()
-    ratios = dict(zip(sides, found.ratio.tolist(), strict=True))
-    assert ratios["no spread"] == pytest.approx(1.2)
-    assert ratios["no time after"] == 0
-    assert all(math.isnan(ratios[name]) for name in ("nothing before", "nothing after", "no time before"))
-
-
-def _lognormal(spread: float) -> Draws:
-    return lambda rng, shape: rng.lognormal(0, spread, shape) / math.exp(spread**2 / 2)
-
-
-def _two_modes(share: float, factor: float) -> Draws:
-    """A share of the launches takes so many times as long."""
-    mean = (1 + share * (factor - 1)) * math.exp(0.05**2 / 2)
-    return lambda rng, shape: (
-        np.where(rng.random(shape) < share, factor, 1) * rng.lognormal(0, 0.05, shape) / mean
-    )
-
-
-KINDS = {
-    "one calm mode": _lognormal(0.05),
-    "skewed": _lognormal(0.6),
-    "very skewed": _lognormal(1.0),
-    "two modes": _two_modes(0.5, 2),
-    "a slow tenth": _two_modes(0.1, 3),
-    "a slow twentieth": _two_modes(0.05, 5),
-}
-
-
-@pytest.mark.parametrize("launches", [(10, 10), (10, 300), (300, 10), (20, 500), (30, 30), (100, 400)])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_interval_holds_as_often_as_it_says(kind: str, launches: tuple[int, int]) -> None:
-    """Of independent launches whose true ratio is known; 4,000 pairs leave 0.34 points of chance."""
-    rng, pairs, ratio = np.random.default_rng(5), 4000, 1.3
-    before, after = (KINDS[kind](rng, (pairs, count)) * 1e6 for count in launches)
-    sides = []
-    for drawn, count in zip((before, after * ratio), launches, strict=True):
-        first = -(-np.arange(BLOCKS) * count // BLOCKS)
-        sides.append(Durations(np.full(pairs, count), np.add.reduceat(drawn.astype(np.int64), first, axis=1)))
-    found = mean_ratios(sides[0], sides[1], 0.95)
-    held = np.mean((found.low <= ratio) & (ratio <= found.high))
-    assert held >= 0.97

@@ -6,6 +6,10 @@ On the raw page units stand in the second row. On the details page each row has 
 between them with their metric empty, and one name may mean different things in two sections: "Memory
 Throughput" is a share in one and bytes a second in the other. Older versions have no Block Size, Grid Size,
 Device and CC there.
+
+It is a profile where it has a time or cycles of each launch: ``gpu__time_duration.sum``, as the details page
+says Duration, and ``sm__cycles_elapsed.max``, there Elapsed Cycles; Accel-Sim's run_hw.py measures averages
+of cycles alone. Its metrics are those of the launches.
 """
 
 from __future__ import annotations
@@ -17,14 +21,17 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows, FeatureTable
 from sampling.parallel import Progress
+from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import NumberLocale
+from sampling.readers.feature_table import Durations, FeatureRows, FeatureTable, measured_profile
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Layout, Rows, header_cells, parse
 from sampling.readers.text_lines import join_lines, split_lines
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording
+
+FORMAT = "ncu"
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 # A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
@@ -37,6 +44,13 @@ _NO_METRIC = {
 }
 _SECTION, _METRIC, _UNIT, _VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
 _WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
+#: What a launch lasted, the best first
+_TIMES = (*(f"gpu__time_duration.{how}" for how in ("sum", "max", "avg")), "Duration")
+_CYCLES = (
+    *(f"{unit}__cycles_elapsed.{how}" for how in ("max", "avg") for unit in ("sm", "gpc", "gpu")),
+    "Elapsed Cycles",
+)
+_LONGEST_NS = 2.0**62
 _A_FILE_EACH = Wording("give each report as a file of its own: `features` may be repeated")
 
 
@@ -55,7 +69,7 @@ def _header(file: InputFile) -> bytes:
     return next((match[0] for _, text in pieces(file) if (match := _HEADER.search(text))), b"")
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
+def read_rows(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their metrics in base units, by process and in the order of their IDs.
 
     Raises ProfileError: a column is missing, there is no row, a row is cut short, some values of a metric are
@@ -100,6 +114,36 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         grid=None if grid is None else grid[first],
         block=None if block is None else block[first],
     )
+
+
+def find_durations(rows: FeatureRows, file: InputFile) -> Durations:
+    """Return what each launch lasted: its time, or its cycles where no time is there or the user chose them.
+
+    Raises ProfileError: there is neither.
+    """
+    times = tuple(name for name in _TIMES if rows.features.units.get(name) == "ns")
+    time, cycles = map(rows.features.first_present, (times, _CYCLES))
+    metric = cycles or time if file.profile_cycles else time or cycles
+    if metric is None:
+        message = f"an Nsight Compute CSV without {_TIMES[0]} or {_CYCLES[0]}: features, not a profile"
+        remedy = f"measure one of them (--metrics {_TIMES[0]}), or give it as `features` of a profile"
+        raise ProfileError(message, path=rows.path, remedy=Wording(remedy))
+    values = np.rint(rows.features.metrics[metric])
+    note = "" if metric == time else f"a cycle ({metric}) counts as a nanosecond"
+    note = f"no durations: {note}" if time is None else note
+    product = "NVIDIA Nsight Compute" + (" (cycles)" if note else "")
+    can_be = (values >= 0) & (values < _LONGEST_NS)
+    return Durations(metric, np.where(can_be, values, np.nan), note, product)
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+    """Return the launches in the order of their IDs, with all that was measured of them.
+
+    Raises ProfileError: see `read_rows` and `find_durations`; hardly a launch has a duration.
+    """
+    rows = read_rows(file, file.number_locale, progress)
+    alone = "Nsight Compute measures each launch by itself, by default with empty caches at the base clock"
+    return measured_profile(file, kernels, rows, find_durations(rows, file), alone)
 
 
 def _rows(

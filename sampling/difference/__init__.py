@@ -1,0 +1,1 @@
+"""Two recordings of a program: what is the same work in both, and what changed in it."""
