@@ -61,6 +61,7 @@ class Idle(NamedTuple):
     causes: dict[str, int]
     short: int
     synchronising: int
+    copying: int
     overlapped: int
     gaps: list[tuple[int, str]]
 
@@ -85,7 +86,7 @@ def why(events: Events, process: int, device: int) -> Idle:
     for call in calls:
         first_of.setdefault(call.number, call)
     waiting = Sorted((call.start, call.end) for call in calls if waits(call.name))
-    causes, short, synchronising, gaps = dict.fromkeys(CAUSES, 0), 0, 0, []
+    causes, short, synchronising, copying, gaps = dict.fromkeys(CAUSES, 0), 0, 0, 0, []
     end, idle = kernels[0].start, []
     for kernel in kernels:
         if kernel.start > end:
@@ -102,12 +103,13 @@ def why(events: Events, process: int, device: int) -> Idle:
                     near = waiting.near(end, kernel.start)
                     inside = [ends for ends in near if end < ends[1] <= kernel.start]
                     synchronising += covered(inside, end, kernel.start)
+                    copying += covered(copies.near(end, kernel.start), end, kernel.start)
         end = max(end, kernel.end)
     overlapped, idle_times = 0, Sorted(idle)
     for begin, stop in copies.intervals:
         low, high = max(begin, kernels[0].start), min(stop, end)
         overlapped += max(high - low, 0) - covered(idle_times.near(low, high), low, high)
-    return Idle(end - kernels[0].start, causes, short, synchronising, overlapped, gaps)
+    return Idle(end - kernels[0].start, causes, short, synchronising, copying, overlapped, gaps)
 
 
 class Sorted:

@@ -313,11 +313,11 @@ def _idle(evidence: Evidence) -> _Content | None:
 
 def _idle_remedy(idle: IdleTime, graphs: str) -> str:
     """Return what is to be done about the causes that hold most of the idle time."""
-    host, waits, copies = idle.share_of("host"), idle.synchronising, idle.blocking_copies
+    host = 0.0 if idle.causes is None else idle.causes["host"]
     of_host = f"{graphs} or a larger batch: the host launches too late"
-    if 2 * copies > host:
-        of_host = "non-blocking copies from pinned memory: the host waits for its copies"
-    elif 2 * waits > host:
+    if 2 * idle.copying > host:
+        of_host = "non-blocking copies from pinned memory: it launches after its copies"
+    elif 2 * idle.synchronising > host:
         of_host = "fewer synchronisations: the host waits for the device, then launches"
     remedies = {
         "host": of_host,

@@ -1,4 +1,4 @@
-"""Why a device is idle: what held up the kernel that ends each gap. (docs/methods.md, 14 Idle time)"""
+"""Why a device is idle: what held up the kernel that ends each gap. (docs/methods.md, 16 Idle time)"""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _HOST, _COPY, _TURNAROUND, _DEPENDENCY, _UNKNOWN = range(len(CAUSES))
 _LEAST_GAP_NS, _LEAST_DEPENDENCY_NS = 1_000, 10_000
 _MOST_GAPS = _MOST_OPERATORS = 5
 _FROM_TO = re.compile(r"(Host|Device|Array|Peer|[HDAP])[-_ ]?to[-_ ]?([HDAP])", re.IGNORECASE)
-_COPYING = re.compile(r"(?:cuda|cu|hip)Memcpy(?!\w*Async)")
-_WAITING = re.compile(rf"(?:cuda|cu|hip)\w*Synchronize|{_COPYING.pattern}")
+_WAITING = re.compile(r"(?:cuda|cu|hip)(?:\w*Synchronize|Memcpy(?!\w*Async))")
 _SHAPES = " [["  # what follows the name of an operator of PyTorch
 _FAR_NS = 1 << 62
 _NO_EVENTS = np.zeros((5, 0), dtype=np.int64)
@@ -60,9 +59,9 @@ class IdleTime(Record, frozen=True):
     causes: dict[Cause, Fraction] | None
     #: The share of the idle time in shorter gaps; None where nothing but launches was recorded.
     short: Fraction | None
-    #: Of the share of the host, what it spent in calls that wait for the device, and of that in copies.
+    #: Of the share of the host, what it spent in calls that wait for the device, and while a copy or set ran.
     synchronising: Fraction
-    blocking_copies: Fraction
+    copying: Fraction
     #: The longest.
     gaps: list[IdleGap]
     #: The time of the host's gaps by the operator or named range that launched late, "" for none; the most.
@@ -162,25 +161,25 @@ def why_idle(
 
 
 def _idle_time(profile: Profile, time: DeviceTime, gaps: Gaps, *, operators: bool) -> IdleTime:
-    _, calls, _, names = profile.activity or _NOTHING
-    process = find_sequences(profile.sequences, np.array([time.sequence.process]))
-    is_own, idle_ns = calls[2] == process, time.span_ns - time.busy_ns
+    _, calls, copies, names = profile.activity or _NOTHING
+    place = np.array([time.sequence.process]), np.array([time.sequence.device])
+    is_own, copies = (
+        calls[2] == find_sequences(profile.sequences, place[0]),
+        copies[:2, copies[2] == find_sequences(profile.sequences, *place)],
+    )
     calls = calls if is_own.all() else calls[:, is_own]
-    gaps = gaps.take(gaps.duration_ns >= _LEAST_GAP_NS)
+    gaps, idle_ns = gaps.take(gaps.duration_ns >= _LEAST_GAP_NS), time.span_ns - time.busy_ns
     late, long_ns = gaps.take(gaps.cause == _HOST), int(gaps.duration_ns.sum())
     cause_ns = np.bincount(gaps.cause, gaps.duration_ns, len(CAUSES))
-    waiting = []
-    for kind in (_WAITING, _COPYING):
-        is_of_kind = np.array([bool(kind.match(name)) for name in names], dtype=np.bool_)
-        waiting.append(_ended_inside(late, *calls[:2, is_of_kind[calls[3]]]) / max(long_ns, 1))
+    waits = np.array([bool(_WAITING.match(name)) for name in names], dtype=np.bool_)
     longest = gaps.take(np.argsort(-gaps.duration_ns, kind="stable")[:_MOST_GAPS])
     return IdleTime(
         idle_ns,
         share=idle_ns / max(time.span_ns, 1),
         causes=dict(zip(CAUSES, (cause_ns / long_ns).tolist(), strict=True)) if long_ns else None,
         short=None if profile.activity is None else (idle_ns - long_ns) / max(idle_ns, 1),
-        synchronising=waiting[0],
-        blocking_copies=waiting[1],
+        synchronising=_ended_inside(late, *calls[:2, waits[calls[3]]]) / max(long_ns, 1),
+        copying=int(Covered(*copies).between(late.begin_ns, late.end_ns).sum()) / max(long_ns, 1),
         gaps=[_told(profile, calls, names, *gap) for gap in np.stack(longest).T.tolist()],
         operators=_by_operator(profile, late) if operators and len(late.after) else {},
     )

@@ -219,3 +219,15 @@ def test_the_first_launch_is_named_whatever_its_id(first: int, launches: int, co
     ticks = axis.ticks(10, 10 + columns)
     assert ticks
     assert ticks[0].text == f"launch {first:,}"
+
+
+def test_letters_say_what_the_device_is_idle_for() -> None:
+    gaps = IdleGaps(
+        np.array([100_000_000, 600_000_000]), np.array([400_000_000, 900_000_000]), np.array([0, 3])
+    )
+    rows = rows_of(falling(), by="time", gaps=gaps)
+    axis = next(row for row in rows if "--" in row)[9:]
+    assert set("hd") <= set(axis)
+    assert axis.rindex("h") < axis.index("d")
+    assert any("h idle: host" in row and "d idle: dependency" in row for row in rows)
+    assert "~" not in "".join(rows)

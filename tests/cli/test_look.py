@@ -17,8 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sampling.readers import nsys_tables
 from tests import small_recordings
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tui.commands import look
 from tui.commands.schema import output_schema
 
 Rows = list[dict[str, Any]]
@@ -599,3 +601,35 @@ def test_what_the_profile_does_not_record_is_1_and_says_what_does(
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"name": ["k"], "duration_ns": [5]}), path)
     assert "start_ns" in kernelpoint("summary", path, "--time", "0:5").failed(1)
+
+
+def test_info_says_why_the_device_is_idle(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    """Shares add up, of the device and of all; the table says the same in words."""
+    info = results(kernelpoint, "info", resnet)
+    idle, (device,) = info["idle"], info["devices"]
+    assert idle == device["idle"]
+    assert device["busy_ns"] + idle["idle_ns"] == device["span_ns"] == info["span_ns"]
+    assert set(idle["causes"]) == {"host", "copy", "turnaround", "dependency", "unknown"}
+    assert sum(idle["causes"].values()) == pytest.approx(1)
+    assert idle["share"] == pytest.approx(1 - info["busy"][0])
+    assert [gap["duration_ns"] for gap in idle["gaps"]] == sorted(
+        (gap["duration_ns"] for gap in idle["gaps"]), reverse=True
+    )
+    words = " ".join(kernelpoint("info", resnet).out.split())
+    assert f"idle {100 * idle['share']:.1f} %: " in words
+    assert "elapsed" in words
+    summary = results(kernelpoint, "summary", resnet)
+    assert summary["span_ns"] == info["span_ns"]
+    assert summary["idle"]["causes"] == idle["causes"]
+    assert summary["copies"] == info["copies"]
+
+
+@pytest.mark.parametrize("command", ["sample", "groups", "summary", "ranges", "timeline"])
+def test_what_is_not_asked_is_not_read(
+    command: str, kernelpoint: Kernelpoint, resnet: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """API calls and copies are not, of many launches also by a summary."""
+    monkeypatch.setattr(look, "_MOST_CAUSES", 100)
+    monkeypatch.setattr(nsys_tables, "make_activity", None)
+    words = ("-o", tmp_path / "plan.json") if command == "sample" else ()
+    assert kernelpoint(command, resnet, *words).code == 0

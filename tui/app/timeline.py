@@ -244,6 +244,7 @@ class TimelineScreen(ViewScreen):
         """Whether what is shown is the group in focus, and the ranges are those of the region."""
         timeline = self._timeline
         is_shown = timeline is not None and self._wanted == (timeline.draft, timeline.group)
+        is_shown = is_shown and not (self._by == "time" and timeline is not None and timeline.lacks_causes)
         return is_shown and bool(self._above) and None not in self._above.values()
 
     # What is read.
@@ -468,7 +469,7 @@ class TimelineScreen(ViewScreen):
         elif timeline is not None:
             self._by = "launch" if self._by == "time" else "time"
             self._show()
-            if self._by == "time" and timeline.gaps is not None and timeline.gaps.cause is None:
+            if self._by == "time" and timeline.lacks_causes:
                 self._read(timeline.draft, timeline.group, self.session.request.seed)
 
     def own_text(self) -> PaneText:

@@ -55,6 +55,12 @@ class GroupTimeline:
         """The kernel groups of which it is one."""
         return self.draft.look
 
+    @property
+    def lacks_causes(self) -> bool:
+        """Whether what the device is idle for can be told, and was not looked at."""
+        has_gaps = self.gaps is not None and len(self.gaps) > 0 and self.gaps.cause is None
+        return has_gaps and self.draft.profile.activity_reader is not None
+
     def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:
         """Return the launches from the place `first` up to, not with, `stop`, by what is wanted.
 

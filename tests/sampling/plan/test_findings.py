@@ -16,6 +16,7 @@ from sampling.profile.profile import Profile, RecordingFacts
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import clock_step_ns
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.idle import CAUSES, IdleTime
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
 from tests.small_plans import request_of
@@ -294,3 +295,49 @@ def test_iterations(find: Find) -> None:
     message = find(apart, [1000] * len(apart))["iterations"].message
     start = "Among launches 0 to 120 the same 4 launches come 30 times (99.2 % of all)"
     assert message.startswith(start), message
+
+
+def idle_time(causes: dict[str, float], **shares: float) -> IdleTime:
+    """Idle time whose gaps are due to these causes."""
+    given = {cause: causes.get(cause, 0.0) for cause in CAUSES}
+    told = {"synchronising": 0.0, "copying": 0.0, **shares}
+    return IdleTime(idle_ns=160, share=0.8, causes=given, short=0.0, gaps=[], operators={}, **told)
+
+
+@pytest.mark.parametrize(
+    ("idle", "said", "unsaid"),
+    [
+        (idle_time({"host": 0.9}), "90.0 % host: CUDA graphs or a larger batch", "synchronisations"),
+        (idle_time({"host": 0.9}, synchronising=0.5), "90.0 % host: fewer synchronisations", "graphs"),
+        (
+            idle_time({"host": 0.9}, synchronising=0.6, copying=0.5),
+            "90.0 % host: non-blocking copies from pinned memory",
+            "graphs",
+        ),
+        (
+            idle_time({"host": 0.3, "copy": 0.5, "turnaround": 0.2}),
+            "50.0 % copy: non-blocking copies beside kernels ... 30.0 % host: CUDA graphs",
+            "turnaround",
+        ),
+        (idle_time({"dependency": 1.0}), "another device or a collective", "graphs"),
+        (idle_time({"turnaround": 0.6}), "60.0 % turnaround: CUDA graphs or fewer, longer kernels", "host"),
+        (idle_time({"unknown": 1.0}), "record the API calls too", "graphs"),
+        (None, "`kernelpoint info` says what each gap is due to", "graphs"),
+    ],
+)
+def test_the_remedy_of_idle_time_is_that_of_its_causes(
+    idle: IdleTime | None, said: str, unsaid: str, launch_table: Callable[..., Profile]
+) -> None:
+    profile = launch_table(["k"] * 3, [10, 20, 10], start_ns=[0, 80, 190])
+    looked = draft_plan(profile, request_of("joint", None, None, None))
+    if idle is not None:
+        looked = replace(looked, idle={looked.sequences[0]: idle})
+    (finding,) = (finding for finding in findings(looked) if finding.code == "idle")
+    assert all(part in finding.remedy for part in said.split(" ... "))
+    assert unsaid not in finding.remedy
+
+
+@pytest.mark.parametrize(("busy_ns", "is_said"), [(79, True), (80, False), (81, False)])
+def test_a_fifth_idle_is_worth_saying(busy_ns: int, is_said: bool, find: Find) -> None:
+    found = find(**kernels([busy_ns - 1, 1], start_ns=[0, 99]))
+    assert ("idle" in found) == is_said

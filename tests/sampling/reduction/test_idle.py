@@ -123,6 +123,7 @@ def test_causes_are_those_of_plain_loops(
             assert idle.synchronising <= idle.causes["host"] + 1e-9
         assert idle.short == pytest.approx(plain.short / max(plain.idle, 1))
         assert idle.synchronising == pytest.approx(plain.synchronising / long_ns)
+        assert idle.copying == pytest.approx(plain.copying / long_ns)
         assert {(gap.duration_ns, gap.cause) for gap in idle.gaps} <= {*plain.gaps}
         assert [gap.duration_ns for gap in idle.gaps] == sorted((ns for ns, _ in plain.gaps), reverse=True)[
             :5
@@ -152,7 +153,7 @@ def test_a_gap_says_what_stands_on_both_sides_and_the_call_in_it(launch_table: B
         dict.fromkeys(plain_idle.CAUSES, 0) | {"host": 50 / 55, "turnaround": 5 / 55}
     )
     assert idle.synchronising == pytest.approx(30 / 55)
-    assert idle.blocking_copies == 0
+    assert idle.copying == 0
 
 
 def test_of_a_selection_copies_count_that_it_runs_beside(launch_table: Build) -> None:

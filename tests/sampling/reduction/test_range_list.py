@@ -242,3 +242,34 @@ def test_one_launch_is_no_loop_and_very_many_iterations_are_one_row(monkeypatch:
     assert found_paths(names) == ["iterations", *(f"iterations/{number}" for number in range(6))]
     monkeypatch.setattr(listing_module, "MOST_LISTED", 5)
     assert found_paths(names) == ["iterations"]
+
+
+@given(
+    launches=st.lists(
+        st.tuples(st.integers(1, 60), st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=12
+    ),
+    ranges=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.integers(1, 30)), max_size=5),
+)
+def test_the_elapsed_time_of_a_range_is_from_its_first_start_to_its_last_end(
+    launches: list[tuple[int, int, int]], ranges: list[tuple[str, int, int]]
+) -> None:
+    """Counted nanosecond by nanosecond: what several ranges of a path take at once counts once."""
+    calls, (starts, lengths, devices) = range(len(launches)), zip(*launches, strict=True)
+    events = [(text, begin // 3, begin // 3 + length) for text, begin, length in ranges]
+    profile = profile_with_ranges(
+        calls, events, durations=[length + 1 for length in lengths], start_ns=starts, device=devices
+    )
+    listed = list_ranges(profile, Region())
+    table = profile.load(("start_ns", "duration_ns"))
+    start, duration = (table[name].tolist() for name in ("start_ns", "duration_ns"))
+    assert listed.elapsed_ns is not None
+    for path in range(len(listed)):
+        taken: set[int] = set()
+        for first, stop in zip(*(ends.tolist() for ends in listed.runs(path)), strict=True):
+            own = range(first, stop)
+            taken.update(range(min(start[i] for i in own), max(start[i] + duration[i] for i in own)))
+        assert listed.elapsed_ns[path] == len(taken)
+
+
+def test_without_starts_no_time_has_elapsed() -> None:
+    assert list_ranges(profile_with_ranges(range(3), [("a", 0, 2)]), Region()).elapsed_ns is None

@@ -45,6 +45,7 @@ def test_causes_and_copies_are_those_of_plain_loops(kind: str, name: str, shared
         assert idle.causes is None or sum(idle.causes.values()) == pytest.approx(1)
         assert idle.short == pytest.approx(plain.short / max(plain.idle, 1))
         assert idle.synchronising == pytest.approx(plain.synchronising / long_ns)
+        assert idle.copying == pytest.approx(plain.copying / long_ns)
         assert [gap.duration_ns for gap in idle.gaps] == sorted((ns for ns, _ in plain.gaps), reverse=True)[
             :5
         ]
