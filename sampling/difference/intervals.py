@@ -155,7 +155,8 @@ def _around(
 ) -> Ratios:
     """Return intervals of ratios whose logarithms have these variances (k,)."""
     reach = _reach(np.where(ratio > 0, variance, np.nan), freedom, confidence)
-    return Ratios(ratio, ratio * np.exp(-reach), ratio * np.exp(reach))
+    with np.errstate(over="ignore"):
+        return Ratios(ratio, ratio * np.exp(-reach), ratio * np.exp(reach))
 
 
 def _reach(variance: FloatArray, freedom: FloatArray | IntArray, confidence: float) -> FloatArray:

@@ -202,17 +202,17 @@ class _Launches(NamedTuple):
         Launches of a number last to the first start of what follows; the last are open: to their end.
         """
         first = np.flatnonzero(np.diff(number, prepend=_NEVER))
-        rows, open_ends = number[first], np.zeros(len(first))
-        sums = [np.diff(first, append=len(number)), np.add.reduceat(self.duration_ns, first)]
-        sums += [np.add.reduceat(self.busy_ns, first), np.zeros(len(first), dtype=np.int64), open_ends]
+        rows, device_ns, is_open = number[first], np.zeros(len(first)), np.zeros(len(first))
         if self.start_ns is not None:
-            begin_ns = np.minimum.reduceat(np.where(self.start_ns == NO_START, _NEVER, self.start_ns), first)
-            timed = np.flatnonzero(begin_ns != _NEVER)
-            end_ns = (self.start_ns[first[timed[-1]] :] + self.duration_ns[first[timed[-1]] :]).max()
-            sums[3][timed] = np.maximum(np.append(begin_ns[timed[1:]], end_ns) - begin_ns[timed], 0)
-            open_ends[timed[-1]] = 1
-        inside = rows >= 0
-        return np.stack([np.bincount(rows[inside], column[inside], numbers) for column in sums])
+            starts = np.where(self.start_ns == NO_START, _NEVER, self.start_ns)
+            begin_ns = np.minimum.reduceat(starts, first)
+            begin_ns[begin_ns == _NEVER] = starts.min()
+            # A stream may be behind: what begins before what it follows lasts no time.
+            edges = np.append(begin_ns, (self.start_ns + self.duration_ns).max())
+            device_ns, is_open[-1] = np.diff(np.maximum.accumulate(edges)), 1
+        sums = (np.add.reduceat(column, first) for column in (self.duration_ns, self.busy_ns))
+        columns, inside = (np.diff(first, append=len(number)), *sums, device_ns, is_open), rows >= 0
+        return np.stack([np.bincount(rows[inside], column[inside], numbers) for column in columns])
 
 
 def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | None) -> Iterator[_Launches]:
@@ -259,9 +259,11 @@ def _stretches(
     what the program says itself goes before that.
     """
     launches, kernel_ns, busy_ns, device_ns, opened = sums
+    busy_ns = np.where(device_ns > 0, busy_ns, 0)
     timed = iterations * (device_ns.any() if is_closed else (device_ns > 0) & (opened == 0))
     elapsed_ns = np.where(timed > 0, device_ns / devices, 0)
-    if own_ns is not None:
+    # Who only hands work to the GPU has a shorter step than that takes.
+    if own_ns is not None and own_ns.sum() >= busy_ns.sum() / devices:
         elapsed_ns, timed = own_ns, iterations
     begins = _stretch_begins(len(iterations))
     columns = (iterations, launches, kernel_ns, busy_ns, device_ns, elapsed_ns, timed)

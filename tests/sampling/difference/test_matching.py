@@ -113,7 +113,7 @@ def test_every_launch_is_counted_in_one_kernel(
     for launches in (before, after):
         names, grids, durations = zip(*launches, strict=True)
         parts.append(ProfilePart(launch_table(names, durations, grid_x=grids)))
-    found = difference_between(*parts)
+    found = difference_between(*parts, as_recorded=True)
     shapes = [{(name, grid) for name, grid, _ in launches} for launches in (before, after)]
     both = shapes[0] & shapes[1]
     left = {name for name, _ in shapes[0] - both} & {name for name, _ in shapes[1] - both}
