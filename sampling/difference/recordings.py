@@ -6,7 +6,8 @@ No sum depends on the other side, so that a baseline can keep them in place of t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -57,7 +58,7 @@ class Stretches:
     #: How long iterations last, on average of the devices, where their end is recorded; how many these are.
     elapsed_ns: FloatArray
     timed: FloatArray
-    #: How long memory copies take; None where they are not read.
+    #: How long memory copies and sets take; None where they are not recorded.
     copies_ns: FloatArray | None = None
 
     def means(self) -> dict[str, Means]:
@@ -130,7 +131,7 @@ class ProfilePart(NamedTuple):
         groups = len(counts.groups)
         piece_ns = np.zeros((groups, PIECES), dtype=np.int64)
         group_ns, in_group = np.zeros((2, groups, len(begins) + 1), dtype=np.int64)
-        whole, sums, outside = np.zeros((5, TENTHS)), np.zeros((5, iterations)), np.zeros(3, dtype=np.int64)
+        whole, sums, outside = np.zeros((6, TENTHS)), np.zeros((6, iterations)), np.zeros(3, dtype=np.int64)
         streams, devices = [], 0
         for launches in _sequences(profile, counts, progress):
             group, duration_ns, number = launches.group, launches.duration_ns, len(launches.group)
@@ -153,15 +154,16 @@ class ProfilePart(NamedTuple):
             place = group * (len(begins) + 1) + stretch_of[np.maximum(iteration, -1)]
             np.add.at(group_ns.reshape(-1), place, duration_ns)
             np.add.at(in_group.reshape(-1), place, 1)
+        of = partial(_stretches, has_copies=profile.activity is not None)
         return ReadRecording(
             selection=counts_selection(profile, counts),
             groups=counts.groups,
             launches=counts.group_launches,
             piece_ns=piece_ns,
-            whole=_stretches(whole, np.full(TENTHS, 1 / TENTHS), len(streams), None, is_closed=True),
+            whole=of(whole, np.full(TENTHS, 1 / TENTHS), len(streams), None, is_closed=True),
             streams=streams,
             facts=None if runs is None else runs.facts.with_outside(*outside.tolist()),
-            iterations=None if runs is None else _stretches(sums, np.ones(iterations), devices, runs.own_ns),
+            iterations=None if runs is None else of(sums, np.ones(iterations), devices, runs.own_ns),
             iteration_launches=in_group[:, :-1].sum(axis=1),
             iteration_ns=group_ns[:, :-1],
             counts=counts,
@@ -180,6 +182,8 @@ class _Launches(NamedTuple):
     busy_ns: IntArray
     #: 0 where streams are not recorded.
     stream: AnyIntArray
+    #: (2, m) starts and ends of the device's memory copies and sets; none where they are not recorded.
+    copies: IntArray
 
     def digests(self, hashes: HashArray) -> list[str]:
         """Return what tells the launches of each stream in their order from others, by streams as they begin.
@@ -197,21 +201,26 @@ class _Launches(NamedTuple):
         return digests
 
     def by_number(self, number: IntArray, numbers: int) -> FloatArray:
-        """Return (5, numbers) launches, kernel, busy, device time, open ends by (n,) number; negative: none.
+        """Return (6, numbers) launches, times, open ends by (n,) number; negative: none.
 
-        Launches of a number last to the first start of what follows; the last are open: to their end.
+        Times are of kernels, busy, of the device, of copies. Launches of a number last to the first start of
+        what follows, and copies that start meanwhile are theirs; the last are open: to their end.
         """
         first = np.flatnonzero(np.diff(number, prepend=_NEVER))
-        rows, device_ns, is_open = number[first], np.zeros(len(first)), np.zeros(len(first))
+        rows, (device_ns, copies_ns, is_open) = number[first], np.zeros((3, len(first)))
         if self.start_ns is not None:
             starts = np.where(self.start_ns == NO_START, _NEVER, self.start_ns)
             begin_ns = np.minimum.reduceat(starts, first)
             begin_ns[begin_ns == _NEVER] = starts.min()
             # A stream may be behind: what begins before what it follows lasts no time.
-            edges = np.append(begin_ns, (self.start_ns + self.duration_ns).max())
-            device_ns, is_open[-1] = np.diff(np.maximum.accumulate(edges)), 1
+            edges = np.maximum.accumulate(np.append(begin_ns, (self.start_ns + self.duration_ns).max()))
+            device_ns, is_open[-1] = np.diff(edges), 1
+            place = np.searchsorted(edges, self.copies[0], side="right")
+            lasts_ns = self.copies[1] - self.copies[0]
+            copies_ns[:] = np.bincount(place, lasts_ns, len(first) + 2)[1:-1]
         sums = (np.add.reduceat(column, first) for column in (self.duration_ns, self.busy_ns))
-        columns, inside = (np.diff(first, append=len(number)), *sums, device_ns, is_open), rows >= 0
+        launches, inside = np.diff(first, append=len(number)), rows >= 0
+        columns = (launches, *sums, device_ns, copies_ns, is_open)
         return np.stack([np.bincount(rows[inside], column[inside], numbers) for column in columns])
 
 
@@ -219,8 +228,9 @@ def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | No
     """Yield the launches that a reduction counts, those of a process and device at once."""
     columns: list[Column] = ["signature", "duration_ns"]
     columns += [column for column in ("start_ns", "stream") if column in profile.columns]
-    counted = counted_launches(profile, counts, columns, progress)
-    for _, parts in groupby(counted, key=lambda piece: piece[0].sequence):
+    counted, activity = counted_launches(profile, counts, columns, progress), profile.activity
+    copies = np.zeros((3, 0), dtype=np.int64) if activity is None else activity.copies[:3]
+    for at, parts in groupby(counted, key=lambda piece: piece[0].sequence):
         pieces: list[dict[str, AnyIntArray]] = [
             {
                 **{str(name): column for name, column in table.items()},
@@ -241,7 +251,14 @@ def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | No
             busy_ns[order] = np.maximum(reach[1:] - np.maximum(reach[:-1], start_ns[order]), 0)
         stream = table.get("stream", np.broadcast_to(np.int64(0), number))
         yield _Launches(
-            table["ids"], table["group"], table["signature"], duration_ns, start_ns, busy_ns, stream
+            table["ids"],
+            table["group"],
+            table["signature"],
+            duration_ns,
+            start_ns,
+            busy_ns,
+            stream,
+            copies[:2, copies[2] == at],
         )
 
 
@@ -251,6 +268,7 @@ def _stretches(
     devices: int,
     own_ns: FloatArray | None,
     *,
+    has_copies: bool,
     is_closed: bool = False,
 ) -> Stretches:
     """Return stretches of what `_Launches.by_number` gave of iterations, all devices together.
@@ -258,7 +276,7 @@ def _stretches(
     Where nothing follows an iteration its end is not recorded, unless the run is closed; how long it is by
     what the program says itself goes before that.
     """
-    launches, kernel_ns, busy_ns, device_ns, opened = sums
+    launches, kernel_ns, busy_ns, device_ns, copies_ns, opened = sums
     busy_ns = np.where(device_ns > 0, busy_ns, 0)
     timed = iterations * (device_ns.any() if is_closed else (device_ns > 0) & (opened == 0))
     elapsed_ns = np.where(timed > 0, device_ns / devices, 0)
@@ -266,8 +284,9 @@ def _stretches(
     if own_ns is not None and own_ns.sum() >= busy_ns.sum() / devices:
         elapsed_ns, timed = own_ns, iterations
     begins = _stretch_begins(len(iterations))
-    columns = (iterations, launches, kernel_ns, busy_ns, device_ns, elapsed_ns, timed)
-    return Stretches(*(np.add.reduceat(column, begins) for column in columns))
+    columns = (iterations, launches, kernel_ns, busy_ns, device_ns, elapsed_ns, timed, copies_ns)
+    stretches = Stretches(*(np.add.reduceat(column, begins) for column in columns))
+    return stretches if has_copies else replace(stretches, copies_ns=None)
 
 
 def _stretch_begins(iterations: int) -> IntArray:

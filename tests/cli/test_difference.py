@@ -199,7 +199,7 @@ def test_recordings_of_other_numbers_of_steps_are_compared_per_step(
     assert run.results["ratio"] == per["kernel_ns"]["ratio"] == pytest.approx(120.75 / 101)
     assert per["elapsed_ns"]["ratio"] == pytest.approx(149 / 199)
     assert per["busy"]["before"] < per["busy"]["after"]
-    assert per["copies_ns"] is None
+    assert per["copies_ns"] == {"before": 0, "after": 0, "ratio": None, "low": None, "high": None}
     lines = kernelpoint("difference", few, slower, COLUMNS="100").out.splitlines()
     assert lines[0] == "Compared per iteration: 3 before, 4 after, named ProfilerStep#*, of 3 launches."
     assert lines[1] == "Left out after: 2 launches ahead of the first."

@@ -65,6 +65,8 @@ _INVITATION = (
     "(run.sqlite@step 3, run.sqlite@0:5000), or with @step 3 a part of the open one. What is open is after."
 )
 _LEAST_LABEL = 20
+# In a window that is less high the last quantity gives way.
+_HIGH, _FEW_ROWS = 36, 4
 _DROPPED_FIRST = ("launches", "change", "interval", "before", "status", "after", "share")
 _HEADS = {DifferenceSort.CHANGE: ("change", "share")}
 # A kernel of one side alone has that side's colour in the histograms.
@@ -304,7 +306,9 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self._table.show(keys, lambda width: written(listing, width, mark), key)
             causes = causes_in_words(difference)
             self._per.show(partial(draw_quantities, difference))
-            self.query_one("#per-pane").styles.height = len(quantity_columns(difference)[0].cells) + 2
+            rows = len(quantity_columns(difference)[0].cells)
+            is_high = self.app.size.height >= _HIGH
+            self.query_one("#per-pane").styles.height = (rows if is_high else min(rows, _FEW_ROWS)) + 2
             self.entitle("per", next(basis_sentences(difference)))
             self.entitle("why", "Why the kernel time changed")
             before_ns = round(difference.per_iteration.kernel_ns.before or 0)

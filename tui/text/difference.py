@@ -215,7 +215,8 @@ def quantity_columns(difference: Difference) -> list[Column]:
     rows: list[tuple[str, Change, Callable[[float | None], str]]] = [
         (word, change, share if name == "busy" else duration)
         for name, word in _QUANTITIES.items()
-        if (change := getattr(per, name)) is not None
+        # A run without copies says nothing of them.
+        if (change := getattr(per, name)) is not None and (change.before or change.after)
     ]
     rows.append(("launches", per.launches, lambda value: UNKNOWN if value is None else _number(value)))
     changes = {

@@ -17,7 +17,8 @@ from scipy.stats import t
 from sampling.difference.basis import difference_between
 from sampling.difference.comparison import Basis, Change, Difference
 from sampling.difference.recordings import MOST_STRETCHES, ProfilePart
-from sampling.profile.profile import Profile
+from sampling.profile.profile import Activity, Profile
+from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from tests.sampling.conftest import profile_with_ranges
 
@@ -395,3 +396,32 @@ def test_devices_of_a_step_are_taken_together() -> None:
     # Where a device lacks a step there is nothing to number by.
     fewer = part([launch for launch in launches if launch.call != 2], steps)
     assert fewer.recording(found.grouping).facts is None
+
+
+def test_copies_are_of_the_iteration_in_which_they_start() -> None:
+    """From its first launch's start to that of what follows; before the first and behind the last are none."""
+    launches, steps = stepped([[10, 20, 30], [11, 22, 31], [12, 21, 30]], ahead=1)
+    there = part(launches, steps)
+    starts = {
+        number: min(one.start for one in launches if one.call // 1000 == number) for number in (1, 2, 3)
+    }
+    end = max(one.start + one.lasts for one in launches)
+    copies = [
+        (starts[1] - 1, 100),
+        (starts[1], 7),
+        (starts[2] - 1, 5),
+        (starts[2], 11),
+        (end - 1, 3),
+        (end, 100),
+    ]
+    begin, lasts = np.array(copies).T
+    rows = np.stack([begin, begin + lasts, *np.zeros((3, len(copies)), dtype=np.int64)])
+    calls = np.zeros((5, 0), dtype=np.int64)
+    there.profile.activity_reader = lambda: Activity(np.full(len(launches), -1), calls, rows, ["Memcpy HtoD"])
+    recording = there.recording(Grouping())
+    assert recording.iterations is not None
+    assert recording.iterations.copies_ns is not None
+    assert recording.iterations.copies_ns.tolist() == [12, 11, 3]
+    copies_ns = difference_between(there, there).per_iteration.copies_ns
+    assert copies_ns is not None
+    assert (copies_ns.before, copies_ns.ratio) == (pytest.approx(26 / 3), 1)
