@@ -399,7 +399,7 @@ def test_devices_of_a_step_are_taken_together() -> None:
 
 
 def test_copies_are_of_the_iteration_in_which_they_start() -> None:
-    """From its first launch's start to that of what follows; before the first and behind the last are none."""
+    """From the first launch to the start of what follows; before the first and behind the last are none."""
     launches, steps = stepped([[10, 20, 30], [11, 22, 31], [12, 21, 30]], ahead=1)
     there = part(launches, steps)
     starts = {
