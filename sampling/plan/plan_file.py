@@ -487,6 +487,9 @@ def _converted(
     except msgspec.ValidationError as error:
         message = f"{description} that lacks or garbles a value: {error}"
         raise PlanFileError(message, path=path, remedy=remedy) from error
+    except UnicodeEncodeError as error:
+        # A key may be half of a pair of surrogates, which JSON can write and no text is.
+        raise PlanFileError(f"{description} with a key that is no text", path=path, remedy=remedy) from error
 
 
 class SplitDecisions(NamedTuple):

@@ -163,6 +163,7 @@ def small_plan(profile: Profile, folder: Path) -> str:
         ),
         (lambda plan: plan["strata"][0]["launches"][0].update(duration_ns=2**63), "Expected `int` <= "),
         (lambda plan: plan.update(overrides=[{"key": 1}]), "Expected `str`, got `int`"),
+        (lambda plan: plan["profile"].update({"half \ud83d": 1}), "with a key that is no text"),
     ],
 )
 def test_a_damaged_plan_file_is_refused(
