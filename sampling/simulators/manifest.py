@@ -27,7 +27,8 @@ _COLUMNS = (
 )
 #: How much of what L2 held before a launch was dirty and is filled clean
 _DIRTY = "dirty_percent"
-_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
+#: A launch in the simulator: its number, or the name of its trace, with tags or none: kernel-7-layer2-ctx_0x1
+_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-\S+)?")
 _REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
 #: The numbers that are read of it again, and what stands for a column that is not there
 _NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0, _DIRTY: 0}

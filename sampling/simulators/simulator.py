@@ -69,6 +69,8 @@ class TraceListReader:
 
     def find_lists(self, folder: Path) -> list[Path]:
         """Return the lists in a folder of traces, or in the folder ``traces`` in it; the best one first."""
+        if not folder.is_dir():
+            return []
         places = (place / name for name in self.names for place in (folder, folder / "traces"))
         return [path for place in places for path in sorted(place.parent.glob(place.name)) if path.is_file()]
 

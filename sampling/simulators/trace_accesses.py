@@ -171,9 +171,10 @@ class TraceReader:
         lanes, width, printed_width = lanes[is_global], width[is_global], printed_width[is_global]
         is_bulk = (kind & BULK) > 0
         mode, begin = np.zeros_like(lanes), np.zeros_like(lanes)
-        lanewise = _lane_addresses(words, line[~is_bulk], place[~is_bulk] + 1, lanes[~is_bulk])
-        mode[~is_bulk], numbers, begin[~is_bulk] = lanewise
-        self.has_bare |= bool((words.listed[line] == 0).any())
+        mode[~is_bulk], numbers, begin[~is_bulk], has_bare = _lane_addresses(
+            words, line[~is_bulk], place[~is_bulk] + 1, lanes[~is_bulk]
+        )
+        self.has_bare |= has_bare
         if is_bulk.any():
             self.has_bulk = True
             lanes[is_bulk], addresses = _bulk_copies(words, line[is_bulk], place[is_bulk])
@@ -221,17 +222,23 @@ def _kind_and_width(opcode: str) -> tuple[int, int]:
 
 def _lane_addresses(
     words: _Words, line: IntArray, place: IntArray, lanes: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return how addresses are given from each place on, all their numbers, and where each one's begin."""
+) -> tuple[IntArray, IntArray, IntArray, bool]:
+    """Return how addresses are given from each place on, all their numbers, where each one's begin, and
+    whether any has no 0x.
+    """
+    from pyarrow import compute
+
     mode, listed = words.numbers(place), words.listed[line]
     size = np.where(mode == 1, 2, lanes)
+    # What a load returned, at the end of the line, may have 0x too, so the first address tells.
+    is_prefixed = to_numpy(compute.starts_with(words.take(place + 1), "0x"))
     # Of a list that is cut off the immediate must not be an address.
-    is_cut = (place + size >= words.starts[line + 1]) | (mode == 0) & (listed > 0) & (listed < lanes)
+    is_cut = (place + size >= words.starts[line + 1]) | (mode == 0) & is_prefixed & (listed < lanes)
     if ((mode < 0) | (mode > 2) | is_cut).any():
         raise ValueError("a line is cut off")
     owner, rank = np.repeat(np.arange(len(size)), size), within(size)
     numbers = words.numbers(place[owner] + 1 + rank, (mode[owner] == 0) | (rank == 0))
-    return mode, numbers, np.cumsum(size) - size
+    return mode, numbers, np.cumsum(size) - size, not is_prefixed.all()
 
 
 def _bulk_copies(words: _Words, line: IntArray, place: IntArray) -> tuple[IntArray, IntArray]:

@@ -124,7 +124,7 @@ MANIFEST = (
     "id,simulator_id,stratum,weight,warm_up,shard,order,name\n"
     "7,kernel-8,,0,1,1,1,\n8,kernel-9,0,5.0,0,1,2,_Z4lastPf\n"
     "3,kernel-4,0,5.0,0,1,4,_Z4stepPf\n2,kernel-3,,0,1,1,3,\n"
-    "8,9,,0,1,2,1,\n9,kernel-10-ctx_0x5f,1,2.0,0,2,2,_Z4stepPf\n"
+    "8,kernel-9-model.layers.12,,0,1,2,1,\n9,kernel-10-ctx_0x5f,1,2.0,0,2,2,_Z4stepPf\n"
 )
 
 

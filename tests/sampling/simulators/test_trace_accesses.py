@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
@@ -46,7 +46,12 @@ def touches(warps: list[list[str]]) -> list[Touch]:
     return found
 
 
+# A list of addresses without 0x before a value that has it.
+BARE = "0040 ffffffff 1 R2 LDG.E.128 2 UR4 R5 4 0" + " 7fa600000000" * 32 + " 0 Val 1 ff 1 0x7fa600000000"
+
+
 @given(warps=WARPS, block=st.sampled_from([100, 500, 1 << 22]))
+@example(warps=[[BARE]], block=500)
 def test_what_blocks_of_a_trace_touch_is_what_its_lines_say(
     warps: list[list[str]], block: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
