@@ -28,7 +28,7 @@ import glob
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,10 +41,12 @@ from sampling.estimation.configurations import expected_half_width
 from sampling.plan.plan_file import read_plan
 from sampling.readers.small_file import parsed_toml, read_text
 from sampling.record import Amount, Count, Record
-from sampling.text import listed
+from sampling.simulators.results import expand_runs
+from sampling.text import counted, listed
 
 _MEANT = "a TOML with tables [study], [configurations.NAME] and [programs.NAME]"
 _BelowOne = Annotated[float, Meta(gt=0, lt=1)]
+_TABLE = re.compile(r"^\s*\[?\s*(configurations|programs|study)\b", re.MULTILINE)
 # A name is that of a folder, and is typed as NAME=RESULTS.
 _NAME = re.compile(r"[^/=.{}\x00-\x1f][^/={}\x00-\x1f]{0,99}")
 
@@ -137,8 +139,7 @@ class Study:
         """Return the files of results of a program on a configuration, or the folder of its run, if any."""
         place = self.result_place(program, configuration)
         if self.programs[program].results is None:
-            is_run = any((Path(place) / "results").glob("launch-*.[lc][os][gv]"))
-            return [place] if is_run else []
+            return [place] if expand_runs([place])[0] not in ([], [place]) else []
         return [place] if Path(place).exists() else sorted(glob.glob(place))  # noqa: PTH207 - takes absolute ones
 
     def shortened(self, path: str | Path) -> str:
@@ -155,32 +156,39 @@ def is_study(path: str) -> bool:
 def read_study(path: str) -> Study:
     """Read a study; ProfileError where it cannot be read or says what cannot be."""
     text = read_text(path, meant=_MEANT)
+    if _TABLE.search(text) is None:
+        remedy = "`kernelpoint study new` writes one; sizes of a GPU are opened by `kernelpoint scale`"
+        raise ProfileError("no study: it has no table [configurations.NAME]", path=path, remedy=remedy)
     document = parsed_toml(text, path, _Document, meant=_MEANT)
-    names, settings = list(document.configurations), document.study
+    if (wrong := next(_wrong_parts(document), None)) is not None:
+        message, key, remedy = wrong
+        raise ProfileError(message, path=path, key=key, remedy=remedy)
+    base = document.study.base or next(iter(document.configurations))
+    ordered = {base: document.configurations[base], **document.configurations}
+    return Study(path, document.study, ordered, document.programs)
 
-    def refuse(message: str, key: str, remedy: str) -> ProfileError:
-        return ProfileError(message, path=path, key=key, remedy=remedy)
 
+def _wrong_parts(document: _Document) -> Iterator[tuple[str, str, str]]:
+    """Yield what a study cannot be, the key to blame, and what to do about it."""
+    names, base = list(document.configurations), document.study.base
     for name in (*names, *document.programs):
         if not _NAME.fullmatch(name):
-            raise refuse("a folder cannot have this name", name, "leave out / = { } and a point in front")
+            yield "a folder cannot have this name", name, "leave out / = { } and a point in front"
     if len(names) < 2:
-        message = f"{len(names)} configuration, where at least two are compared"
-        raise refuse(message, "configurations", "add a table [configurations.NAME]")
+        message = f"{counted(len(names), 'configuration')}, where at least two are compared"
+        yield message, "configurations", "add a table [configurations.NAME]"
     if not document.programs:
-        raise refuse("no program", "programs", "add a table [programs.NAME] with its plan")
-    if settings.base is not None and settings.base not in names:
-        raise refuse(f"{settings.base} is no configuration of these", "study.base", f"one of {listed(names)}")
+        yield "no program", "programs", "add a table [programs.NAME] with its plan"
+    if base is not None and base not in names:
+        yield f"{base} is no configuration of these", "study.base", f"one of {listed(names)}"
     for name, program in document.programs.items():
+        key = f"programs.{name}"
         if (program.plan is None) == (program.profile is None):
             message = "no plan" if program.plan is None else "both a plan and a profile"
-            raise refuse(message, f"programs.{name}", "give its plan, or the profile that one is made of")
+            yield message, key, "give its plan, or the profile that one is made of"
         if program.results is not None and "{configuration}" not in program.results:
-            key = f"programs.{name}.results"
-            raise refuse("it does not say which configuration", key, "put {configuration} where it differs")
-    base = settings.base or names[0]
-    ordered = {base: document.configurations[base], **document.configurations}
-    return Study(path, settings, ordered, document.programs)
+            message = "it does not say which configuration"
+            yield message, f"{key}.results", "put {configuration} where it differs"
 
 
 class ProgramPrecision(Record, frozen=True):
