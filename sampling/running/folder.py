@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import structs
 
 from sampling.arrays import IntArray
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.estimation.given_up import GivenUp, kernels_given_up
 from sampling.estimation.top_up import read_original
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, PlannedLaunch, ToppedUp, read_plan
@@ -37,6 +37,8 @@ from sampling.text import counted
 
 #: So many launches, of as many kernels, that fail before one succeeds are the command's fault, not theirs
 _ALL_FAIL = 3
+#: The larger plan whose launches cannot be exported yet
+_MORE = "more.json"
 
 
 @contextmanager
@@ -156,8 +158,23 @@ class RunFolder:
         return structs.replace(plan, path=self.request.plan.path)
 
     def grow(self, text: str) -> None:
-        """Export what a larger plan has that the folder's plan has not, and add its jobs."""
-        self._add_round(self._export(text, self.rounds + 1))
+        """Export what a larger plan has that the folder's plan has not, and add its jobs.
+
+        Raises AnalysisError where it cannot be exported, as where its launches were not traced: then the
+        larger plan is beside the folder's, and its own export records them.
+        """
+        try:
+            path = self._export(text, self.rounds + 1)
+        except ProfileError as error:
+            more = self.path / _MORE
+            write_whole(more, text)
+            plan = shlex.quote(str(self.request.folder / _MORE))
+            command = f"`kernelpoint export {plan} --to {self.request.simulator} -o more`"
+            raise AnalysisError(
+                f"{error.path}: {error.reason}", remedy=f"{command} writes what records them"
+            ) from error
+        (self.path / _MORE).unlink(missing_ok=True)
+        self._add_round(path)
 
     def _export(self, text: str, number: int) -> Path:
         """Hand over what a plan has that was not handed over yet, whole or not at all."""

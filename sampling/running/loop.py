@@ -158,11 +158,11 @@ class Loop:
                 everything,
                 self.request.choices.progress,
             )
+            self.folder.grow(larger.text)
         except (PlanFileError, AnalysisError) as error:
             # What is known by now is not lost.
             self.why_no_more = error.text
             return False
-        self.folder.grow(larger.text)
         self._estimated = 0
         self._report(larger.added)
         return True

@@ -252,12 +252,12 @@ class ProgramRun:
         progress = cell.request.choices.progress
         try:
             larger = enlarged(cell.with_path(plan), sizes, None, drawn_ids, progress, speedup_epsilon=target)
+            for cell in self.cells.values():
+                cell.grow(larger.text)
         except (PlanFileError, AnalysisError) as error:
             # What is known by now is not lost.
             self.why_no_more = error.text
             return 0
-        for cell in self.cells.values():
-            cell.grow(larger.text)
         self.compare()
         return larger.added
 

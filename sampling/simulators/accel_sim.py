@@ -76,17 +76,8 @@ def _write(to: Handover) -> None:
         shards = tuple(with_kernels(shard, fills) for shard in part.shards)
         to.part = part = replace(part, shards=shards)
         to.files |= _written_traces(traces, fills)
-    for suffix, shard in part.files():
-        name = f"kernelslist{suffix}.g"
-        to.files[name] = kernels_list_text(shard, traces, choices, fills)
-        to.files[f"run{suffix}.sh"] = to.run_script(
-            "accel-sim/run.sh",
-            f"Simulates the {len(shard)} launches of {name}, in its order.",
-            None if traces is None else traces.path,
-            list=name,
-            suffix=suffix,
-            link_traces=template("link-traces.sh"),
-        )
+    if traces is not None:
+        _write_runs(to, traces, fills)
     numbers = {
         number
         for step in part.steps
@@ -108,6 +99,8 @@ def _write(to: Handover) -> None:
         ranges=shlex.quote(" ".join(map(range_text, ranges))),
         first=ranges[0][0],
         last=ranges[-1][1],
+        top="/.." if part.folder else "",
+        traces="$here/.." if part.folder else "$traces",
     )
     to.files["list-kernels.sh"] = script(
         "accel-sim/list-kernels.sh",
@@ -119,13 +112,27 @@ def _write(to: Handover) -> None:
     _say(to, traced - len(numbers), told_by, fills)
 
 
+def _write_runs(to: Handover, traces: TraceFolder, fills: Filled | None) -> None:
+    """Hand over what runs the traces: a list and a script for each shard."""
+    for suffix, shard in to.part.files():
+        name = f"kernelslist{suffix}.g"
+        to.files[name] = kernels_list_text(shard, traces, to.choices, fills)
+        to.files[f"run{suffix}.sh"] = to.run_script(
+            "accel-sim/run.sh",
+            f"Simulates the {len(shard)} launches of {name}, in its order.",
+            traces.path,
+            list=name,
+            suffix=suffix,
+            link_traces=template("link-traces.sh"),
+        )
+
+
 def _say(to: Handover, added: int, told_by: str, fills: Filled | None) -> None:
     """Put into the page what this process and device adds to it."""
     choices, page = to.choices, to.page
     added += page.get("added", 0)
     untraced, every = page.get("untraced", 0), list(page.get("fills", ()))
-    copies = "not_filled" if choices.traces is None else "copies"
-    sentences = []
+    copies, sentences = "copies", []
     if fills is not None:
         copies = "loads" if choices.caches == "loads" else "fills"
         untraced, every = untraced + fills.untraced, [*every, *fills.fills.values()]
@@ -150,6 +157,7 @@ def _say(to: Handover, added: int, told_by: str, fills: Filled | None) -> None:
         "copies": template(f"accel-sim/{copies}.txt", kept=fate)
         + "".join(f"{fill(text, 106)}\n" for text in sentences),
         "before": counted(choices.trace_before, "launch", "launches"),
+        "recorded": "." if to.part.folder else "TRACES",
         "bridged": bridged if added else "",
     }
 
@@ -163,12 +171,14 @@ def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFold
     if choices.traces is None:
         return None
     folder = find_trace_folder(choices.traces, LIST) / part.folder
-    if part.folder and not folder.is_dir():
-        raise ProfileError(
-            "the plan is of several processes and devices, and the traces of one are not there",
-            path=folder,
-            remedy="put the traces of each in a folder of this name",
-        )
+    if part.folder:
+        if not folder.is_dir():
+            raise ProfileError(
+                "the plan is of several processes and devices, and the traces of one are not there",
+                path=folder,
+                remedy="put the traces of each in a folder of this name",
+            )
+        folder = find_trace_folder(str(folder), LIST)
     listed = folder / LIST
     if listed.is_file() and [file.sha256 for file in plan.profile.files] == [content_sha256(listed)]:
         with open_input(str(listed)) as file:
@@ -256,6 +266,7 @@ SIMULATOR = Simulator(
         ),
         export=partial(export_parts, write=_write),
         fills=True,
+        needs_traces=True,
         uses_nvbit=True,
     ),
     results=RESULTS,

@@ -66,7 +66,6 @@ class ExportChoices:
         is_cold, is_filled = self.caches in {None, "cold"}, self.caches in FILLED
         no_traces, none = self.traces is None, "and there are none"
         is_way, ways = is_cold or is_filled or self.predecessors > 0, ", ".join(FILLED)
-        fills = not no_traces and (is_filled or self.caches is None)
         too_few = 0 < self.cold_check < FEWEST_PAIRS
         for is_wrong, words, *values in (
             (self.shards < 1, "`shards` is 1 or more, not {}", self.shards),
@@ -84,7 +83,6 @@ class ExportChoices:
                 self.caches,
             ),
             (too_few, "`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS),
-            (self.config and not fills, "`config` says how much of L2 is filled, and nothing is filled"),
             (self.simulator_log and no_traces, "`simulator_log` says how `traces` are run, {}", none),
         ):
             if is_wrong:

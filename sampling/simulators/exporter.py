@@ -61,7 +61,8 @@ def export_parts(
                 remedy=Wording("give `caches=after:4` or `caches=cold`"),
             )
         is_warm = exporter.fills and choices.traces is not None and not choices.cold_check
-        choices = replace(choices, caches=choices.caches or ("warm" if is_warm else "cold"))
+        usual = "warm" if is_warm else None if exporter.only_records(choices) else "cold"
+        choices = replace(choices, caches=choices.caches or usual)
     parts = run_parts(plan, choices, by_name=exporter.by_name)
     ordinals = [step.ordinal for part in parts for step in part.steps]
     values: dict[str, Any] = {"first": min(ordinals), "end": max(ordinals) + 1}
@@ -72,7 +73,7 @@ def export_parts(
         handed.files["manifest.csv"] = manifest_text(
             handed.part, handed.called, choices.caches or "", handed.dirty_percent
         )
-        if (shards := len(part.shards)) > 1:
+        if (shards := len(part.shards)) > 1 and not exporter.only_records(choices):
             arguments = " PROGRAM [ARGUMENT...]" if exporter.runs_program else ""
             handed.files["slurm.sh"] = template("slurm.sh", shards=shards, arguments=arguments)
         files += [(part.folder + name, content) for name, content in handed.files.items()]
@@ -96,18 +97,25 @@ def _page(
     places = {(sequence.process, sequence.device) for sequence in plan.profile.sequences}
     places |= {(part.process, part.device) for part in parts}
     sentences = tomllib.loads(_read("page.toml"))
-    choice = [*_sentences_on_order(exporter, parts, choices, checks)]
+    choice: list[_Sentence] = [("manifest", {})]
+    if not exporter.only_records(choices):
+        choice += _sentences_on_order(exporter, choices, checks)
+    if len(parts) > 1:
+        choice.append(
+            ("parts", {"parts": counted(len(parts), "process and device", "processes and devices")})
+        )
     if exporter.uses_nvbit:
         choice += _sentences_on_nvbit(plan, places)
     # Of several shards each has files of its own, numbered.
     values["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
+    page = "record.txt" if exporter.only_records(choices) else "README.txt"
     pieces = [
         f"{launches} of a plan of KernelPoint, for {simulator.title}.\n",
         fill(f"{exporter.note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         *(_put_in(sentences[name], {"target": simulator.title} | filling) for name, filling in choice),
-        exporter.page or template(f"{simulator.name}/README.txt", **values),
+        exporter.page or template(f"{simulator.name}/{page}", **values),
     ]
-    if simulator.results is not None:
+    if simulator.results is not None and not exporter.only_records(choices):
         folder = "*/" if parts[0].folder else ""
         pieces.append(_put_in(sentences["estimate"], {"logs": folder + exporter.logs}))
     return "\n".join(pieces)
@@ -117,12 +125,9 @@ def _page(
 _Sentence = tuple[str, dict[str, Any]]
 
 
-def _sentences_on_order(
-    exporter: Exporter, parts: Sequence[Part], choices: ExportChoices, checks: int
-) -> Iterator[_Sentence]:
+def _sentences_on_order(exporter: Exporter, choices: ExportChoices, checks: int) -> Iterator[_Sentence]:
     """Yield in which order launches are run, after which others, and by how many machines."""
     before = choices.predecessors
-    yield "manifest", {}
     if not exporter.runs_program:
         yield "program_order" if choices.caches in FILLED or before else "order", {}
     if before:
@@ -135,8 +140,6 @@ def _sentences_on_order(
         yield "check", {"checks": checked, "before": PREDECESSORS}
     if choices.shards > 1:
         yield "shards", {"shards": choices.shards}
-    if len(parts) > 1:
-        yield "parts", {"parts": counted(len(parts), "process and device", "processes and devices")}
 
 
 def _sentences_on_nvbit(plan: PlanFile, places: Collection[tuple[int, int]]) -> Iterator[_Sentence]:

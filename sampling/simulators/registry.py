@@ -110,7 +110,7 @@ def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None =
 def starts_cold(target: str, choices: ExportChoices) -> bool:
     """Return whether launches start with nothing in the caches, and nothing checks what that costs."""
     exporter = find_exporter(target)
-    if choices.cold_check or "caches" not in exporter.takes:
+    if choices.cold_check or "caches" not in exporter.takes or exporter.only_records(choices):
         return False
     # What can be filled is, unless it is said otherwise, as soon as there are traces to do so.
     return not exporter.fills if choices.caches is None else caches_kind(choices.caches) == "cold"

@@ -30,11 +30,17 @@ class Exporter:
     #: makes all files; of most targets `exporter.export_parts` with what writes those of a process and device
     export: Callable[[Simulator, PlanFile, ExportChoices], Exported]
     fills: bool = False  #: whether its caches can be filled otherwise than by launches
+    #: whether an export without traces simulates nothing, and has the scripts that record them
+    needs_traces: bool = False
     uses_nvbit: bool = False  #: launches of a process are counted on all devices; kernels that wait hang
     runs_program: bool = False  #: its scripts run the program, whose order launches keep
     by_name: bool = False  #: it is told the launches of a kernel together
     logs: str = "run*/run.log"  #: where its scripts leave results
     page: str = ""  #: its own text of the page; "" is README.txt of its folder of templates
+
+    def only_records(self, choices: ExportChoices) -> bool:
+        """Return whether an export records traces, without which nothing can be simulated."""
+        return self.needs_traces and choices.traces is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,22 +293,20 @@ async def test_every_target_of_export_is_offered(small: str) -> None:
             assert asks in " ".join(screen_text(app).split())
             await pilot.press("down")
         await pilot.press("enter")
-        await wait_for(
-            pilot, lambda: "empty: launches start cold" in screen_text(app), "traces are asked for"
-        )
+        await wait_for(pilot, lambda: "empty: what records them" in screen_text(app), "traces are asked for")
         await pilot.press("enter")
         made = Path("accel-sim-export")
         await wait_for(pilot, (made / "README.txt").exists, "the folder is there")
-        said = (
-            f"written: {len(list(made.iterdir()))} files in accel-sim-export; launches start cold; next: run"
-        )
+        said = f"written: {len(list(made.iterdir()))} files in accel-sim-export; next: record them on the GPU"
         await wait_for(pilot, lambda: said in " ".join(screen_text(app).split()), "it is said")
-        assert "then kernelpoint estimate accel-sim-export RESULTS" in " ".join(screen_text(app).split())
+        assert "then kernelpoint export accel-sim-export --to accel-sim --traces" in " ".join(
+            screen_text(app).split()
+        )
         # With traces launches are warmed, and these are checked.
         await pilot.press("e", "enter", *"nosuch", "enter")
         await wait_for(pilot, lambda: "not written: " in screen_text(app), "there are none")
         assert "nosuch" in screen_text(app)
     printed(f"kernelpoint sample {shlex.quote(small)} -o plan.json", 80, Path.cwd())
     printed("kernelpoint export plan.json --to accel-sim -o headless", 80, Path.cwd())
-    for name in ("kernelslist.g", "manifest.csv", "trace.sh"):
+    for name in ("README.txt", "manifest.csv", "trace.sh"):
         assert (made / name).read_bytes() == Path("headless", name).read_bytes()

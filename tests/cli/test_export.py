@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tests.sampling.simulators.conftest import program, shell
 
 
 @pytest.mark.parametrize("target", exporter_names())
@@ -35,7 +37,7 @@ def test_the_folder_has_the_plan_and_is_enough_for_an_estimate(
 ) -> None:
     folder, text = tmp_path / "made", plan_file.read_text()
     plan, stdin = (plan_file, b"") if given == "file" else ("-", text.encode())
-    assert kernelpoint("export", plan, "--to", "accel-sim", "-o", folder, stdin=stdin).code == 0
+    assert kernelpoint("export", plan, "--to", "macsim", "-o", folder, stdin=stdin).code == 0
     assert (folder / "plan.json").read_text() == text
     assert (folder / "README.txt").read_text().endswith("\n    kernelpoint estimate . run*/run.log\n")
     table = cycles_of(plan_file, tmp_path / "cycles.csv")
@@ -86,8 +88,8 @@ def test_what_means_something_to_a_target_and_what_is_refused_by_its_flag(
         (("accel-sim", "-o", "-"), "accel-sim writes"),
     ):
         assert said in kernelpoint(*words, *more).failed(2)
-    names = {Path(path).name for path in results(kernelpoint, *words, "accel-sim", "--shards", "3")["files"]}
-    assert {"run-1.sh", "run-2.sh", "run-3.sh", "slurm.sh", "kernelslist-3.g"} <= names
+    names = {Path(path).name for path in results(kernelpoint, *words, "nvbit", "--shards", "3")["files"]}
+    assert {"run-1.sh", "run-2.sh", "run-3.sh", "slurm.sh"} <= names
     words = (*words, "macsim", "--force")
     assert kernelpoint(*words).err.startswith("kernelpoint: launches start cold here, and a total of these")
     assert "start cold here" not in kernelpoint(*words, "--cold-check", "4").err
@@ -213,3 +215,63 @@ def test_align_refuses_what_lists_nothing_and_a_plan_without_its_profile(
         kernelpoint("align", six, tmp_path / "list", f"--seed={len(text)}").failed(3)
     (tmp_path / "profile.csv").unlink()
     assert "is not there" in kernelpoint("align", six, trace).failed(3)
+
+
+#: Stands for the program under the tracer: it leaves a trace of each launch that the tracer is asked for.
+TRACED = """\
+for range in $DYNAMIC_KERNEL_RANGE; do
+  for number in $(seq "${range%-*}" "${range#*-}"); do
+    name=one; [ $((number % 2)) = 1 ] || name=two
+    printf -- '-kernel name = %s\\n-kernel id = %s\\n' $name $number > "$TRACES_FOLDER/kernel-$number.traceg"
+    echo "kernel-$number.traceg" >> "$TRACES_FOLDER/kernelslist.g"
+  done
+done"""
+L2 = """\
+-gpgpu_cache:dl2 S:32:128:24,L:B:m:L:P,A:192:4,32:0,32
+-gpgpu_n_mem 4
+-gpgpu_n_sub_partition_per_mchannel 2
+"""
+#: Stands for Accel-Sim: kernel one takes 300 cycles, kernel two 700
+SIMULATED = """\
+echo "Accel-Sim [build 1]"
+for name in $(grep '^kernel' "$2"); do
+  echo "Processing kernel $name"
+  cat "${2%/*}/$name" || exit 8
+  kernel=$(sed -n 's/-kernel name = //p' "${2%/*}/$name")
+  cycles=300; [ $kernel = one ] || cycles=700
+  printf 'launching kernel name: %s uid: 1 cuda_stream_id: 0\\nkernel_name = %s\\n' "$kernel" "$kernel"
+  printf 'kernel_launch_uid = 1\\ngpu_sim_cycle = %s\\ngpu_sim_insn = 9\\n' $cycles
+  printf 'gpu_tot_sim_cycle = %s\\ngpgpu_simulation_rate = 9 (inst/sec)\\n' $cycles
+done"""
+
+
+def test_what_is_to_be_done_next_leads_from_a_profile_to_the_total(
+    kernelpoint: Kernelpoint, here: Path
+) -> None:
+    """A plan, its traces, what simulates them, the total: each command is the one that was printed before."""
+
+    def next_after(words: list[object]) -> list[str]:
+        run = kernelpoint(*words)
+        assert run.code == 0, run.err
+        return shlex.split(run.out[run.out.index("kernelpoint ", run.out.index("Next: ")) :])[1:]
+
+    rows = [f"{('one', 'two')[number % 2]},{(100, 250)[number % 2] + number % 7}" for number in range(200)]
+    Path("run.csv").write_text("\n".join(["name,duration_ns", *rows, ""]))
+    Path("trace.config").touch()
+    Path("gpgpusim.config").write_text(L2)
+    Path("tracer_tool.so").write_text("DYNAMIC_KERNEL_RANGE")
+    traced, simulator = program(here / "traced", TRACED), program(here / "accel-sim.out", SIMULATED)
+
+    recorded = next_after(next_after(["sample", "run.csv", "-o", "plan.json"]))
+    assert not Path("chosen", "run.sh").exists(), "there is nothing to run yet"
+    record = {"TRACER": "tracer_tool.so", "POST_PROCESSING": "true"}
+    assert shell(Path("chosen", "trace.sh"), traced, **record).returncode == 0
+    assert "sh SIMULATE/run.sh" in Path("chosen", "README.txt").read_text()
+    estimated = next_after([*recorded])
+    settings = {"GPGPUSIM_CONFIG": "gpgpusim.config", "TRACE_CONFIG": "trace.config", "ACCELSIM": simulator}
+    ran = shell(Path("simulate", "run.sh"), **settings)
+    assert ran.returncode == 0, ran.stderr
+    assert estimated[:2] == ["estimate", "simulate"]
+    run = kernelpoint(*estimated[:2], ran.stdout.strip(), *JSON)
+    assert run.code == 0, run.err
+    assert run.results["metrics"][0]["total"] == pytest.approx(100 * 300 + 100 * 700, rel=0.01)

@@ -615,7 +615,7 @@ def test_what_a_cost_decides_is_not_called_gpu_time(kernelpoint: Kernelpoint, sa
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        ("volta_sgemm_128x64_nt", "--to accel-sim --traces DIR"),
+        ("volta_sgemm_128x64_nt", "--to accel-sim"),
         ("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV", "--to csv"),
         ("__amd_rocclr_copyBuffer", "--to csv"),
         ("void mul_mat<4>(HIP_vector_type<unsigned int, 3u>)", "--to csv"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -29,7 +28,7 @@ from sampling.plan.sensitivity import (
     trade_off_point,
 )
 from sampling.simulators.export import ExportChoices
-from sampling.simulators.registry import exported_folder, find_exporter
+from sampling.simulators.registry import exported_folder, find_exporter, starts_cold
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.app.state import Session, decisions, same_overrides
@@ -39,6 +38,7 @@ from tui.options.files import PLAN_NAME, is_there
 from tui.output.blocks import Listing, Phrases, Tone, toned
 from tui.output.files import write_folder, write_text
 from tui.text.plan import assumed_words, launch_listing, stratum_listing, verdict
+from tui.text.run import after_export
 from tui.text.trade_off import TradeOff
 
 SOON_JUDGED = 4_000_000
@@ -312,10 +312,8 @@ def export_file(
     choices = ExportChoices(traces=traces or None, progress=progress)
     paths = write_folder(folder, exported_folder(read_plan(str(path)), to, choices), force=False)
     summary = paths[0] if len(paths) == 1 else f"{len(paths)} files in {folder}"
-    exporter = find_exporter(to)
-    is_cold = "caches" in exporter.takes and not (exporter.fills and traces)
-    page = next((path for path in paths if path.endswith("README.txt")), None)
-    instruction = exporter.note if page is None else f"run them as {page} says"
-    following = following or f"kernelpoint estimate {shlex.quote(str(folder))} RESULTS"
-    caches = "; launches start cold" if is_cold else ""
+    instruction, after = after_export(paths, to, choices.traces, str(folder))
+    if following is None or find_exporter(to).only_records(choices):
+        following = after
+    caches = "; launches start cold" if starts_cold(to, choices) else ""
     return f"written: {summary}{caches}; next: {instruction}, then {following}"

@@ -152,7 +152,7 @@ class PlanPrompt(Prompt):
     def hint(self, name: str) -> Sequence[str]:
         if name == "traces":
             fills = self._target is not None and find_exporter(self._target).fills
-            lacking = "empty: launches start cold" if fills else "may be empty"
+            lacking = "empty: what records them" if fills else "may be empty"
             meaning = (
                 "The folder of the traces, whose launches fill L2" if fills else "The folder of the traces"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.plan.judge import judge_design, judge_plan
@@ -10,6 +11,7 @@ from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.request import FEWEST_OF_SPEEDUPS, is_used
 from sampling.plan.sensitivity import PlanCosts, check_has_trade_off, measure_sensitivity
+from sampling.readers.accel_sim_traces import LIST
 from tui.charts.quantities import share_above
 from tui.engine import drafts, planning
 from tui.engine.planning import draft_within_budget, plan_costs
@@ -55,7 +57,9 @@ def run_sample(options: SampleOptions) -> None:
             following = command_line("sample", replace(options, output=name))
         else:
             target = usual_target(is_amd=draft.profile.is_amd)
-            following = export_command(str(options.output), "chosen", target)
+            listed = Path(draft.profile.files[0].path)
+            traces = str(listed.parent) if listed.name == LIST else None
+            following = export_command(str(options.output), "chosen", target, traces=traces)
         rows = launches if shows_rows else ()
         result = plan_result(
             draft,

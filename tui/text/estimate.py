@@ -153,7 +153,9 @@ def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
     if target is None or (caches := warm_caches(target)) is None:
         target = usual_target(is_amd=_is_amd(plan))
         caches = warm_caches(target)
-    return export_command(path, "warm", target, caches) if caches else f"kernelpoint {shlex.quote(path)}"
+    if caches is None:
+        return f"kernelpoint {shlex.quote(path)}"
+    return export_command(path, "warm", target, caches, "DIR")
 
 
 def _is_amd(plan: PlanFile) -> bool:

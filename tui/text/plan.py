@@ -78,11 +78,13 @@ def usual_target(*, is_amd: bool) -> str:
     return "csv" if is_amd else "accel-sim"
 
 
-def export_command(plan: str, folder: str, target: str, caches: str | None = None) -> str:
-    """Return the command that hands a plan to a simulator."""
-    traces = "" if target == "csv" else " --traces DIR"
+def export_command(
+    plan: str, folder: str, target: str, caches: str | None = None, traces: str | None = None
+) -> str:
+    """Return the command that hands a plan to a simulator; without traces what it hands over records them."""
+    ran = "" if traces is None else f" --traces {shlex.quote(traces)}"
     filled = "" if caches is None else f" --caches {caches}"
-    return f"kernelpoint export {shlex.quote(plan)} --to {target}{traces}{filled} -o {free_name(folder)}"
+    return f"kernelpoint export {shlex.quote(plan)} --to {target}{ran}{filled} -o {free_name(folder)}"
 
 
 def simulate_sentence(design: Design, launches: int, plan: Plan | None = None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from msgspec import to_builtins
 
@@ -14,7 +15,8 @@ from sampling.running.job import Job
 from sampling.running.request import RunProgress, RunRequest, RunResult
 from sampling.running.slurm import NO_ARRAY, JobArray
 from sampling.running.summary import RunSummary, assumed_group, run_state, summarise_run
-from sampling.simulators.export import ExportSummary, Simulated
+from sampling.simulators.export import ExportChoices, ExportSummary, Simulated
+from sampling.simulators.registry import find_exporter
 from sampling.text import counted
 from tui.charts.quantities import hours, ratio, share
 from tui.options.simulate import EstimateOptions, ExportOptions
@@ -33,6 +35,7 @@ from tui.text.estimate import (
     within_text,
 )
 from tui.text.labels import key_parts
+from tui.text.plan import export_command
 
 _MOST_NAME = 60
 
@@ -76,12 +79,23 @@ def _export_blocks(run: Simulated, paths: list[str], options: ExportOptions) -> 
     sentence += "."
     if run.checked < options.cold_check:
         sentence += f" {all_checked(options.cold_check, run.checked)}"
+    instruction, command = after_export(paths, options.to, options.traces, options.plan)
+    return [sentence, *map(Preformatted, paths), CommandLine(command, f"Next: {instruction}, then ")]
+
+
+def after_export(paths: list[str], target: str, traces: str | None, plan: str) -> tuple[str, str]:
+    """Return what to do with an export of a plan, and the command after it.
+
+    That takes the results; launches without traces are recorded, and exported again with them.
+    """
     page = next((path for path in paths if path.endswith("README.txt")), None)
-    instruction = "run them" if page is None else f"run them as {page} says"
-    following = CommandLine(
-        f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {instruction}, then "
-    )
-    return [sentence, *map(Preformatted, paths), following]
+    if page is None:
+        return "run them", f"kernelpoint estimate {shlex.quote(plan)} RESULTS"
+    folder = str(Path(page).parent)
+    if find_exporter(target).only_records(ExportChoices(traces=traces)):
+        again = export_command(folder, "simulate", target, traces=f"{folder}/traces")
+        return f"record them on the GPU as {page} says", f"{again} --config gpgpusim.config"
+    return f"run them as {page} says", f"kernelpoint estimate {shlex.quote(folder)} RESULTS"
 
 
 def progress_line(progress: RunProgress, target: float | None, width: int | None = None) -> str:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from msgspec import structs
 
 import sampling
 from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
-from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.plan_file import PlanFile, PlannedLaunch, read_plan
 from sampling.running import folder, local
 from sampling.running.loop import run
 from sampling.running.request import RunProgress, RunRequest, RunResult
@@ -453,7 +453,7 @@ def test_an_export_that_fails_leaves_nothing_and_touches_nothing(asking: Asking,
 ACCEL_SIM = """\
 #!/bin/sh
 [ "$1" = -trace ] && [ "$3" = -config ] && [ -e net.icnt ] || exit 7
-echo "Accel-Sim [build 1]"
+printf 'Accel-Sim [build 1]\nGPGPU-Sim: Configuration options:\n\n-gpgpu_n_chiplet_partition 1 # parts\n'
 grep '^kernel' "$2" | while read -r name; do
   number=${name#kernel-}; number=${number%.traceg}
   cycles=$(sed -n "${number}p" CYCLES); cycles=${cycles:-7}
@@ -468,30 +468,74 @@ done
 """
 
 
-@pytest.mark.parametrize("caches", [None, "loads", "after:2", "check:6", "check:2"])
-def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
-    asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caches: str | None
-) -> None:
-    pairs = (caches or "").partition("check:")[2]
-    traces = tmp_path / "traces"
-    traces.mkdir()
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Traces of all launches, in the current folder, which has a simulator of them too."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
     names = [f"kernel-{number}.traceg" for number in range(1, LAUNCHES + 1)]
     for number, name in enumerate(names, start=1):
         kernel = KERNELS[(number - 1) % 3]
-        (traces / name).write_text(f"-kernel name = {kernel}\n-kernel id = {number}\n")
-    (traces / "kernelslist.g").write_text("\n".join(names) + "\n")
+        (folder / name).write_text(f"-kernel name = {kernel}\n-kernel id = {number}\n")
+    (folder / "kernelslist.g").write_text("\n".join(names) + "\n")
     for name in ("gpgpusim.config", "net.icnt"):
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     simulator = Path("accel-sim.out")
     simulator.write_text(ACCEL_SIM.replace("CYCLES", str(tmp_path / "cycles")))
     simulator.chmod(0o755)
+    return folder
+
+
+ACCEL_SIM_COMMAND = "./accel-sim.out -trace {list} -config gpgpusim.config"
+
+
+def test_launches_that_were_not_traced_are_named_and_the_run_goes_on_once_they_are(
+    asking: Asking, tmp_path: Path, plan: PlanFile, traces: Path
+) -> None:
+    """As on a machine with a GPU, where the first plan's launches alone were recorded."""
+    later = tmp_path / "later"
+    traces.rename(later)
+    traces.mkdir()
+
+    def record(launches: Iterable[PlannedLaunch]) -> None:
+        for number in {launch.ordinal + one for launch in launches for one in (0, 1)}:
+            if (path := later / f"kernel-{number}.traceg").exists():
+                path.rename(traces / path.name)
+
+    record(plan.drawn)
     asked = asking(
         simulator="accel-sim",
-        command="./accel-sim.out -trace {list} -config gpgpusim.config",
-        choices=ExportChoices(traces="traces", cold_check=int(pairs))
+        command=ACCEL_SIM_COMMAND,
+        choices=ExportChoices(traces="traces"),
+        target=0.005,
+    )
+    came = ran(asked)
+    assert came.estimate is not None
+    assert not came.estimate.main.is_within(0.005)
+    assert "is not among the" in came.why_no_more
+    folder = tmp_path / "run"
+    assert f"`kernelpoint export {folder / 'more.json'} --to accel-sim -o more` writes" in came.why_no_more
+    missing = read_plan(str(folder / "more.json")).to_simulate().drawn
+    assert missing
+    record(missing)
+    assert len(ran(asked).estimate.results.ids) == len(plan.drawn) + len(missing)  # type: ignore[union-attr]
+    pages = [(folder / "rounds" / number / "README.txt").read_text() for number in ("1", "2")]
+    assert "Nothing tells whether this is for Accel-Sim 2.0" in pages[0]
+    assert "The log is of Accel-Sim 2.0" in pages[1], "the first round's logs tell"
+
+
+@pytest.mark.parametrize("caches", [None, "loads", "after:2", "check:6", "check:2"])
+def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
+    asking: Asking, tmp_path: Path, traces: Path, caches: str | None
+) -> None:
+    pairs = (caches or "").partition("check:")[2]
+    asked = asking(
+        simulator="accel-sim",
+        command=ACCEL_SIM_COMMAND,
+        choices=ExportChoices(traces=traces.name, cold_check=int(pairs))
         if pairs
-        else ExportChoices(traces="traces", caches=caches),
+        else ExportChoices(traces=traces.name, caches=caches),
         target=0.1 if caches else 0.005,
     )
     found = ran(asked).estimate

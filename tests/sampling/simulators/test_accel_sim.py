@@ -65,7 +65,7 @@ def test_copies_stand_before_the_first_launch_after_them(
 
 def test_the_ranges_of_the_tracer_count_from_1(ten: PlanFile, written: Write) -> None:
     files = written(ten, "accel-sim", trace_before=0)
-    assert "\n5,kernel-6,2,1.0,0,cold,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
+    assert "\n5,kernel-6,2,1.0,0,,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
     assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_LIMIT_START=3 DYNAMIC_KERNEL_LIMIT_END=10\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_RANGE=1000000\n" in files["list-kernels.sh"]

@@ -262,7 +262,6 @@ def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
     [
         ({"caches": "hot"}, "`caches` is warm, loads, own, cold or after:N, not hot"),
         ({"caches": "warm"}, "`caches=warm` reads what launches touch in `traces`"),
-        ({"config": "c"}, "`config` says how much of L2 is filled"),
         ({"cold_check": 1}, "`cold_check` takes 2 launches or more"),
         ({"cold_check": 6, "caches": "after:16"}, "launches that start cold, not of `caches=after:16`"),
     ],

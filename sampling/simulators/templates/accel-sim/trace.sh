@@ -18,3 +18,4 @@ elif [ -e "$traces/kernelslist" ]; then
 else
   "$POST_PROCESSING" "$traces/traces"
 fi
+printf '%s\n' "then: kernelpoint export '$here@top@' --to accel-sim --traces '@traces@' --config gpgpusim.config -o SIMULATE" >&2
