@@ -180,3 +180,14 @@ def _batch(tokens: int, layer: tuple[Step, ...]) -> Pass:
 
 SHORT_BATCH = _batch(112, _SHORT_LAYER)
 LONG_BATCH = _batch(128, _LONG_LAYER)
+
+
+def before_a_change(batch: Pass) -> Pass:
+    """Return what a batch was before: one product 8 % slower, and its bias added by a launch of its own."""
+    steps: list[Step] = []
+    for step in batch.steps:
+        peaks = tuple(Peak(round(1.08 * peak.mean_ns), peak.cov, peak.share) for peak in step.peaks)
+        steps.append(Step(step.kernel, step.grid, peaks) if step.kernel is SGEMM_32X32_SLICED else step)
+        if step.kernel is SGEMM_32X32_SLICED:
+            steps.append(Step(ADD, (128, 1, 1), (Peak(2_140, 0.014),)))
+    return Pass(batch.input_bytes, tuple(steps), batch.output_bytes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
+import tempfile
 from pathlib import Path
 
 import gpt2_like
@@ -21,6 +22,11 @@ from ncu_file import write_ncu_raw
 from nsys_csv_files import write_nsys_csv
 from nsys_files import write_nsys_sqlite
 from workload import Pass, Recording, record
+
+from sampling.difference.baseline import baseline_text, make_baseline
+from sampling.difference.recordings import ProfilePart
+from sampling.readers.registry import read_profile
+from sampling.reduction.grouping import Grouping
 
 IMAGES = 100
 IMAGES_OF_SHORT_RUN = 23
@@ -51,7 +57,18 @@ def write_all(folder: Path) -> None:
     write_features(recording, folder)
     write_nsys_csv(resnet50_run(IMAGES_OF_SHORT_RUN, seed=51), folder / "resnet50-like-gpu-trace.csv")
     write_kineto(gpt2_run(seed=2), folder / "gpt2-like.json.gz")
+    write_baseline_before(folder / "gpt2-like-before.json")
     write_interval_log(GEMM_RUN, folder / "gemm-intervals.log.gz", seed=3)
+
+
+def write_baseline_before(file: Path) -> None:
+    """Write the baseline of such a run as it was before a change."""
+    batches = [gpt2_like.before_a_change(batch) for batch in _batches(seed=4)]
+    with tempfile.TemporaryDirectory() as scratch:
+        recording = Path(scratch, "before.json.gz")
+        write_kineto(record(batches, weight_bytes=gpt2_like.WEIGHT_BYTES, seed=4), recording)
+        text = baseline_text(make_baseline(ProfilePart(read_profile((str(recording),))), Grouping()))
+    file.write_text(text, encoding="utf-8")
 
 
 def write_features(recording: Recording, folder: Path) -> None:

@@ -37,6 +37,7 @@ CSV = "resnet50-like-gpu-trace.csv"
 KINETO = "gpt2-like.json.gz"
 NCU = "resnet50-like-ncu-raw.csv.gz"
 BLOCKS = "resnet50-like-blocks.csv.gz"
+BASELINE = "gpt2-like-before.json"
 INTERVALS = "gemm-intervals.log.gz"
 
 # Calls and total time (ns), as the papers print them.
@@ -169,9 +170,9 @@ def _written_by_the_script(sample_data: Path, folder: Path) -> dict[str, bytes]:
 
 def test_the_script_writes_the_same_bytes_again(sample_data: Path, tmp_path: Path) -> None:
     first = _written_by_the_script(sample_data, tmp_path / "first")
-    assert set(first) == {*_READ, NCU, BLOCKS, INTERVALS}
+    assert set(first) == {*_READ, NCU, BLOCKS, INTERVALS, BASELINE}
     assert first == _written_by_the_script(sample_data, tmp_path / "second")
-    for name in (SQLITE, CSV):
+    for name in (SQLITE, CSV, BASELINE):
         assert first[name] == (sample_data / name).read_bytes(), name
     # How zlib packs is its own choice and changes with its version; what it packs is ours.
     for name in (KINETO, NCU, BLOCKS, INTERVALS):

@@ -26,7 +26,7 @@ EXIT_CODES = (
 )
 
 FIRST_STEPS = """\
-kernelpoint demo                         the app on sample data
+kernelpoint demo                         the app on sample data; --run: the loop
 kernelpoint FILE                         look at a profile: nsys, PyTorch, ROCm
 kernelpoint sample FILE -o plan.json     the launches to simulate, and how sure
 kernelpoint export plan.json --to TOOL   hand them to a simulator

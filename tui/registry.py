@@ -70,7 +70,7 @@ _COMMANDS = (
     Command("project", _SIMULATE, "simulate", "simulate", "Where a kernel's simulation can stop."),
     Command("difference", _COMPARE, "look", "look", "What changed between two recordings (also: diff)."),
     Command("baseline save", _COMPARE, "look", "look", "Keep what `difference` needs of a recording."),
-    Command("demo", _OTHER, "look", "opening", "The same on bundled sample data."),
+    Command("demo", _OTHER, "look", "demo", "The same on bundled sample data."),
     Command("convert", _OTHER, "look", "files", "Write a profile as Parquet."),
     Command("schema", _OTHER, "plan", "schema", "The JSON schema of what a command writes."),
     Command("scale open", _OTHER, "scale", "scale", "Open the app on a table of sizes."),

@@ -40,7 +40,7 @@ _DECLARED = 0.12
 _LITTLE = 0.05
 _SAID = {
     "warm": "launches began with L2 filled as those before them leave it: such totals were within 1 % of the "
-    "whole run's in seventeen plans of four programs; where L2 was full of stored lines, within 1.5 % of the "
+    "whole run's in seventeen plans of four programs; where L2 was full of stored lines, within 2 % of the "
     "same launches in the run",
     "dirty": "; of what L2 held before them {:.0f} % was dirty and began clean: where launches evict it, a "
     "total of these is too low (by 11 to 14 % on a program that fills L2)",

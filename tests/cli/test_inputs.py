@@ -14,12 +14,16 @@ import pytest
 from sampling.profile.launch_table import LaunchTableBuilder
 from sampling.readers import cache
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tui.engine import made_up_simulator
 
 
-def test_a_first_word_that_is_no_command_is_a_profile(kernelpoint: Kernelpoint, resnet: Path) -> None:
+def test_a_first_word_that_is_no_command_is_a_profile(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
+) -> None:
     short, demo = kernelpoint(resnet), kernelpoint("demo")
     assert short.code == 0
-    assert short.out == kernelpoint("open", resnet).out == kernelpoint("summary", resnet).out == demo.out
+    assert short.out == kernelpoint("open", resnet).out == kernelpoint("summary", resnet).out
+    assert kernelpoint("summary", gpt2).out == demo.out
     assert "ssh -t" in short.err
     assert "ssh -t" in demo.err
     after = results(kernelpoint, resnet, "--epsilon", "0.01")
@@ -270,3 +274,22 @@ def test_help_says_what_an_option_is_to_the_command(kernelpoint: Kernelpoint) ->
     helps = {command: kernelpoint(command, "--help").out for command in ("tree", "sample")}
     texts = ("Whose rule grows the tree", "How to choose the launches")
     assert [[text in helps[command] for text in texts] for command in helps] == [[True, False], [False, True]]
+
+
+def test_the_loop_of_demo_ends_with_a_total_that_holds_what_all_launches_take(
+    kernelpoint: Kernelpoint, gpt2: Path
+) -> None:
+    run = kernelpoint("demo", "--run", *JSON)
+    assert run.code == 0, run.err
+    trace = json.loads(gzip.decompress(gpt2.read_bytes()))
+    kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
+    kernels.sort(key=lambda event: event["args"]["correlation"])
+    cycles = sum(
+        made_up_simulator.cycles_of(event["name"], launch_id, round(1000 * event["dur"]))
+        for launch_id, event in enumerate(kernels)
+    )
+    total = run.results["metrics"][0]
+    assert total["low"] <= cycles <= total["high"]
+    assert abs(total["total"] / cycles - 1) < 0.05
+    assert f"all 13,920 launches take {cycles:,} cycles by it" in run.err
+    assert "a made-up simulator, without caches" in run.err

@@ -132,6 +132,16 @@ def in_words(say: Callable[[str], None]) -> Progress:
     )
 
 
+def invitation(draft: Draft) -> str:
+    """Return what the plan comes to, and the keys that lead on, for somebody who tries the program."""
+    design, launches = draft.design, draft.counts.launches
+    known = "" if design.promise is None else f" within {100 * design.promise.error:.1f} %"
+    return (
+        f"{design.samples:,} of {launches:,} launches tell the whole run{known}: 3 shows how, e hands them "
+        "to a simulator; 7 shows what changed since last week, 8 which design is faster"
+    )
+
+
 class SessionApp(App[None]):
     """What the screens know of the app: its session, how to change it, and how to tell the user.
 
@@ -300,6 +310,8 @@ class SessionApp(App[None]):
             self.change(beside=notes)
             for text in (*draft.profile.notes, *notes):
                 self.say(text)
+            if self.session.invites:
+                self.say(invitation(draft))
 
     def name_decisions(self, path: Path) -> None:
         """Have commands name this file, which has the split decisions."""

@@ -69,6 +69,8 @@ class Session:
     speedups: SpeedupOptions | None = None
     #: The plan file that was opened, and in what the plan shown is not that of the file, in a line each.
     plan: OpenedPlan | None = None
+    #: Whether the first view says what can be done here, to somebody who tries it.
+    invites: bool = False
     beside: tuple[str, ...] = ()
 
     @property

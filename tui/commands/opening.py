@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError, PlanFileError
 from tui.options.command_line import options_of
-from tui.options.files import input_files, is_configuration, is_plan, reading, sample_profile
+from tui.options.files import input_files, is_configuration, is_plan, reading
 from tui.options.look import DemoOptions, OpenOptions
 from tui.options.shared import AppOptions
 from tui.options.simulate import SpeedupOptions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run_open(options: OpenOptions) -> None:
     """Open the app if a person can see and steer it, else print what takes its place."""
-    _check_insisted(options)
+    check_insisted(options)
     path, others = options.plan, options.profiles
     # As `is_study` says, which brings the engine.
     if path is None and others and Path(others[0]).suffix == ".toml":
@@ -45,24 +45,17 @@ def run_open(options: OpenOptions) -> None:
     elif options.difference:
         _show_difference(options)
     else:
-        _show(options.profiles, options)
+        show(options.profiles, options)
 
 
-def run_demo(options: DemoOptions) -> None:
-    """Do what `open` does, on the sample data that comes with the program."""
-    _check_insisted(options)
-    sample = str(sample_profile())
-    with reading([sample]):
-        _show((sample,), options)
-
-
-def _check_insisted(options: AppOptions) -> None:
+def check_insisted(options: AppOptions) -> None:
+    """Raise OptionError where the app is insisted on and cannot be shown."""
     if options.app and not terminal.is_interactive():
         reason, remedy = terminal.why_no_app()
         raise OptionError(f"--app: {reason}", remedy=remedy)
 
 
-def _show(
+def show(
     paths: tuple[str, ...],
     options: OpenOptions | DemoOptions,
     plan: OpenedPlan | None = None,
@@ -79,7 +72,7 @@ def _show(
 
         session = replace(open_session(paths, options), plan=plan, speedups=speedups)
         view = FIRST_VIEW if plan is None else "Plan" if speedups is None else "Speedups"
-        _open_app(session, options, view)
+        open_app(session, options, view)
         return
     from tui.commands.look import show_summary
 
@@ -115,7 +108,7 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     opened = open_plan(path, profiles, results)
     opened_options = options_of_plan(opened, options)
     with reading([path, *input_files(opened_options)]):
-        _show(opened.profiles, opened_options, opened)
+        show(opened.profiles, opened_options, opened)
 
 
 def _show_configurations(options: OpenOptions, path: str, results: tuple[str, ...]) -> None:
@@ -133,7 +126,7 @@ def _show_configurations(options: OpenOptions, path: str, results: tuple[str, ..
     opened = open_plan(path)
     opened_options = options_of_plan(opened, options)
     with reading([*input_files(speedups), *input_files(opened_options)]):
-        _show(opened.profiles, opened_options, opened, speedups)
+        show(opened.profiles, opened_options, opened, speedups)
 
 
 def _show_study(options: OpenOptions, path: str, others: tuple[str, ...]) -> None:
@@ -160,7 +153,7 @@ def _show_study(options: OpenOptions, path: str, others: tuple[str, ...]) -> Non
     read_study(path)
     with reading([path]):
         session = replace(open_session((), options), speedups=SpeedupOptions(plan=path))
-        _open_app(session, options, "Speedups")
+        open_app(session, options, "Speedups")
 
 
 def _print_speedups(options: OpenOptions, path: str, results: tuple[str, ...] = ()) -> None:
@@ -185,7 +178,7 @@ def _show_difference(options: OpenOptions) -> None:
 
         path, part = file_and_part(after)
         session = replace(open_session((path,), with_part(options, part)), before=before)
-        _open_app(session, options, "Difference")
+        open_app(session, options, "Difference")
         return
     from tui.commands.look import run_difference
 
@@ -193,7 +186,8 @@ def _show_difference(options: OpenOptions) -> None:
     note(terminal.instead_of_app("difference", "the profiles as files"), quiet=options.quiet)
 
 
-def _open_app(session: Session, options: AppOptions, view: str) -> None:
+def open_app(session: Session, options: AppOptions, view: str) -> None:
+    """Show the app until it is left, beginning with a view."""
     from tui.app.running import run_app
 
     run_app(session, mouse=not options.no_mouse, view=view)

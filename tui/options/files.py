@@ -24,7 +24,17 @@ _STDIN = _STDOUT = "-"
 
 def sample_profile() -> Path:
     """Return the path of the sample that `demo` shows."""
-    return _bundled("resnet50-like.sqlite")
+    return _bundled("gpt2-like.json.gz")
+
+
+def sample_baseline() -> Path:
+    """Return the path of what is kept of the sample's run before a change."""
+    return _bundled("gpt2-like-before.json")
+
+
+def sample_study() -> Path:
+    """Return the path of the study of two made-up programs, with results of the real simulator."""
+    return _bundled("study/study.toml")
 
 
 def sample_scale_question() -> Path:

@@ -61,6 +61,10 @@ class OpenOptions(shared.AppOptions, SlowdownOptions, ProfileOptions):
 class DemoOptions(shared.AppOptions, SlowdownOptions):
     """`demo`."""
 
+    run: bool = option(
+        "Have the plan's launches simulated, by a made-up simulator, until the total is known."
+    )
+
 
 class GroupsOptions(MethodOptions, ProfileOptions):
     top: int | None = option("Only the first N.", "-n", least=1)

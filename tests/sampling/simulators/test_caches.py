@@ -57,7 +57,7 @@ def seen(plan: PlanFile, *states: str) -> SimulatedLaunches:
             ("warm",) * 5,
             "warm",
             False,
-            "in seventeen plans of four programs; where L2 was full of stored lines, within 1.5 % of the",
+            "in seventeen plans of four programs; where L2 was full of stored lines, within 2 % of the",
         ),
         (("own",) * 5, "own", False, "the whole run takes more (such totals were 3 to 4 % too short"),
         (("whole",) * 5, "whole", False, ""),
