@@ -11,12 +11,15 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import structs
 
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, method_design
-from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.judge import Judgement, all_durations_ns, judge_design, judge_elsewhere
+from sampling.plan.other_recording import matched_in_order
+from sampling.plan.promise import Bounds
 from sampling.plan.request import PlanRequest
 from sampling.profile.profile import Profile
 from sampling.record import Amount, Count, Fraction, Record
@@ -64,6 +67,9 @@ class Comparison:
     seconds: float
     #: The method compared before it whose plan is the same one; None where there is none.
     same_as: str | None = None
+    #: Of what it is judged on; None where it cannot be told, or no plan is there.
+    speedup: float | None = None
+    bounds: Bounds = Bounds()
 
     def record(self, profile: str, reason: str | None) -> ComparedMethod:
         """Return the same for a command's output; ``reason`` is why it is not applicable."""
@@ -76,8 +82,9 @@ class Comparison:
             self,
             design,
             judgement,
-            design.bounds,
+            self.bounds,
             profile=profile,
+            speedup=self.speedup,
             method=self.method,
             applicable=True,
             strata=design.strata_count,
@@ -95,12 +102,17 @@ class MethodComparison:
     repeats: int
     #: Whether a file of features that fits no launch is an error; if not it is of another profile.
     strict: bool = True
+    #: Another recording of the same launches, on which plans are judged, as what a simulator took of all.
+    on: Profile | None = None
     progress: Progress | None = None
     #: How the feature files fitted, once a method has asked for them.
     reports: tuple[JoinReport, ...] = ()
     _counts: dict[Grouping, DurationCounts] = field(default_factory=dict, init=False)
     _lists: dict[Grouping, LaunchList] = field(default_factory=dict, init=False)
     _plans: dict[tuple[Grouping, bytes], str] = field(default_factory=dict, init=False)
+    _durations_ns: IntArray | None = field(default=None, init=False)
+    #: How many launches have another name, grid or block in the other recording, once that was read.
+    launches_differing: int = field(default=0, init=False)
 
     def counts(self, grouping: Grouping) -> DurationCounts:
         """Return the reduction by a grouping."""
@@ -135,9 +147,27 @@ class MethodComparison:
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
-        judgement = judge_design(design, self.repeats, request.seed, self.progress)
+        repeats, seed, bounds = self.repeats, request.seed, design.bounds
+        if self.on is None:
+            judgement, speedup = judge_design(design, repeats, seed, self.progress), design.speedup
+        else:
+            elsewhere_ns = self._elsewhere_ns()
+            judgement, speedup = judge_elsewhere(
+                design, self.profile, elsewhere_ns, repeats, seed, self.progress
+            )
+            # The other figures are of the profile's own time.
+            bounds = Bounds(bounds.promised_error)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
-        return Comparison(method, design, judgement, None, seconds, None if first == method else first)
+        same_as = None if first == method else first
+        return Comparison(method, design, judgement, None, seconds, same_as, speedup, bounds)
+
+    def _elsewhere_ns(self) -> IntArray:
+        """Return (launches,) how long the launches last in the other recording, by id; read once."""
+        assert self.on is not None
+        if self._durations_ns is None:
+            self.launches_differing = matched_in_order(self.profile, self.on, self.progress)
+            self._durations_ns = all_durations_ns(self.on, self.progress)
+        return self._durations_ns
 
     def _launches(self, grouping: Grouping) -> LaunchList:
         """Return the launch list by a grouping; features are joined once, for groupings select the same."""

@@ -305,8 +305,33 @@ def _match_recordings(
         operators = match_operators(plan, original, profile)
         return _Match(original, why_missing, by_operator=operators, durations_ns=operators.durations_ns)
     alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
-    durations_ns = _all_durations_ns(profile, progress)
+    durations_ns = all_durations_ns(profile, progress)
     return _Match(original, why_missing, alignment, durations_ns=durations_ns)
+
+
+def judge_elsewhere(
+    design: Design,
+    profile: Profile,
+    durations_ns: IntArray,
+    repeats: int,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[Judgement, float | None]:
+    """Judge a design by what the launches of its profile take elsewhere; return its speedup there too.
+
+    ``durations_ns``: (launches,) by id, as a simulator's cycles of the whole run. Of picked launches they are
+    the errors of the one estimate. Raises AnalysisError: the design's launches take no time there.
+    """
+    if isinstance(design, PickedDesign):
+        own_ns, picks = durations_ns[design.clusters.launches.id], design.clusters.picks
+        total_ns, picked_ns = int(own_ns.sum()), int(own_ns[picks.row].sum())
+        _refuse_no_time(total_ns)
+        errors = np.array([abs(total_ns - picks.estimate(own_ns)) / total_ns])
+        return Judgement(errors, design.target.epsilon, random=False), speedup_ratio(total_ns, picked_ns)
+    by_rank = durations_by_rank(profile, design.counts, durations_ns)
+    _refuse_no_time(int(by_rank.sum()))
+    judgement = judge_design(design, repeats, seed, progress, by_rank)
+    return judgement, _speedup_by_rank(design, by_rank)
 
 
 def _speedup_by_rank(design: SampledDesign, by_rank: IntArray) -> float | None:
@@ -326,12 +351,16 @@ def _refuse_other_launches(plan: PlanFile, launches: int, total_ns: int) -> None
         paths = " ".join(file.path for file in plan.profile.files)
         remedy = f"put the profile it was made from back in its place ({paths}), or make the plan again"
         raise AnalysisError(message, remedy=remedy)
+    _refuse_no_time(total_ns)
+
+
+def _refuse_no_time(total_ns: int) -> None:
     if total_ns == 0:
         remedy = "give a recording whose clock shows how long launches take"
         raise AnalysisError("all launches last 0 ns here, so there is nothing to judge", remedy=remedy)
 
 
-def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
+def all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
     """Return (launches,) all durations of a profile, in id order."""
     durations_ns = np.empty(profile.launches, dtype=np.int64)
     tables = ordered_map(lambda part: part.load(("duration_ns",)), profile.parts)

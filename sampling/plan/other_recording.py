@@ -174,6 +174,23 @@ def align(
     return Alignment(tuple(row for row in numbers if row[:2] != row[2:]), launches_differing)
 
 
+def matched_in_order(profile: Profile, other: Profile, progress: Progress | None = None) -> int:
+    """Return how many launches of two recordings differ in name, grid or block, matched in their order.
+
+    Raises AnalysisError: their sequences have other numbers of launches.
+    """
+    sequences, others = fingerprints(profile, progress), fingerprints(other, progress)
+    if [entry.launches for entry in sequences] != [entry.launches for entry in others]:
+        texts = map(_list_sequences, (sequences, others))
+        message = "launches of {} in the profile, of {} in what plans are judged on".format(*texts)
+        raise AnalysisError(message, remedy="give the results of all its launches, in its order")
+    return sum(
+        _difference(profile, other, index)[1]
+        for index, (first, second) in enumerate(zip(sequences, others, strict=True))
+        if first.digest != second.digest
+    )
+
+
 def _list_sequences(sequences: Sequence[SequenceFingerprint]) -> str:
     return listed(
         [f"process {entry.process} device {entry.device} ({entry.launches:,})" for entry in sequences]

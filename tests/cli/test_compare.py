@@ -504,3 +504,46 @@ def test_a_mean_over_profiles_takes_no_promise_away() -> None:
     mean = structs.replace(joint, profile="mean of 2 (harmonic speedup, arithmetic error)")
     rows = [promised, structs.replace(promised, profile="b"), mean]
     assert promises(rows, 0.05, 0.95) == {"joint": 0.0}
+
+
+def test_plans_are_judged_on_what_all_launches_take_elsewhere(kernelpoint: Kernelpoint, here: Path) -> None:
+    """As on a simulator's cycles of the whole run: as `judge` does with each plan, and picks by hand."""
+    random = np.random.default_rng(5)
+    first_ns = random.integers(900, 1100, 300) * (1 + np.arange(300) % 3)
+    then_ns = (first_ns * random.uniform(1.8, 2.2, 300)).astype(int)
+    for name, kernel, durations in (("first.csv", "k", first_ns), ("then.csv", "simulated_k", then_ns)):
+        rows = [f"{kernel}{number % 3},{ns}" for number, ns in enumerate(durations.tolist())]
+        Path(name).write_text("\n".join(["name,duration_ns", *rows, ""]))
+    words = (
+        "compare",
+        "first.csv",
+        "--methods",
+        "joint,first-instructions,single-iteration",
+        "--repeats",
+        50,
+    )
+    words += ("--set", "single-iteration.first=30", "--set", "single-iteration.last=59")
+    words += ("--set", "single-iteration.iterations=10")
+    run = kernelpoint(*words, "--on", "then.csv", *JSON)
+    assert run.code == 0, run.err
+    assert (
+        "300 launches have another name, grid or block in then.csv: they are matched in their order"
+        in run.err
+    )
+    joint, _, picked = run.results
+    assert kernelpoint("sample", "first.csv", "-o", "plan.json").code == 0
+    judged = results(kernelpoint, "judge", "plan.json", "then.csv", "--align", "order", "--repeats", 50)
+    for figure in ("error_mean", "error_p95", "error_max", "within_epsilon"):
+        assert joint[figure] == judged[figure]
+    assert joint["speedup"] == judged["expected_speedup"]
+    assert joint["promised_error"] == results(kernelpoint, *words)[0]["promised_error"]
+    assert joint["bound"] is None, "it is of the profile's own time"
+    total = then_ns.sum()
+    assert picked["error_mean"] == pytest.approx(abs(1 - 10 * then_ns[30:60].sum() / total))
+    assert picked["speedup"] == pytest.approx(total / then_ns[30:60].sum())
+    Path("short.csv").write_text("name,duration_ns\nk,5\n")
+    assert "launches of process 0 device 0 (300) in the profile" in kernelpoint(
+        *words, "--on", "short.csv"
+    ).failed(1)
+    several = kernelpoint("compare", "first.csv", "then.csv", "--on", "then.csv").failed(2)
+    assert "--on is of the launches of one workload; give one profile, or --one-workload" in several

@@ -150,6 +150,10 @@ def list_workloads(options: CompareOptions) -> list[tuple[str, ...]]:
     Raises OptionError: an option is wrong; found here, before the profiles are read.
     """
     check_settings(options.request.set)
+    if options.on is not None and len(options.profiles) > 1 and not options.one_workload:
+        raise OptionError(
+            "--on is of the launches of one workload", remedy="give one profile, or --one-workload"
+        )
     _ = options.request.region, options.request.grouping, options.request.read_options
     files = [feature_file(text, options.profiles)[1] for text in options.request.features]
     drafts.check_standard_input(*options.profiles, *files)
@@ -179,6 +183,9 @@ def comparison_of(
         structs.replace(options.request, features=features),
         repeats=options.repeats,
         strict=is_only_one,
+        on=None
+        if options.on is None
+        else drafts.open_profile((options.on,), options, progress, needs_table=False),
         progress=progress,
     )
 

@@ -49,6 +49,11 @@ class CompareOptions(PlanningOptions, ProfileOptions, asks=["features", "number_
     profiles: tuple[InputFile, ...] = argument("Profile files; each is a workload of its own.", "PROFILE")
     methods: str | None = option("Methods, by commas; all if not given.", metavar="A,B")
     repeats: int = option("Draws of each method.", default=100, metavar="R", least=1)
+    on: InputFile | None = option(
+        "Judge plans of the profile on this of the same launches: what a simulator printed of the whole run, "
+        "or another recording.",
+        metavar="RESULTS",
+    )
     mean: ErrorMean = option(
         "Over several profiles: arithmetic errors, or geometric.", default=ErrorMean.ARITHMETIC
     )

@@ -15,6 +15,7 @@ from sampling.plan.comparison import MEAN_OF, ComparedMethod, MethodComparison, 
 from sampling.readers.registry import refuse_unused_columns
 from sampling.reduction.duration_counts import counts_selection
 from sampling.reduction.region import Selection
+from sampling.text import counted
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import UNKNOWN, count, ratio, share
 from tui.charts.size_plot import Point, scatter
@@ -100,6 +101,11 @@ def workload_rows(
         if compared.design is not None:
             notes += [f"{head}{method}: {with_flags(text)}" for text in compared.design.notes]
     notes += [f"{head}{with_flags(report.sentence)}" for report in comparison.reports]
+    if comparison.launches_differing:
+        differing = counted(comparison.launches_differing, "launch has", "launches have")
+        notes.append(
+            f"{differing} another name, grid or block in {options.on}: they are matched in their order"
+        )
     if is_one_of_several:
         check_feature_reports(comparison.reports, options)
     return rows, notes
@@ -220,6 +226,8 @@ def comparison_blocks(
             is_whole = canvas.is_page or profile.startswith(MEAN_OF)
             yield from [""] if number else []
             yield from (profile if is_whole else shortened(profile, canvas.width), "")
+        if options.on is not None:
+            yield f"Plans of the profile, judged on {shortened(options.on, canvas.width // 2)}:"
         if options.scatter and not canvas.is_page:
             yield comparison_scatter(of_profile, options.width or canvas.width, options.height or _HEIGHT)
             continue
