@@ -73,6 +73,7 @@ _COMMANDS = (
     Command("demo", _OTHER, "look", "demo", "The same on bundled sample data."),
     Command("convert", _OTHER, "look", "files", "Write a profile as Parquet."),
     Command("schema", _OTHER, "plan", "schema", "The JSON schema of what a command writes."),
+    Command("mcp", _OTHER, "plan", "mcp", "Serve what only reads to an agent, over stdio (MCP)."),
     Command("scale open", _OTHER, "scale", "scale", "Open the app on a table of sizes."),
     Command("scale predict", _OTHER, "scale", "scale", "The IPC of a big GPU from two small ones."),
     Command("scale validate", _OTHER, "scale", "scale", "How well each rule predicts what was measured."),

@@ -271,6 +271,7 @@ def command_lines(
         "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),
         "methods": ("methods",),
         "schema": ("schema", "scale", "predict"),
+        "mcp": ("mcp",),
         "export": ("export", plan_file, "--to", "csv", "-o", folder / "export", "--force"),
         "run": (
             *("run", plan_file, "--to", "csv", "--simulator", "expr {id} + 1000", "--jobs", "4"),

@@ -174,6 +174,7 @@ def test_every_command_has_a_schema_and_a_line_here(command_lines: CommandLines)
         "trade-off",
         "scale derive",
         "schema",
+        "mcp",
         "study new",
     }
 

@@ -410,7 +410,8 @@ def test_not_even_force_writes_over_what_is_read(
     kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "link").symlink_to(resnet)
-    assert "is what the command reads" in kernelpoint("demo", "-o", tmp_path / "link", "--force").failed(2)
+    over = kernelpoint("summary", resnet, "-o", tmp_path / "link", "--force")
+    assert "is what the command reads" in over.failed(2)
     own = tmp_path / "launches.csv"
     shutil.copy(plan_file, own)
     run = kernelpoint("export", own, "--to", "csv", "-o", tmp_path, "--force")

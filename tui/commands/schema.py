@@ -19,6 +19,7 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.plan_summary import PlanSummary, ProfileSummary, StratumRow, TradeOffRow
 from sampling.projection import ProjectedKernel
 from sampling.readers.launch_parquet import ConvertedProfile
+from sampling.record import Record
 from sampling.reduction.range_list import KernelTimeline, RangeSummary
 from sampling.reduction.ranks import RankSummary
 from sampling.reduction.region import Selection
@@ -42,6 +43,16 @@ from tui.registry import ALIASES, COMMANDS
 from tui.report.content import ReportFiles
 from tui.terminal.printable import Column, names
 
+
+class ServedTool(Record, frozen=True):
+    """A command as an agent can ask it."""
+
+    name: str
+    help: str
+    #: What may be said of it.
+    arguments: list[str]
+
+
 #: What each command writes as its results; several where its options decide.
 RESULTS: dict[str, tuple[Any, ...]] = {
     "summary": (ProfileSummary,),
@@ -58,6 +69,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "compare": (list[ComparedMethod],),
     "judge": (JudgedPlan,),
     "methods": (list[MethodDescription],),
+    "mcp": (list[ServedTool],),
     "export": (ExportSummary,),
     "run": (RunSummary, RunState, StudyRunSummary),
     "align": (AlignmentSummary,),

@@ -91,5 +91,9 @@ class MethodsOptions(OutputOptions):
     """`methods`."""
 
 
+class McpOptions(OutputOptions):
+    """`mcp`."""
+
+
 class SchemaOptions(OutputOptions):
     command: tuple[str, ...] = argument("A command: `groups`, `scale predict`.", "COMMAND")
