@@ -170,11 +170,12 @@ def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
 
 
 def commands_shown() -> list[str]:
-    """Return the command lines of the pages that run this program, without their comments."""
+    """Return the command lines of the pages and of `--help` that run this program, without comments."""
     blocks = re.findall(r"```sh\n(.*?)```", "\n".join(page.read_text() for page in GUIDE), re.DOTALL)
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
     found = (re.search(r"(?:^|/| )kernelpoint +(\S.*?)(?:\s{2,}#|\s# |$)", line) for line in lines)
-    return [each[1] for each in found if each is not None]
+    examples = [command.example for command in COMMANDS.values() if command.example]
+    return [*(each[1] for each in found if each is not None), *examples]
 
 
 def flags_of(command: str) -> set[str]:

@@ -16,7 +16,7 @@ from sampling.errors import OptionError
 from sampling.plan import request
 from sampling.text import NumberKind, why_no_number
 from tui.options.files import check_places, input_files, reading
-from tui.options.shared import PANELS
+from tui.options.shared import OUTPUT_PANEL, PANELS, READING_PANEL, SELECTION_PANEL
 from tui.registry import COMMANDS, FAMILIES, Command, versions
 from tui.terminal import interruption
 
@@ -24,6 +24,8 @@ EXIT_CODES = (
     "Exit codes: 0 done, 1 the analysis failed, 2 usage, 3 unreadable or invalid input, "
     "4 nothing left after filtering or a check failed, 130 interrupted."
 )
+
+_LAST_PANELS = (SELECTION_PANEL, READING_PANEL, OUTPUT_PANEL)
 
 FIRST_STEPS = """\
 kernelpoint demo                         the app on sample data; --run: the loop
@@ -69,7 +71,10 @@ def _application(command: str | None) -> typer.Typer:
         family, _, last = name.rpartition(" ")
         described = COMMANDS[name]
         panel = None if family else described.panel
-        add = places[family].command(last, help=described.help, epilog=EXIT_CODES, rich_help_panel=panel)
+        text = described.help
+        if described.example:
+            text += f"\n\nFor example: `kernelpoint {described.example}`"
+        add = places[family].command(last, help=text, epilog=EXIT_CODES, rich_help_panel=panel)
         add(_help_without_command if command is None else _callback(described))
     return app
 
@@ -130,11 +135,17 @@ def _callback(command: Command) -> Callable[..., None]:
             ]
         else:
             parameters.append(_parameter(option, hints[option.name]))
-    # Arguments, which have no default, come first.
-    parameters.sort(key=lambda parameter: parameter.default is not Parameter.empty)
+    # Arguments, which have no default, come first; a panel of the help stands where its first option does.
+    parameters.sort(key=lambda parameter: (parameter.default is not Parameter.empty, _panel_rank(parameter)))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _panel_rank(parameter: Parameter) -> int:
+    """Return the place of a parameter's panel in the help: what every command has stands last."""
+    panel = getattr(get_args(parameter.annotation)[1], "rich_help_panel", None)
+    return _LAST_PANELS.index(panel) + 1 if panel in _LAST_PANELS else 0
 
 
 def _check_range(option: Field[Any], value: Any) -> None:

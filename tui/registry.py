@@ -27,6 +27,8 @@ class Command(NamedTuple):
     options_in: str
     function_in: str
     help: str
+    #: A line that may be typed, of commands with many options.
+    example: str = ""
 
     @property
     def run(self) -> Callable[[OutputOptions], None]:
@@ -55,20 +57,69 @@ _COMMANDS = (
     Command("ranges", _LOOK, "look", "look", "Named ranges as a tree, and found iterations."),
     Command("ranks", _LOOK, "look", "look", "The ranks of a run: who computes longest, who waits."),
     Command("tree", _LOOK, "look", "look", "How a kernel group is split, decision by decision."),
-    Command("report", _LOOK, "look", "files", "One file for a colleague: a profile, or a study."),
-    Command("sample", _PLAN, "plan", "plan", "Choose the launches to simulate: the plan."),
+    Command(
+        "report",
+        _LOOK,
+        "look",
+        "files",
+        "One file for a colleague: a profile, or a study.",
+        "report run.sqlite --plan plan.json --results run.log -o report.html",
+    ),
+    Command(
+        "sample",
+        _PLAN,
+        "plan",
+        "plan",
+        "Choose the launches to simulate: the plan.",
+        "sample run.sqlite --epsilon 0.03 -o plan.json",
+    ),
     Command("trade-off", _PLAN, "plan", "plan", "What a plan costs at one epsilon after another."),
     Command("compare", _PLAN, "plan", "plan", "All methods on one profile."),
     Command("judge", _PLAN, "plan", "plan", "A plan's error on a profile."),
     Command("methods", _PLAN, "plan", "plan", "The methods and their options."),
-    Command("export", _SIMULATE, "simulate", "simulate", "Hand a plan to a simulator."),
-    Command("run", _SIMULATE, "simulate", "simulate", "Simulate a plan, or a study, until enough is known."),
+    Command(
+        "export",
+        _SIMULATE,
+        "simulate",
+        "simulate",
+        "Hand a plan to a simulator.",
+        "export plan.json --to accel-sim --traces traces --config gpgpusim.config -o simulate",
+    ),
+    Command(
+        "run",
+        _SIMULATE,
+        "simulate",
+        "simulate",
+        "Simulate a plan, or a study, until enough is known.",
+        "run plan.json --traces traces --target 0.03 --jobs 8 --simulator 'accel-sim.out -trace {list} ...'",
+    ),
     Command("align", _SIMULATE, "simulate", "simulate", "Whether a trace has a plan's launches."),
-    Command("estimate", _SIMULATE, "simulate", "simulate", "The whole run's cycles, from results."),
-    Command("speedup", _SIMULATE, "simulate", "speedup", "Which configuration is faster, and how surely."),
+    Command(
+        "estimate",
+        _SIMULATE,
+        "simulate",
+        "simulate",
+        "The whole run's cycles, from results.",
+        "estimate plan.json run.log --target 0.03 --top-up more.json",
+    ),
+    Command(
+        "speedup",
+        _SIMULATE,
+        "simulate",
+        "speedup",
+        "Which configuration is faster, and how surely.",
+        "speedup plan.json base=base.log gto=gto.log --target 0.005",
+    ),
     Command("study new", _SIMULATE, "simulate", "study", "Write a study: programs on configurations."),
     Command("project", _SIMULATE, "simulate", "simulate", "Where a kernel's simulation can stop."),
-    Command("difference", _COMPARE, "look", "look", "What changed between two recordings (also: diff)."),
+    Command(
+        "difference",
+        _COMPARE,
+        "look",
+        "look",
+        "What changed between two recordings (also: diff).",
+        "difference before.sqlite after.sqlite --fail-above 0.02",
+    ),
     Command("baseline save", _COMPARE, "look", "look", "Keep what `difference` needs of a recording."),
     Command("demo", _OTHER, "look", "demo", "The same on bundled sample data."),
     Command("convert", _OTHER, "look", "files", "Write a profile as Parquet."),

@@ -23,9 +23,11 @@ OUTPUT_PANEL = "Output"
 SELECTION_PANEL = "Which launches"
 Texts = tuple[str, ...]
 PLAN_PANEL = "Plan"
+READING_PANEL = "How files are read"
 PANELS = {
     Part.SEED: OUTPUT_PANEL,
-    **dict.fromkeys((Part.SELECTION, Part.READING), SELECTION_PANEL),
+    Part.SELECTION: SELECTION_PANEL,
+    Part.READING: READING_PANEL,
     **dict.fromkeys((Part.PROMISE, Part.METHOD), PLAN_PANEL),
 }
 """The headings of the help that the options of a plan's request stand below."""
@@ -151,10 +153,10 @@ def height_option(text: str, **about: Any) -> Any:
 
 
 # Options of several commands, each below another class.
-NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=SELECTION_PANEL)
+NO_CACHE = option("Read large files anew, and keep nothing of them for the next time.", panel=READING_PANEL)
 SCHEDULER = option(
     "A Dask scheduler, whose workers read the files, at the same paths, and look at their launches.",
-    panel=SELECTION_PANEL,
+    panel=READING_PANEL,
     metavar="ADDRESS",
 )
 DETAILS = option("Tell every figure, not only the answer.", panel=OUTPUT_PANEL)

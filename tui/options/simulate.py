@@ -42,9 +42,7 @@ class ExportOptions(OutputOptions):
     shards: int = option("Share the launches out over so many machines, by sampled time.", default=1, least=1)
     traces: InputFile | None = option("<traces>: the traces to check the launches against.", metavar="DIR")
     caches: str | None = option(
-        "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
-        " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
-        " for <fills> with --traces.",
+        "What they find in L2: warm (for <fills> with --traces), loads, own, after:N, cold.",
         metavar="HOW",
     )
     cold_check: int = option(
