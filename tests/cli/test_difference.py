@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -207,6 +208,43 @@ def test_recordings_of_other_numbers_of_steps_are_compared_per_step(
         "An iteration takes 25.1 % less (199 us -> 149 us); its kernels take 19.6 % more"
     )
     assert "told by how much iterations differ" in lines[-2]
+
+
+def test_what_of_the_change_is_idle_time_comes_in_words_and_figures(
+    kernelpoint: Kernelpoint, few: Path, tmp_path: Path
+) -> None:
+    """By hand: steps of 200 us, of which kernels take 70, 71 and 72, and of 150 us; the last has no end."""
+    shorter = kineto_of_steps(tmp_path / "shorter.json", [60, 61, 62, 63], every=150)
+    idle = kernelpoint("difference", few, shorter, *JSON).results["per_iteration"]["idle"]
+    assert [idle["idle_ns"][side] for side in ("before", "after")] == [129_500, 79_000]
+    assert idle["host_ns"] == idle["idle_ns"]
+    assert [idle[f"{name}_ns"]["before"] for name in ("copy", "turnaround", "synchronising")] == [0, 0, 0]
+    assert (idle["idle_ns"]["ratio"], idle["idle_ns"]["low"]) == (pytest.approx(79 / 129.5), None)
+    more = kineto_of_steps(tmp_path / "more.json", [60, 61, 62, 63, 64])
+    for words, said in (
+        ((few, shorter), "The GPU is idle 50.5 us less an iteration: the host's 50.5 us."),
+        ((shorter, few, "--as-recorded"), "The GPU is idle 22.0 us more: the host's 22.0 us."),
+        (
+            (few, more, "--as-recorded"),
+            "Of the 402 us more, 255 us are idle time: the host's 255 us.",
+        ),
+    ):
+        run = kernelpoint("difference", *words, COLUMNS="100")
+        assert said in run.out.splitlines()
+        assert [line.split()[:3] for line in run.out.splitlines() if "of it" in line] == [
+            ["of", "it", "host"]
+        ]
+        assert said in kernelpoint("difference", *words, "--format", "markdown").out
+    # A recording without its calls, and a baseline that was saved of one.
+    trace = json.loads(few.read_text())
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event["cat"] != "cuda_runtime"]
+    without, place = tmp_path / "without.json", tmp_path / "baseline.json"
+    without.write_text(json.dumps(trace))
+    assert kernelpoint("baseline", "save", place, without).code == 0
+    for side in (without, place):
+        said = "Why the GPU is idle is not compared: API calls are not recorded before."
+        assert said in kernelpoint("difference", side, few, COLUMNS="100").out.splitlines()
+        assert kernelpoint("difference", side, few, *JSON).results["per_iteration"]["idle"] is None
 
 
 @pytest.mark.parametrize(
