@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import sqlite3
@@ -172,6 +173,21 @@ def kineto(path: Path) -> Events:
 def nanoseconds(microseconds: float) -> int:
     whole = int(microseconds // 1)
     return whole * 1000 + round((microseconds - whole) * 1000)
+
+
+def execution(path: Path) -> Events:
+    """Return the rows of an execution trace of nsys, in nanoseconds: each is a kernel and its call."""
+    lines = path.read_text().splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("API Start"))
+    found = Events([], [], [])
+    for number, row in enumerate(csv.DictReader(lines[head:])):
+        process, start, begin = int(row["PID"]), int(row["API Start (ns)"]), int(row["Kernel Start (ns)"])
+        end = begin + int(row["Kernel Dur (ns)"])
+        found.kernels.append(Kernel(process, int(row["DevId"]), begin, end, number))
+        if row["API Dur (ns)"]:
+            called = start + int(row["API Dur (ns)"])
+            found.calls.append(Called(process, start, called, row["API Function"], number))
+    return found
 
 
 KINDS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 9: "HtoH", 10: "PtoP"}

@@ -168,7 +168,7 @@ class ProfilePart(NamedTuple):
             np.add.at(in_group.reshape(-1), place, 1)
         of = partial(
             _stretches,
-            has_copies=activity is not None,
+            has_copies=activity is not None and activity.has_copies,
             has_calls=activity is not None and bool((activity.launch_call >= 0).any()),
         )
         return ReadRecording(

@@ -335,6 +335,8 @@ class Activity(NamedTuple):
     #: (5, m) start, end, the sequence of the device (-1: it ran no kernel), place of the name and bytes.
     copies: IntArray
     names: Sequence[str]
+    #: Whether copies are recorded, if there are some.
+    has_copies: bool = True
 
 
 @dataclass(frozen=True, slots=True)

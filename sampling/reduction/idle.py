@@ -175,7 +175,7 @@ def why_idle(
             place = profile.sequences.index(time.sequence)
             gaps = gaps_of[place] = find_gaps(profile, parts, place)
         devices[time.sequence] = _idle_time(profile, time, gaps, operators=operators)
-    if profile.activity is None:
+    if profile.activity is None or not profile.activity.has_copies:
         return devices, None
     is_whole = sum(part.launches for part in parts) == profile.launches
     return devices, _copy_times(profile.activity, times, gaps_of, is_whole=is_whole)
