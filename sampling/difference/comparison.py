@@ -65,7 +65,7 @@ class Numbers(Record, frozen=True):
 
 
 class IdleChange(Record, frozen=True):
-    """How long devices are idle in an iteration, on average of them, and why (docs/methods.md, 16)."""
+    """How long devices are idle in an iteration, on average, and why. (docs/methods.md, 16 Idle time)"""
 
     idle_ns: Change
     host_ns: Change

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint
+from tests.own_folders import PROJECT
 from tests.small_recordings import kineto_of_steps
 
 
@@ -381,3 +384,26 @@ def test_two_parts_of_one_file(kernelpoint: Kernelpoint, gpt2: Path) -> None:
         "difference", *JSON, "--", "-@:100", "-@100:250", stdin=gpt2.read_bytes()
     ).results
     assert from_stdin["kernels"] == by_ids["kernels"]
+
+
+def shown_runs() -> list[tuple[str, list[str]]]:
+    """The commands of the page about CI, and what it shows below each."""
+    page = (PROJECT / "docs" / "guide" / "ci.md").read_text()
+    (*blocks,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    runs = [run.splitlines() for block in blocks for run in block.split("$ kernelpoint ")[1:]]
+    return [(command, output) for command, *output in runs]
+
+
+def test_the_page_about_ci_shows_what_the_commands_print(
+    kernelpoint: Kernelpoint, sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sample_data").symlink_to(sample_data)
+    monkeypatch.chdir(tmp_path)
+    codes = []
+    for command, output in shown_runs():
+        run = kernelpoint(*shlex.split(command))
+        said = [*run.out.splitlines(), *run.err.splitlines()]
+        gate = [f"exit code {run.code}"] if "--fail-above" in command else []
+        codes.append(run.code)
+        assert [*said, *gate] == output
+    assert codes == [0, 4, 0, 0]
