@@ -232,7 +232,9 @@ def idle_sentences(difference: Difference) -> list[str]:
         said = f"Of the {duration(abs(elapsed_ns))} {less}{of_unit}, {duration(abs(idle_ns))} are idle time"
     else:
         said = f"The GPU is idle {duration(abs(idle_ns))} {less}{of_unit}"
-    said += ", which may be chance" if _may_be_chance(per.idle.idle_ns) else ""
+    shortly = f"Idle {signed_duration(idle_ns)}"
+    if _may_be_chance(per.idle.idle_ns):
+        said, shortly = f"{said}, which may be chance", f"{shortly} (may be chance)"
     causes = [name for name in _IDLE if abs(changes[name]) >= _LEAST_IDLE * abs(idle_ns)]
     causes.sort(key=lambda name: -abs(changes[name]))
 
@@ -247,7 +249,7 @@ def idle_sentences(difference: Difference) -> list[str]:
     cut = ([*brief[:number], "..."] for number in range(len(brief) - 1, 0, -1))
     return [
         *(f"{said}: {', '.join(told)}." for told in (whole, items)),
-        *(f"Idle {signed_duration(idle_ns)}: {', '.join(told)}" for told in (brief, *cut)),
+        *(f"{shortly}: {', '.join(told)}" for told in (brief, *cut)),
     ]
 
 
