@@ -177,20 +177,28 @@ def cell_text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _LIKE_A_FORMULA.match(cell) else cell
 
 
-def duration_text(duration_ns: float) -> str:
-    """Return a duration in the unit that suits it, to three digits.
+def duration_text(duration_ns: float, unit: str = "ns") -> str:
+    """Return a duration in the unit that suits it, to three digits; of others than ns in thousands of it.
 
     >>> duration_text(640), duration_text(954_321), duration_text(1_250_000_000)
     ('640 ns', '954 us', '1.25 s')
+    >>> duration_text(640, "cycles"), duration_text(954_321, "cycles")
+    ('640 cycles', '954 kcycles')
     """
-    value, unit = duration_ns, "ns"
-    for larger in ("us", "ms", "s"):
+    smallest, larger_units = unit, duration_units(unit)[1:]
+    value = duration_ns
+    for larger in larger_units:
         # What rounds to 1,000 of a unit is one of the next.
         if value < 999.5:
             break
         value, unit = value / 1000, larger
-    digits = 0 if value >= 99.95 or (unit == "ns" and value == int(value)) else 1 if value >= 9.995 else 2
+    digits = 0 if value >= 99.95 or (unit == smallest and value == int(value)) else 1 if value >= 9.995 else 2
     return f"{value:,.{digits}f} {unit}"
+
+
+def duration_units(unit: str = "ns") -> tuple[str, ...]:
+    """Return the names of what durations are counted in, each a thousand of the one before it."""
+    return ("ns", "us", "ms", "s") if unit == "ns" else tuple(prefix + unit for prefix in ("", *"kMG"))
 
 
 # Control characters beyond those that JSON escapes itself, what turns the direction of writing, and halves of

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests.own_folders import PROJECT, READING, RECORDED
+from tui.charts.quantities import measure_in
 from tui.terminal.printable import draw_in_ascii
 
 # Tests cluster a few hundred rows: threads would wait for one another longer than they compute.
@@ -53,9 +54,10 @@ def nothing_is_read_outside(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def any_glyph_again() -> Iterator[None]:
-    """An app settles for the whole program whether ASCII alone is drawn, which is over with its test."""
+    """What a program draws in, and counts durations in, it settles for all of itself: over with its test."""
     yield
     draw_in_ascii(False)
+    measure_in("ns")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import sqlite3
@@ -64,6 +65,8 @@ class Idle(NamedTuple):
     copying: int
     overlapped: int
     gaps: list[tuple[int, str]]
+    #: All of them, also those below 1 us: begin, end, cause or short, and of it in calls that wait.
+    spans: list[tuple[int, int, str, int]]
 
     @property
     def idle(self) -> int:
@@ -86,13 +89,14 @@ def why(events: Events, process: int, device: int) -> Idle:
     for call in calls:
         first_of.setdefault(call.number, call)
     waiting = Sorted((call.start, call.end) for call in calls if waits(call.name))
-    causes, short, synchronising, copying, gaps = dict.fromkeys(CAUSES, 0), 0, 0, 0, []
+    causes, short, synchronising, copying, gaps, spans = dict.fromkeys(CAUSES, 0), 0, 0, 0, [], []
     end, idle = kernels[0].start, []
     for kernel in kernels:
         if kernel.start > end:
             idle.append((end, kernel.start))
             length = kernel.start - end
             call = None if kernel.number is None else first_of.get(kernel.number)
+            cause, waited = "short", 0
             if length < 1000:
                 short += length
             else:
@@ -102,14 +106,16 @@ def why(events: Events, process: int, device: int) -> Idle:
                 if cause == "host":
                     near = waiting.near(end, kernel.start)
                     inside = [ends for ends in near if end < ends[1] <= kernel.start]
-                    synchronising += covered(inside, end, kernel.start)
+                    waited = covered(inside, end, kernel.start)
+                    synchronising += waited
                     copying += covered(copies.near(end, kernel.start), end, kernel.start)
+            spans.append((end, kernel.start, cause, waited))
         end = max(end, kernel.end)
     overlapped, idle_times = 0, Sorted(idle)
     for begin, stop in copies.intervals:
         low, high = max(begin, kernels[0].start), min(stop, end)
         overlapped += max(high - low, 0) - covered(idle_times.near(low, high), low, high)
-    return Idle(end - kernels[0].start, causes, short, synchronising, copying, overlapped, gaps)
+    return Idle(end - kernels[0].start, causes, short, synchronising, copying, overlapped, gaps, spans)
 
 
 class Sorted:
@@ -167,6 +173,21 @@ def kineto(path: Path) -> Events:
 def nanoseconds(microseconds: float) -> int:
     whole = int(microseconds // 1)
     return whole * 1000 + round((microseconds - whole) * 1000)
+
+
+def execution(path: Path) -> Events:
+    """Return the rows of an execution trace of nsys, in nanoseconds: each is a kernel and its call."""
+    lines = path.read_text().splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("API Start"))
+    found = Events([], [], [])
+    for number, row in enumerate(csv.DictReader(lines[head:])):
+        process, start, begin = int(row["PID"]), int(row["API Start (ns)"]), int(row["Kernel Start (ns)"])
+        end = begin + int(row["Kernel Dur (ns)"])
+        found.kernels.append(Kernel(process, int(row["DevId"]), begin, end, number))
+        if row["API Dur (ns)"]:
+            called = start + int(row["API Dur (ns)"])
+            found.calls.append(Called(process, start, called, row["API Function"], number))
+    return found
 
 
 KINDS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 9: "HtoH", 10: "PtoP"}

@@ -18,6 +18,7 @@ from sampling.errors import NotApplicableError, OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import open_input
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.idle import IDLE_PARTS
 from sampling.text import Wording
 
 _REMEDY = "save it again with `kernelpoint baseline save`"
@@ -114,9 +115,10 @@ def _agrees(recording: Recording) -> bool:
     arrays = [recording.launches, recording.iteration_launches, recording.piece_ns, recording.iteration_ns]
     expected = [(groups,), (groups,), (groups, PIECES), (groups, stretches)]
     for side, size in ((recording.whole, TENTHS), (iterations, stretches)):
-        columns = [] if side is None else [getattr(side, column.name) for column in fields(side)]
-        arrays += [column for column in columns if column is not None]
-        expected += [(size,)] * (len(arrays) - len(expected))
+        names = [] if side is None else [column.name for column in fields(side)]
+        columns = {name: column for name in names if (column := getattr(side, name)) is not None}
+        arrays += columns.values()
+        expected += [(len(IDLE_PARTS), size) if name == "idle_ns" else (size,) for name in columns]
     are_alike = (recording.facts is None) == (iterations is None)
     are_counts = all((array >= 0).all() for array in arrays) and bool((recording.launches > 0).all())
     return are_alike and are_counts and [array.shape for array in arrays] == expected

@@ -15,6 +15,7 @@ from sampling.difference.comparison import (
     Basis,
     Change,
     Difference,
+    IdleChange,
     KernelTimes,
     Numbers,
     PerIteration,
@@ -262,10 +263,12 @@ def _per_iteration(
     old: _Measured, new: _Measured, interval: Interval | None, confidence: float
 ) -> PerIteration:
     """Return what an iteration takes, or the run."""
-    changes: dict[str, Any] = dict.fromkeys(("kernel_ns", "elapsed_ns", "busy", "copies_ns", "launches"))
+    changes: dict[str, Any] = dict.fromkeys(("elapsed_ns", "busy", "idle", "copies_ns"))
     for name in old.quantities.keys() & new.quantities.keys():
         before, after = old.quantities[name], new.quantities[name]
         told = interval or (by_blocks if name == "kernel_ns" else without_interval)
         values = [float(column[0]) for column in (before.mean, after.mean, *told(before, after, confidence))]
         changes[name] = Change(*(value if np.isfinite(value) else None for value in values))
+    if "idle_ns" in changes:
+        changes["idle"] = IdleChange(**{name: changes.pop(name) for name in IdleChange.__struct_fields__})
     return PerIteration(**changes, iterations=Numbers(old.times.iterations, new.times.iterations))

@@ -64,6 +64,21 @@ class Numbers(Record, frozen=True):
     after: Count
 
 
+class IdleChange(Record, frozen=True):
+    """How long devices are idle in an iteration, on average, and why. (docs/methods.md, 16 Idle time)"""
+
+    idle_ns: Change
+    host_ns: Change
+    copy_ns: Change
+    turnaround_ns: Change
+    dependency_ns: Change
+    unknown_ns: Change
+    #: In gaps too short to have a cause.
+    short_ns: Change
+    #: Of the host's, what it spent in calls that wait for the device.
+    synchronising_ns: Change
+
+
 class PerIteration(Record, frozen=True):
     """What an iteration takes; without iterations, what all launches take. None: it is not recorded."""
 
@@ -71,6 +86,8 @@ class PerIteration(Record, frozen=True):
     elapsed_ns: Change | None
     #: The share of the time in which a kernel runs.
     busy: Change | None
+    #: None where a side has no calls of the host, which tell the causes.
+    idle: IdleChange | None
     copies_ns: Change | None
     launches: Change
     iterations: Numbers

@@ -33,6 +33,7 @@ from sampling.reduction.duration_counts import (
     counts_selection,
 )
 from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.idle import IDLE_PARTS, gaps_between, idle_parts
 from sampling.reduction.region import Region, Selection
 
 #: The i-th of a group's n launches, from 0, is in piece i PIECES / n, rounded down; and so the i-th of all
@@ -41,6 +42,8 @@ PIECES, TENTHS = 20, 10
 #: Of more iterations than this, so many stretches of successive ones are kept.
 MOST_STRETCHES = 32
 _NEVER = int(np.iinfo(np.int64).max)
+# What `_Launches.by_number` gives.
+_SUMS = 6 + len(IDLE_PARTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +63,10 @@ class Stretches:
     timed: FloatArray
     #: How long memory copies and sets take; None where they are not recorded.
     copies_ns: FloatArray | None = None
+    #: (`IDLE_PARTS`, m) how long devices are idle, on average of them, in iterations whose end is recorded,
+    #: and how many these are; None where calls are not recorded, so that nothing says why.
+    idle_ns: FloatArray | None = None
+    ended: FloatArray | None = None
 
     def means(self) -> dict[str, Means]:
         """Return the quantities of one iteration that are recorded, as (1, m)."""
@@ -75,6 +82,10 @@ class Stretches:
             means["busy"] = share_of(means["busy"], means.pop("device_ns"))
         if self.timed.any():
             means["elapsed_ns"] = means_of(self.elapsed_ns[np.newaxis], self.timed)
+        if self.idle_ns is not None and self.ended is not None and self.ended.any():
+            rows = (self.idle_ns[: IDLE_PARTS.index("synchronising")].sum(axis=0), *self.idle_ns)
+            for name, row in zip(("idle", *IDLE_PARTS), rows, strict=True):
+                means[f"{name}_ns"] = means_of(row[np.newaxis], self.ended)
         return means
 
 
@@ -131,7 +142,8 @@ class ProfilePart(NamedTuple):
         groups = len(counts.groups)
         piece_ns = np.zeros((groups, PIECES), dtype=np.int64)
         group_ns, in_group = np.zeros((2, groups, len(begins) + 1), dtype=np.int64)
-        whole, sums, outside = np.zeros((6, TENTHS)), np.zeros((6, iterations)), np.zeros(3, dtype=np.int64)
+        whole, sums = (np.zeros((_SUMS, size)) for size in (TENTHS, iterations))
+        outside, activity = np.zeros(3, dtype=np.int64), profile.activity
         streams, devices = [], 0
         for launches in _sequences(profile, counts, progress):
             group, duration_ns, number = launches.group, launches.duration_ns, len(launches.group)
@@ -154,7 +166,11 @@ class ProfilePart(NamedTuple):
             place = group * (len(begins) + 1) + stretch_of[np.maximum(iteration, -1)]
             np.add.at(group_ns.reshape(-1), place, duration_ns)
             np.add.at(in_group.reshape(-1), place, 1)
-        of = partial(_stretches, has_copies=profile.activity is not None)
+        of = partial(
+            _stretches,
+            has_copies=activity is not None and activity.has_copies,
+            has_calls=activity is not None and bool((activity.launch_call >= 0).any()),
+        )
         return ReadRecording(
             selection=counts_selection(profile, counts),
             groups=counts.groups,
@@ -184,6 +200,9 @@ class _Launches(NamedTuple):
     stream: AnyIntArray
     #: (2, m) starts and ends of the device's memory copies and sets; none where they are not recorded.
     copies: IntArray
+    #: (c,) when the device falls idle, and (`IDLE_PARTS`, c) for how long; none where calls are not recorded.
+    gap_begin_ns: IntArray
+    idle_ns: IntArray
 
     def digests(self, hashes: HashArray) -> list[str]:
         """Return what tells the launches of each stream in their order from others, by streams as they begin.
@@ -201,13 +220,17 @@ class _Launches(NamedTuple):
         return digests
 
     def by_number(self, number: IntArray, numbers: int) -> FloatArray:
-        """Return (6, numbers) launches, times, open ends by (n,) number; negative: none.
+        """Return (`_SUMS`, numbers) launches, times, open ends, idle parts by (n,) number; negative: none.
 
         Times are of kernels, busy, of the device, of copies. Launches of a number last to the first start of
-        what follows, and copies that start meanwhile are theirs; the last are open: to their end.
+        what follows, and copies and gaps that begin meanwhile are theirs; the last are open: to their end.
         """
         first = np.flatnonzero(np.diff(number, prepend=_NEVER))
-        rows, (device_ns, copies_ns, is_open) = number[first], np.zeros((3, len(first)))
+        rows, (device_ns, copies_ns, is_open), idle_ns = (
+            number[first],
+            np.zeros((3, len(first))),
+            np.zeros((len(IDLE_PARTS), len(first))),
+        )
         if self.start_ns is not None:
             starts = np.where(self.start_ns == NO_START, _NEVER, self.start_ns)
             begin_ns = np.minimum.reduceat(starts, first)
@@ -215,12 +238,17 @@ class _Launches(NamedTuple):
             # A stream may be behind: what begins before what it follows lasts no time.
             edges = np.maximum.accumulate(np.append(begin_ns, (self.start_ns + self.duration_ns).max()))
             device_ns, is_open[-1] = np.diff(edges), 1
-            place = np.searchsorted(edges, self.copies[0], side="right")
-            lasts_ns = self.copies[1] - self.copies[0]
-            copies_ns[:] = np.bincount(place, lasts_ns, len(first) + 2)[1:-1]
-        sums = (np.add.reduceat(column, first) for column in (self.duration_ns, self.busy_ns))
+            events = [(copies_ns, self.copies[0], self.copies[1] - self.copies[0])]
+            events += [
+                (sums, self.gap_begin_ns, part_ns)
+                for sums, part_ns in zip(idle_ns, self.idle_ns, strict=True)
+            ]
+            for sums, start_ns, lasts_ns in events:
+                place = np.searchsorted(edges, start_ns, side="right")
+                sums[:] = np.bincount(place, lasts_ns, len(first) + 2)[1:-1]
+        times_ns = (np.add.reduceat(column, first) for column in (self.duration_ns, self.busy_ns))
         launches, inside = np.diff(first, append=len(number)), rows >= 0
-        columns = (launches, *sums, device_ns, copies_ns, is_open)
+        columns = (launches, *times_ns, device_ns, copies_ns, is_open, *idle_ns)
         return np.stack([np.bincount(rows[inside], column[inside], numbers) for column in columns])
 
 
@@ -229,7 +257,6 @@ def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | No
     columns: list[Column] = ["signature", "duration_ns"]
     columns += [column for column in ("start_ns", "stream") if column in profile.columns]
     counted, activity = counted_launches(profile, counts, columns, progress), profile.activity
-    copies = np.zeros((3, 0), dtype=np.int64) if activity is None else activity.copies[:3]
     for at, parts in groupby(counted, key=lambda piece: piece[0].sequence):
         pieces: list[dict[str, AnyIntArray]] = [
             {
@@ -250,6 +277,14 @@ def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | No
             reach = np.maximum.accumulate(np.append(NO_START, (start_ns + duration_ns)[order]))
             busy_ns[order] = np.maximum(reach[1:] - np.maximum(reach[:-1], start_ns[order]), 0)
         stream = table.get("stream", np.broadcast_to(np.int64(0), number))
+        nothing = np.zeros((1 + len(IDLE_PARTS), 0), dtype=np.int64)
+        copies, gap_begin_ns, idle_ns = nothing[:2], nothing[0], nothing[1:]
+        if activity is not None:
+            copies = activity.copies[:2, activity.copies[2] == at]
+        if activity is not None and start_ns is not None:
+            gaps = gaps_between(activity, at, table["ids"], start_ns, duration_ns)
+            gap_begin_ns = gaps.begin_ns
+            idle_ns = idle_parts(activity, profile.sequences, profile.sequences[at], gaps)
         yield _Launches(
             table["ids"],
             table["group"],
@@ -258,7 +293,9 @@ def _sequences(profile: Profile, counts: DurationCounts, progress: Progress | No
             start_ns,
             busy_ns,
             stream,
-            copies[:2, copies[2] == at],
+            copies,
+            gap_begin_ns,
+            idle_ns,
         )
 
 
@@ -269,6 +306,7 @@ def _stretches(
     own_ns: FloatArray | None,
     *,
     has_copies: bool,
+    has_calls: bool,
     is_closed: bool = False,
 ) -> Stretches:
     """Return stretches of what `_Launches.by_number` gave of iterations, all devices together.
@@ -276,16 +314,22 @@ def _stretches(
     Where nothing follows an iteration its end is not recorded, unless the run is closed; how long it is by
     what the program says itself goes before that.
     """
-    launches, kernel_ns, busy_ns, device_ns, copies_ns, opened = sums
+    launches, kernel_ns, busy_ns, device_ns, copies_ns, opened = sums[: -len(IDLE_PARTS)]
+    idle_ns = sums[-len(IDLE_PARTS) :] / max(devices, 1)
     busy_ns = np.where(device_ns > 0, busy_ns, 0)
     timed = iterations * (device_ns.any() if is_closed else (device_ns > 0) & (opened == 0))
     elapsed_ns = np.where(timed > 0, device_ns / devices, 0)
+    # Behind the last of all the device may be idle unseen, which counts where there is no other.
+    ended = timed if timed.any() else iterations * (device_ns > 0)
     # Who only hands work to the GPU has a shorter step than that takes.
     if own_ns is not None and own_ns.sum() >= busy_ns.sum() / devices:
         elapsed_ns, timed = own_ns, iterations
     begins = _stretch_begins(len(iterations))
-    columns = (iterations, launches, kernel_ns, busy_ns, device_ns, elapsed_ns, timed, copies_ns)
-    stretches = Stretches(*(np.add.reduceat(column, begins) for column in columns))
+    columns = [iterations, launches, kernel_ns, busy_ns, device_ns, elapsed_ns, timed, copies_ns]
+    columns += [np.where(ended > 0, idle_ns, 0), ended]
+    stretches = Stretches(*(np.add.reduceat(column, begins, axis=-1) for column in columns))
+    if not has_calls:
+        stretches = replace(stretches, idle_ns=None, ended=None)
     return stretches if has_copies else replace(stretches, copies_ns=None)
 
 

@@ -213,7 +213,10 @@ def _overlong(evidence: Evidence) -> _Content | None:
     if not (number := facts.overlong):
         return None
     launches = counted(number, "launch")
-    beyond, it_is = duration_text(facts.overlong_ns), "it is" if number == 1 else "they are"
+    beyond, it_is = (
+        duration_text(facts.overlong_ns, evidence.profile.duration_unit),
+        "it is" if number == 1 else "they are",
+    )
     treatment = f"{it_is} cut at the next start of the stream, which takes {beyond} from every total"
     remedy = Wording("record again; to have the recorded durations, read with `keep_overlong`")
     if facts.keeps_overlong:
@@ -297,8 +300,10 @@ def _idle(evidence: Evidence) -> _Content | None:
         return None
     share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
     device = f"device {worst.sequence.device} of {worst.sequence.owner}" if several else "the device"
+    unit = evidence.profile.duration_unit
     gaps = [
-        f"{duration_text(ns)} between launches {before:,} and {after:,}" for ns, before, after in worst.gaps
+        f"{duration_text(ns, unit)} between launches {before:,} and {after:,}"
+        for ns, before, after in worst.gaps
     ]
     message = (
         f"No kernel runs on {device} for {share} of the time, longest {', '.join(gaps)}: "
@@ -452,9 +457,12 @@ def _drift(evidence: Evidence) -> _Content | None:
     verb, other_groups = "falls" if drift.to_ns < drift.from_ns else "grows", len(drift.groups) - 1
     addition = f"; with {counted(other_groups, 'other kernel group')}," if other_groups else ","
     words = f"{_percent(share)} of the time drifts"
+    from_text, to_text = (
+        duration_text(ns, evidence.profile.duration_unit) for ns in (drift.from_ns, drift.to_ns)
+    )
     message = (
-        f"{evidence.kernel(drift.group)} {verb} from {duration_text(drift.from_ns)} to "
-        f"{duration_text(drift.to_ns)} over the run{addition} {words} (rank correlation {drift.trend:.2f}): "
+        f"{evidence.kernel(drift.group)} {verb} from {from_text} to "
+        f"{to_text} over the run{addition} {words} (rank correlation {drift.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", drift.middle_id)
     if plan is None or plan.random:

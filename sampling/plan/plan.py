@@ -202,7 +202,7 @@ def plan_document(draft: Draft, plan: Plan, launches: Sequence[PlannedLaunch]) -
             launches=counts.launches,
             total_duration_ns=counts.total_duration_ns,
             left_out=UNSET if counts.left_out is None else counts.left_out,
-            in_cycles=profile.is_in_cycles or UNSET,
+            in_cycles=profile.duration_unit != "ns" or UNSET,
             sequences=fingerprints(profile),
         ),
         options=recorded_request(draft, plan),

@@ -32,21 +32,23 @@ def find_sequences(sequences: Sequence[LaunchSequence], *place: AnyIntArray) -> 
 def make_activity(
     number: IntArray,
     calls: IntArray,
-    copies: IntArray,
+    copies: IntArray | None,
     names: Sequence[str],
     sequences: Sequence[LaunchSequence],
 ) -> Activity:
     """Return the activity of launches, (n,) the numbers of the calls behind them, -1 for none.
 
     ``calls`` are (5, c) and ``copies`` (6, m) as an `Activity` has them, but with processes in place of
-    sequences, and with the devices of copies at the end. Of several calls with one number the earliest
-    counts. What lacks a time (`NO_TIME`) or ends before it starts is left out.
+    sequences, and with the devices of copies at the end; copies that are not recorded are None. Of several
+    calls with one number the earliest counts. What lacks a time (`NO_TIME`) or ends before it starts is left
+    out.
     """
+    has_copies, copies = copies is not None, np.zeros((6, 0), dtype=np.int64) if copies is None else copies
     calls, copies = (rows[:, (rows[0] > NO_TIME) & (rows[1] >= rows[0])] for rows in (calls, copies))
     if (calls[0, 1:] < calls[0, :-1]).any():
         calls = calls[:, np.argsort(calls[0], kind="stable")]
     calls[2], copies[2] = find_sequences(sequences, calls[2]), find_sequences(sequences, copies[2], copies[5])
-    return Activity(find_places(number, calls[4]), calls, copies[:5], names)
+    return Activity(find_places(number, calls[4]), calls, copies[:5], names, has_copies)
 
 
 def in_id_order(
@@ -59,20 +61,21 @@ def in_id_order(
 
 def join_activities(parts: Sequence[tuple[Callable[[], Activity] | None, int, int]]) -> Activity:
     """Return the activity of recordings, each with the place of its first sequence and its launches."""
-    launch_call, names, before = list[IntArray](), list[str](), 0
+    launch_call, names, before, has_copies = list[IntArray](), list[str](), 0, False
     calls, copies = [np.zeros((5, 0), dtype=np.int64)], [np.zeros((5, 0), dtype=np.int64)]
     for read, first, launches in parts:
         if read is None:
             launch_call.append(np.full(launches, -1))
             continue
-        call, *read_events, texts = read()
+        call, *read_events, texts, has_own_copies = read()
+        has_copies |= has_own_copies
         launch_call.append(np.where(call < 0, -1, call + before))
         for rows, joined in zip(read_events, (calls, copies), strict=True):
             rows[2:4] += [np.where(rows[2] < 0, 0, first), np.full_like(rows[3], len(names))]
             joined.append(rows)
         names, before = [*names, *texts], before + read_events[0].shape[1]
     events = np.concatenate(calls, axis=1), np.concatenate(copies, axis=1)
-    return Activity(np.concatenate(launch_call), *events, names)
+    return Activity(np.concatenate(launch_call), *events, names, has_copies)
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.

@@ -55,7 +55,7 @@ DiskState = frozenset[FileState]
 _VENDOR = re.compile(
     r"(?P<nvidia>nvidia|nsys|nvprof|cupti)|\bAMD\b|Radeon|Instinct|\bgfx\d|\broc[mpt]", re.IGNORECASE
 )
-_NO_TIMES = re.compile(r"simulator-log|GPGPU-Sim|Accel-Sim|\((?:cycles|instructions)\)")
+_NO_TIMES = re.compile(r"simulator-log|GPGPU-Sim|Accel-Sim|\(cycles\)")
 _CYCLES_FOR_TIME = re.compile(r"duration_ns=[^,]*cycle", re.IGNORECASE)
 _MOST_NAMES_TRIED = 4096
 #: How a reader found the order of launches, best first.
@@ -335,6 +335,8 @@ class Activity(NamedTuple):
     #: (5, m) start, end, the sequence of the device (-1: it ran no kernel), place of the name and bytes.
     copies: IntArray
     names: Sequence[str]
+    #: Whether copies are recorded, if there are some.
+    has_copies: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,13 +462,16 @@ class Profile:
         names = self.kernels.names
         return any(is_rocm_name(names.full(code)) for code in range(min(len(names), _MOST_NAMES_TRIED)))
 
-    @property
-    def is_in_cycles(self) -> bool:
-        """Whether its durations are cycles or instructions, as far as format, columns or a metric tell."""
+    @cached_property
+    def duration_unit(self) -> Literal["ns", "cycles", "instructions"]:
+        """What its durations are counted in, as far as format, columns or a metric tell."""
+        if "(instructions)" in (self.facts.product or ""):
+            return "instructions"
         is_named = _CYCLES_FOR_TIME.search(self.named_columns or "") is not None
         if is_named or _NO_TIMES.search(f"{self.format} {self.facts.product}"):
-            return True
-        return "cycles" in self.metric_names and all(self.map(_lasts_its_cycles, self.parts[:1]))
+            return "cycles"
+        has_cycles = "cycles" in self.metric_names
+        return "cycles" if has_cycles and all(self.map(_lasts_its_cycles, self.parts[:1])) else "ns"
 
     @property
     def first_ids(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.activity import ActivityReader, make_activity
@@ -38,11 +39,12 @@ _REQUIRED: Mapping[TraceKind, frozenset[str]] = {
     "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
 }
 # Read as times, in nanoseconds as integers and in larger units as fractions; as integers; as texts.
-_TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", "Kernel Start", "Kernel Dur")}
+_CALL_LASTS, _CALL_NAME = "API Dur", "API Function"
+_TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", _CALL_LASTS, "Kernel Start", "Kernel Dur")}
 _WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
 # What a copy or set is of, in bytes or, by newer versions, in the unit that the title names.
 _SIZE, _BYTES = "Bytes", {"": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
-_TEXTS = {"gpu": ("Device", "Name"), "exec": ("GridXYZ", "BlockXYZ", "Kernel Name")}
+_TEXTS = {"gpu": ("Device", "Name"), "exec": (_CALL_NAME, "GridXYZ", "BlockXYZ", "Kernel Name")}
 _NANOSECONDS = {
     **dict.fromkeys(("", "ns", "nsec"), 1),
     **dict.fromkeys(("us", "usec", "\N{MICRO SIGN}s"), 1_000),
@@ -169,8 +171,8 @@ class _Trace:
         self.launches = Launches(file, kernels)
         self._kernels = kernels
         self._names_of: dict[int, str] = {}
-        self._copies = [np.zeros((6, 0), dtype=np.int64)]
-        self._copy_names: dict[str, int] = {}
+        self._calls, self._copies = ([np.zeros((rows, 0), dtype=np.int64)] for rows in (5, 6))
+        self._names: dict[str, int] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
         titles = [_split_title(cell) for cell in cells]
         # Of two columns with one name the first counts.
@@ -178,7 +180,7 @@ class _Trace:
         self._units: dict[str, int] = {}
         kinds: dict[str, Kind] = dict.fromkeys(_WHOLE_NUMBERS[kind], "integer")
         kinds |= dict.fromkeys(_TEXTS[kind], "text")
-        for column in _TIMES[kind]:
+        for column in (column for column in _TIMES[kind] if column in places):
             printed = titles[places[column]][1]
             unit = _NANOSECONDS.get(printed.strip().casefold())
             if unit is None:
@@ -203,7 +205,7 @@ class _Trace:
                 f"an nsys {_TRACE_NAMES[self.kind]} that lists no kernel launch, only copies or nothing",
                 "record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
             ),
-            activity=self._activity() if self.kind == "gpu" else None,
+            activity=self._activity() if {"Duration", _CALL_LASTS} & self._units.keys() else None,
         )
 
     def add(self, rows: Rows) -> None:
@@ -224,6 +226,8 @@ class _Trace:
         order = rows.if_complete("CorrId") if is_gpu else rows.times("API Start", self._units["API Start"])
         if order is None:
             self._order = "gpu-start"
+        elif _CALL_LASTS in rows:
+            self._add_calls(rows, order)
         grid, block = (
             [[rows.numbers(axis) for axis in axes] for axes in (_GRID, _BLOCK)]
             if is_gpu
@@ -244,9 +248,24 @@ class _Trace:
         )
 
     def _activity(self) -> ActivityReader:
-        copies = np.concatenate(self._copies, axis=1)
-        no_call = np.full(self.launches.count, -1)
-        return partial(make_activity, no_call, copies[:5, :0], copies, tuple(self._copy_names))
+        calls = np.concatenate(self._calls, axis=1)
+        if self.kind == "exec":
+            return partial(make_activity, calls[4], calls, None, tuple(self._names))
+        no_call, copies = np.full(self.launches.count, -1), np.concatenate(self._copies, axis=1)
+        return partial(make_activity, no_call, calls, copies, tuple(self._names))
+
+    def _add_calls(self, rows: Rows, start_ns: AnyIntArray) -> None:
+        """Add the call of each launch; one that does not say how long it took ends before it starts."""
+        process = rows.numbers("PID") if "PID" in rows else np.zeros(len(rows), dtype=np.int64)
+        end_ns = start_ns + rows.times(_CALL_LASTS, self._units[_CALL_LASTS], empty=-1)
+        number = self.launches.count + np.arange(len(rows))
+        self._calls.append(np.stack([start_ns, end_ns, process, self._name_codes(rows, _CALL_NAME), number]))
+
+    def _name_codes(self, rows: Rows, column: str) -> IntArray:
+        cells, codes = rows.texts(column) if column in rows else ([""], np.zeros(len(rows), dtype=np.int32))
+        return np.array([self._names.setdefault(cell, len(self._names)) for cell in cells], dtype=np.int64)[
+            codes
+        ]
 
     def _add_copies(self, rows: Rows) -> None:
         """Add copies and sets, but for those that lack a time."""
@@ -254,8 +273,7 @@ class _Trace:
         if not len(rows):
             return
         start_ns, lasts_ns = (rows.times(name, self._units[name]) for name in _TIMES["gpu"])
-        cells, codes = rows.texts("Name")
-        name = np.array([self._copy_names.setdefault(cell, len(self._copy_names)) for cell in cells])[codes]
+        name = self._name_codes(rows, "Name")
         size = rows.numbers(_SIZE, empty=0) * self._units[_SIZE] if _SIZE in rows else np.zeros(len(rows))
         device = process = np.zeros(len(rows), dtype=np.int64)
         if "Device" in rows:

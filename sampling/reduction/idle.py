@@ -20,6 +20,8 @@ from sampling.reduction.intervals import Covered
 #: longer; or its call is not known.
 Cause = Literal["host", "copy", "turnaround", "dependency", "unknown"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
+#: Idle time by cause, that of gaps too short to have one, and, of the host's, what it waits for the device.
+IDLE_PARTS = (*CAUSES, "short", "synchronising")
 #: From the host (H), a device (D) or another device (P) to one; a set writes one value over and over.
 Direction = Literal["HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "set", "other"]
 
@@ -111,21 +113,28 @@ def find_gaps(profile: Profile, parts: Sequence[Part], sequence: int) -> Gaps:
     copies and sets of the device take more than half of it; else, by its length, it is what every launch
     takes, or the kernel waited for something else. It is not known where that kernel has no call.
     """
+    activity = profile.activity
+    assert activity is not None
     chosen = [part for part in parts if part.sequence == sequence]
     tables = [part.load(("start_ns", "duration_ns")) for part in chosen]
     start_ns = np.concatenate([table["start_ns"] for table in tables]).astype(np.int64)
-    end_ns = start_ns + np.concatenate([table["duration_ns"] for table in tables])
+    duration_ns = np.concatenate([table["duration_ns"] for table in tables])
     ids = np.concatenate([part.ids(np.arange(part.launches)) for part in chosen])
+    return gaps_between(activity, sequence, ids, start_ns, duration_ns)
+
+
+def gaps_between(
+    activity: Activity, sequence: int, ids: IntArray, start_ns: IntArray, duration_ns: IntArray
+) -> Gaps:
+    """Return the gaps between launches of a sequence, (n,) by id; see `find_gaps`."""
     order = np.argsort(start_ns, kind="stable")
     order = order[start_ns[order] != NO_START]
-    start_ns, end_ns, ids = start_ns[order], end_ns[order], ids[order]
+    start_ns, end_ns, ids = start_ns[order], (start_ns + duration_ns)[order], ids[order]
     reach = np.maximum.accumulate(end_ns)
     place = np.flatnonzero(start_ns[1:] > reach[:-1])
     # The last of those launches so far that end latest.
     latest = np.maximum.accumulate(np.where(end_ns == reach, np.arange(len(order)), 0))
     begin_ns, until_ns, after = reach[place], start_ns[place + 1], ids[place + 1]
-    activity = profile.activity
-    assert activity is not None
     call, copies = activity.launch_call[after], activity.copies[:2, activity.copies[2] == sequence]
     # The last one stands for those that are not there.
     is_late = (call >= 0) & (np.append(activity.calls[1], 0)[call] > begin_ns)
@@ -133,6 +142,18 @@ def find_gaps(profile: Profile, parts: Sequence[Part], sequence: int) -> Gaps:
     conditions = [is_late, by_copy, call < 0, until_ns - begin_ns >= _LEAST_DEPENDENCY_NS]
     cause = np.select(conditions, [_HOST, _COPY, _UNKNOWN, _DEPENDENCY], _TURNAROUND)
     return Gaps(begin_ns, until_ns, ids[latest[place]], after, cause)
+
+
+def idle_parts(
+    activity: Activity, sequences: Sequence[LaunchSequence], sequence: LaunchSequence, gaps: Gaps
+) -> IntArray:
+    """Return (`IDLE_PARTS`, g) of what gaps of a sequence are, in nanoseconds."""
+    is_long, parts_ns = gaps.duration_ns >= _LEAST_GAP_NS, np.zeros((len(IDLE_PARTS), len(gaps.cause)), int)
+    late = np.flatnonzero(is_long & (gaps.cause == _HOST))
+    parts_ns[np.where(is_long, gaps.cause, len(CAUSES)), np.arange(len(gaps.cause))] = gaps.duration_ns
+    calls = _calls_of(activity, sequences, sequence)
+    parts_ns[-1, late] = _waited(gaps.take(late), calls, activity.names)
+    return parts_ns
 
 
 def why_idle(
@@ -154,43 +175,46 @@ def why_idle(
             place = profile.sequences.index(time.sequence)
             gaps = gaps_of[place] = find_gaps(profile, parts, place)
         devices[time.sequence] = _idle_time(profile, time, gaps, operators=operators)
-    if profile.activity is None:
+    if profile.activity is None or not profile.activity.has_copies:
         return devices, None
     is_whole = sum(part.launches for part in parts) == profile.launches
     return devices, _copy_times(profile.activity, times, gaps_of, is_whole=is_whole)
 
 
 def _idle_time(profile: Profile, time: DeviceTime, gaps: Gaps, *, operators: bool) -> IdleTime:
-    _, calls, copies, names = profile.activity or _NOTHING
-    place = np.array([time.sequence.process]), np.array([time.sequence.device])
-    is_own, copies = (
-        calls[2] == find_sequences(profile.sequences, place[0]),
-        copies[:2, copies[2] == find_sequences(profile.sequences, *place)],
-    )
-    calls = calls if is_own.all() else calls[:, is_own]
+    activity = profile.activity or _NOTHING
+    names, calls = activity.names, _calls_of(activity, profile.sequences, time.sequence)
+    copies = activity.copies[:2, activity.copies[2] == profile.sequences.index(time.sequence)]
     gaps, idle_ns = gaps.take(gaps.duration_ns >= _LEAST_GAP_NS), time.span_ns - time.busy_ns
     late, long_ns = gaps.take(gaps.cause == _HOST), int(gaps.duration_ns.sum())
     cause_ns = np.bincount(gaps.cause, gaps.duration_ns, len(CAUSES))
-    waits = np.array([bool(_WAITING.match(name)) for name in names], dtype=np.bool_)
     longest = gaps.take(np.argsort(-gaps.duration_ns, kind="stable")[:_MOST_GAPS])
     return IdleTime(
         idle_ns,
         share=idle_ns / max(time.span_ns, 1),
         causes=dict(zip(CAUSES, (cause_ns / long_ns).tolist(), strict=True)) if long_ns else None,
         short=None if profile.activity is None else (idle_ns - long_ns) / max(idle_ns, 1),
-        synchronising=_ended_inside(late, *calls[:2, waits[calls[3]]]) / max(long_ns, 1),
+        synchronising=int(_waited(late, calls, names).sum()) / max(long_ns, 1),
         copying=int(Covered(*copies).between(late.begin_ns, late.end_ns).sum()) / max(long_ns, 1),
         gaps=[_told(profile, calls, names, *gap) for gap in np.stack(longest).T.tolist()],
         operators=_by_operator(profile, late) if operators and len(late.after) else {},
     )
 
 
-def _ended_inside(gaps: Gaps, start_ns: IntArray, end_ns: IntArray) -> int:
-    """Return how much of some gaps calls take that end inside them."""
+def _calls_of(activity: Activity, sequences: Sequence[LaunchSequence], sequence: LaunchSequence) -> IntArray:
+    """Return (5, c) the calls of the process of a sequence."""
+    is_own = activity.calls[2] == find_sequences(sequences, np.array([sequence.process]))
+    return activity.calls if is_own.all() else activity.calls[:, is_own]
+
+
+def _waited(gaps: Gaps, calls: IntArray, names: Sequence[str]) -> IntArray:
+    """Return (g,) how much of some gaps calls take that wait for the device and end inside them."""
+    waits = np.array([bool(_WAITING.match(name)) for name in names], dtype=np.bool_)
+    start_ns, end_ns = calls[:2, waits[calls[3]]]
     gap = np.searchsorted(gaps.end_ns, end_ns)
     is_inside = np.append(gaps.begin_ns, _FAR_NS)[gap] < end_ns
     begin_ns = np.maximum(start_ns[is_inside], gaps.begin_ns[gap[is_inside]])
-    return Covered(begin_ns, end_ns[is_inside]).total_ns
+    return Covered(begin_ns, end_ns[is_inside]).between(gaps.begin_ns, gaps.end_ns)
 
 
 def _told(profile: Profile, calls: IntArray, names: Sequence[str], *gap: int) -> IdleGap:

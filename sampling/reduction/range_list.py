@@ -172,6 +172,53 @@ def list_ranges(
     if has_starts := "start_ns" in profile.columns:
         columns = (*columns, "start_ns")
     ids, sequences, _, signature, duration, *starts = counted_at_once(profile, counts, columns, progress)
+    paths, stretches, times, found_from = _named_and_found(profile, ids, signature, steps_apart=steps_apart)
+    count = len(paths)
+    run_path, run_first, run_stop = _each_id_once(stretches, profile.launches)
+    low, high = np.searchsorted(ids, run_first), np.searchsorted(ids, run_stop)
+    before_ns = np.concatenate([[0], np.cumsum(duration)])
+    launches, duration_ns = np.zeros((2, count), dtype=np.int64)
+    np.add.at(launches, run_path, high - low)
+    np.add.at(duration_ns, run_path, before_ns[high] - before_ns[low])
+    first_id, last_id = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    filled = high > low
+    np.minimum.at(first_id, run_path[filled], ids[low[filled]])
+    np.maximum.at(last_id, run_path[filled], ids[high[filled] - 1])
+    span = np.searchsorted(ids, last_id, side="right") - np.searchsorted(ids, first_id)
+    if found_from and not launches.any():
+        raise EmptySelectionError(
+            "the filters leave no launch of a range",
+            remedy="the profile has ranges, but all of other launches",
+        )
+    elapsed_ns = None
+    if has_starts:
+        clock = np.array(profile.clocks)[sequences[low[filled]]]
+        edges = np.stack([low[filled], high[filled]])
+        elapsed_ns = _elapsed(run_path[filled], clock, edges, starts[0], duration, count)
+    return RangeList(
+        paths=paths,
+        launches=launches,
+        duration_ns=duration_ns,
+        elapsed_ns=elapsed_ns,
+        first=first_id,
+        last=last_id,
+        between=np.where(launches > 0, span - launches, 0),
+        times=times,
+        found_from=found_from,
+        run_path=run_path,
+        run_first=run_first,
+        run_stop=run_stop,
+        counts=counts,
+    )
+
+
+def _named_and_found(
+    profile: Profile, ids: IntArray, signature: AnyIntArray, *, steps_apart: bool
+) -> tuple[Paths, IntArray, IntArray, int]:
+    """Return the paths of ranges, with iterations behind the named ones, and where these begin.
+
+    Between these are path, first and stop id (3, r) of each run, and (p,) how often each path was run.
+    """
     runs = NO_RANGES if profile.ranges is None else profile.ranges.holding("")
     named, path = range_paths(runs, STEPS_APART if steps_apart else STEPS_TOGETHER)
     # Of each path its text, parent and depth; of each run its path and ids.
@@ -196,43 +243,8 @@ def list_ranges(
         stretches += [rows, np.stack([count + 1 + numbers, *rows[1:, : len(numbers)]])]
         times += [np.array([len(first)]), np.ones_like(numbers)]
         count += 1 + len(numbers)
-
-    run_path, run_first, run_stop = _each_id_once(np.concatenate(stretches, axis=1), profile.launches)
-    low, high = np.searchsorted(ids, run_first), np.searchsorted(ids, run_stop)
-    before_ns = np.concatenate([[0], np.cumsum(duration)])
-    launches, duration_ns = np.zeros((2, count), dtype=np.int64)
-    np.add.at(launches, run_path, high - low)
-    np.add.at(duration_ns, run_path, before_ns[high] - before_ns[low])
-    first_id, last_id = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    filled = high > low
-    np.minimum.at(first_id, run_path[filled], ids[low[filled]])
-    np.maximum.at(last_id, run_path[filled], ids[high[filled] - 1])
-    span = np.searchsorted(ids, last_id, side="right") - np.searchsorted(ids, first_id)
-    if len(named) and not launches.any():
-        raise EmptySelectionError(
-            "the filters leave no launch of a range",
-            remedy="the profile has ranges, but all of other launches",
-        )
-    elapsed_ns = None
-    if has_starts:
-        clock = np.array(profile.clocks)[sequences[low[filled]]]
-        edges = np.stack([low[filled], high[filled]])
-        elapsed_ns = _elapsed(run_path[filled], clock, edges, starts[0], duration, count)
-    return RangeList(
-        paths=Paths(texts, *np.concatenate(paths, axis=1)),
-        launches=launches,
-        duration_ns=duration_ns,
-        elapsed_ns=elapsed_ns,
-        first=first_id,
-        last=last_id,
-        between=np.where(launches > 0, span - launches, 0),
-        times=np.concatenate(times),
-        found_from=len(named),
-        run_path=run_path,
-        run_first=run_first,
-        run_stop=run_stop,
-        counts=counts,
-    )
+    all_paths = Paths(texts, *np.concatenate(paths, axis=1))
+    return all_paths, np.concatenate(stretches, axis=1), np.concatenate(times), len(named)
 
 
 def find_loop_iterations(profile: Profile, signature: AnyIntArray) -> Iterations | None:

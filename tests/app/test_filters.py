@@ -19,6 +19,7 @@ from tests.app.driving import App, Running, draft_in, opened, planned, printed, 
 from tui.app.filters import FiltersScreen, list_filters
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.ranks import RanksScreen
+from tui.app.widgets import Table
 from tui.options.command_line import error_text
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
@@ -120,8 +121,9 @@ async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> Non
     async with opened(two_devices, options=given_) as (app, pilot):
         await go_to(pilot, app, "group-by")
         # The time of all launches is not known: the share is of what nobody has counted.
-        await says(pilot, app, "Kept: 60 of 80 launches, 80.0 us of kernel time, in 3 kernel groups")
+        await says(pilot, app, "Kept: 60 of 80 launches, 80.0 us of kernel time, in 2 kernel groups")
         await pilot.press("j", "plus")
+        await wait_for(pilot, lambda: draft_in(app).request.pool_devices, "devices are pooled")
         await says(pilot, app, "in 2 kernel groups")
         await typed(pilot, app, "exclude", "")
         await says(pilot, app, "Kept: all of 80 launches, in 3 kernel groups")
@@ -208,6 +210,19 @@ def test_steps_go_round_or_end(two_devices: str, name: str, before: object, by: 
     options = SampleOptions().with_request(**{name: before})
     stepped = field_of(two_devices, name).stepped(options, by)
     assert (None if stepped is None else getattr(stepped.request, name)) == after
+
+
+@pytest.mark.parametrize("each_rank", [False, True])
+async def test_the_header_counts_the_groups_that_are_listed(two_devices: str, *, each_rank: bool) -> None:
+    options = OpenOptions(request=PlanRequest(each_rank=each_rank))
+    async with opened(two_devices, (120, 40), options=options) as (app, pilot):
+        await planned(pilot, app)
+        listed = len(app.screen.query_one(Table).keys)
+        assert listed == (4 if each_rank else 3)
+        holding = 3 if each_rank else 2
+        assert f", {listed} groups, {holding} hold 80 %" in screen_text(app)
+        await go_to(pilot, app, "group-by")
+        await says(pilot, app, f"in {listed} kernel groups")
 
 
 async def test_ranks_are_those_of_the_filters(two_devices: str) -> None:

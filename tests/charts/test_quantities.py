@@ -9,18 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.charts.quantities import (
-    TIME_UNITS,
     duration,
     duration_range,
     hours,
+    kernel_time,
+    less_work,
+    measure_in,
     ratio,
+    recorded_unit,
     share,
     share_above,
     si,
     si_tick,
 )
 
-FACTORS = dict(TIME_UNITS)
+FACTORS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +55,27 @@ def test_a_displayed_duration_is_right_to_three_digits(ns: int) -> None:
     number, unit = duration(ns).split(" ")
     assert float(number.replace(",", "")) * FACTORS[unit] == pytest.approx(ns, rel=0.0051)
     assert duration(ns).isascii()
+
+
+@given(st.integers(1, 10**15))
+def test_cycles_are_counted_in_thousands(cycles: int) -> None:
+    """To three digits, as durations are; only ns are a time."""
+    measure_in("cycles")
+    number, unit = duration(cycles).split(" ")
+    assert unit.endswith("cycles")
+    prefixes = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+    value = float(number.replace(",", "")) * prefixes[unit.removesuffix("cycles")]
+    assert value == pytest.approx(cycles, rel=0.0051)
+    assert duration_range(10_100, 12_300) == "10.1-12.3 kcycles"
+    assert (kernel_time(5_000), less_work(8), recorded_unit()) == (
+        "5.00 kcycles",
+        "8.00x fewer cycles",
+        "recorded cycle",
+    )
+    # How long something takes to simulate is a time all the same.
+    assert hours(1 / 3600) == "1.00 s"
+    measure_in("ns")
+    assert (kernel_time(5_000), less_work(8)) == ("5.00 us of kernel time", "8.00x less GPU time")
 
 
 @pytest.mark.parametrize(

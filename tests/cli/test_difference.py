@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -11,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint
+from tests.own_folders import PROJECT
 from tests.small_recordings import kineto_of_steps
 
 
@@ -209,6 +213,43 @@ def test_recordings_of_other_numbers_of_steps_are_compared_per_step(
     assert "told by how much iterations differ" in lines[-2]
 
 
+def test_what_of_the_change_is_idle_time_comes_in_words_and_figures(
+    kernelpoint: Kernelpoint, few: Path, tmp_path: Path
+) -> None:
+    """By hand: steps of 200 us, of which kernels take 70, 71 and 72, and of 150 us; the last has no end."""
+    shorter = kineto_of_steps(tmp_path / "shorter.json", [60, 61, 62, 63], every=150)
+    idle = kernelpoint("difference", few, shorter, *JSON).results["per_iteration"]["idle"]
+    assert [idle["idle_ns"][side] for side in ("before", "after")] == [129_500, 79_000]
+    assert idle["host_ns"] == idle["idle_ns"]
+    assert [idle[f"{name}_ns"]["before"] for name in ("copy", "turnaround", "synchronising")] == [0, 0, 0]
+    assert (idle["idle_ns"]["ratio"], idle["idle_ns"]["low"]) == (pytest.approx(79 / 129.5), None)
+    more = kineto_of_steps(tmp_path / "more.json", [60, 61, 62, 63, 64])
+    for words, said in (
+        ((few, shorter), "The GPU is idle 50.5 us less an iteration: the host's 50.5 us."),
+        ((shorter, few, "--as-recorded"), "The GPU is idle 22.0 us more: the host's 22.0 us."),
+        (
+            (few, more, "--as-recorded"),
+            "Of the 402 us more, 255 us are idle time: the host's 255 us.",
+        ),
+    ):
+        run = kernelpoint("difference", *words, COLUMNS="100")
+        assert said in run.out.splitlines()
+        assert [line.split()[:3] for line in run.out.splitlines() if "of it" in line] == [
+            ["of", "it", "host"]
+        ]
+        assert said in kernelpoint("difference", *words, "--format", "markdown").out
+    # A recording without its calls, and a baseline that was saved of one.
+    trace = json.loads(few.read_text())
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event["cat"] != "cuda_runtime"]
+    without, place = tmp_path / "without.json", tmp_path / "baseline.json"
+    without.write_text(json.dumps(trace))
+    assert kernelpoint("baseline", "save", place, without).code == 0
+    for side in (without, place):
+        said = "Why the GPU is idle is not compared: API calls are not recorded before."
+        assert said in kernelpoint("difference", side, few, COLUMNS="100").out.splitlines()
+        assert kernelpoint("difference", side, few, *JSON).results["per_iteration"]["idle"] is None
+
+
 @pytest.mark.parametrize(
     ("gates", "said"),
     [
@@ -343,3 +384,26 @@ def test_two_parts_of_one_file(kernelpoint: Kernelpoint, gpt2: Path) -> None:
         "difference", *JSON, "--", "-@:100", "-@100:250", stdin=gpt2.read_bytes()
     ).results
     assert from_stdin["kernels"] == by_ids["kernels"]
+
+
+def shown_runs() -> list[tuple[str, list[str]]]:
+    """The commands of the page about CI, and what it shows below each."""
+    page = (PROJECT / "docs" / "guide" / "ci.md").read_text()
+    (*blocks,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    runs = [run.splitlines() for block in blocks for run in block.split("$ kernelpoint ")[1:]]
+    return [(command, output) for command, *output in runs]
+
+
+def test_the_page_about_ci_shows_what_the_commands_print(
+    kernelpoint: Kernelpoint, sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sample_data").symlink_to(sample_data)
+    monkeypatch.chdir(tmp_path)
+    codes = []
+    for command, output in shown_runs():
+        run = kernelpoint(*shlex.split(command))
+        said = [*run.out.splitlines(), *run.err.splitlines()]
+        gate = [f"exit code {run.code}"] if "--fail-above" in command else []
+        codes.append(run.code)
+        assert [*said, *gate] == output
+    assert codes == [0, 4, 0, 0]

@@ -634,3 +634,20 @@ def test_what_is_not_asked_is_not_read(
     words = ("-o", tmp_path / "plan.json") if command == "sample" else ()
     # Equal runs are done once: this one is to be no other's.
     assert kernelpoint(command, resnet, *words, RUN_OF="what is not asked").code == 0
+
+
+@pytest.mark.parametrize("command", ["summary", "info", "groups", "histogram", "tree", "sample"])
+def test_what_lasts_cycles_is_not_said_in_time(
+    kernelpoint: Kernelpoint, command: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.csv"
+    rows = [f"k{place % 3},{5_000 * (1 + place % 3) + 13 * (place % 17)}" for place in range(600)]
+    path.write_text("\n".join(["name,cycles", *rows, ""]))
+    more = ("--kernel", "#1") if command in {"histogram", "tree"} else ()
+    run = kernelpoint(command, path, "--columns", "name=name,duration_ns=cycles", "-q", *more)
+    assert run.code == 0
+    assert re.search(r"\d [kM]cycles", run.out)
+    assert re.search(r"\d (?:ns|us|ms)\b|GPU time|per ns|kcycles of kernel time", run.out) is None
+    # The next profile is in time again.
+    path.write_text("\n".join(["name,duration_ns", *rows, ""]))
+    assert "cycles " not in kernelpoint("info", path, "-q").out

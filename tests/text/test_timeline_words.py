@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,6 @@ from tui.text.timeline import (
     RangeForest,
     TreeMarks,
     above_chart,
-    columns_before_chart,
     tree_grid,
 )
 
@@ -63,15 +64,18 @@ def test_a_row_says_name_launches_time_and_share(listed: RangeList, forest: Rang
     paths = [rows[0], iterations, rows[rows.index(iterations) + 1]]
     marks = TreeMarks({iterations}, in_force=rows[0])
     text = plain(in_ascii(True, tree_grid, forest, paths, None, 120, marks)).splitlines()
-    assert text[0].split() == ["range", "time", "share", "times"]
-    assert text[1].split()[:2] == ["*", "ProfilerStep#*"]
-    assert text[1].split()[-1] == "87"
+    assert text[0].split() == ["range", "time", "elapsed", "share"]
+    assert text[1].split() == ["*", "ProfilerStep#*", "89.6", "ms", "106", "ms", "100.0", "%"]
     assert text[2].split()[:2] == ["-", "iterations"]
     assert text[3].split()[:2] == ["iteration", "0"]
     assert text[3].index("iteration") == text[2].index("iterations") + 2
     wide = plain(in_ascii(True, tree_grid, forest, paths, None, 160, marks)).splitlines()
-    assert wide[0].split() == ["range", "launches", "time", "share", "times"]
-    assert wide[2].split()[:3] == ["-", "iterations", f"{listed.launches[iterations]:,}"]
+    assert wide[0].split() == ["range", "time", "elapsed", "share", "times"]
+    assert wide[1].split()[-1] == "87"
+    # Nothing has elapsed where starts are not recorded.
+    timeless = replace(listed, elapsed_ns=None)
+    (heading, *_) = plain(tree_grid(RangeForest.of(timeless), paths, None, 80, marks)).splitlines()
+    assert heading.split() == ["range", "time", "share"]
     closed = plain(in_ascii(True, tree_grid, forest, [iterations], None, 120, TreeMarks())).splitlines()
     assert closed[1].split()[0] == "+"
 
@@ -84,8 +88,8 @@ def test_rows_fit_and_names_keep_their_numbers(forest_of_steps: RangeForest, wid
     if width >= 80:
         text = plain(grid).splitlines()
         assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))
-        left = text[1][: columns_before_chart(width, has_ranges=True)].split()
-        assert left[-2:] == ["%", "1"]
+        assert text[0].split()[1:3] == ["time", "elapsed"]
+        assert re.search(r" \S+ [mu]s +\S+ [mu]s", text[1])
 
 
 def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:

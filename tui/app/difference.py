@@ -48,6 +48,7 @@ from tui.text.difference import (
     compared_parts,
     difference_result,
     figure_columns,
+    idle_sentences,
     kernel_labels,
     kernel_time_words,
     paths_apart,
@@ -137,9 +138,12 @@ def sides_lines(options: DifferenceOptions) -> list[str]:
 
 
 def draw_quantities(difference: Difference, width: int, height: int) -> Grid:
-    """Return what an iteration takes before and after, or the run."""
-    grid = blank(width, height)
-    for row, line in enumerate(table(quantity_columns(difference)).split("\n")[:height]):
+    """Return what an iteration takes before and after, or the run, and what of the change is idle time."""
+    grid, lines = blank(width, height), table(quantity_columns(difference)).split("\n")
+    if forms := idle_sentences(difference):
+        sentence = next((form for form in forms if len(form) <= width), forms[-1])
+        lines = [*lines[: height - 1], sentence]
+    for row, line in enumerate(lines[:height]):
         put(grid, row, 0, fitted(line, width), PLAIN)
     return grid
 
@@ -306,7 +310,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self._table.show(keys, lambda width: written(listing, width, mark), key)
             causes = causes_in_words(difference)
             self._per.show(partial(draw_quantities, difference))
-            rows = len(quantity_columns(difference)[0].cells)
+            rows = len(quantity_columns(difference)[0].cells) + bool(idle_sentences(difference))
             is_high = self.app.size.height >= _HIGH
             self.query_one("#per-pane").styles.height = (rows if is_high else min(rows, _FEW_ROWS)) + 2
             self.entitle("per", next(basis_sentences(difference)))

@@ -168,11 +168,11 @@ def kept_lines(session: Session, draft: Draft) -> list[str]:
         return [f"Applying: {session.doing}"]
     part = survey_selection(draft)
     launches = counted(draft.profile.launches, "launch", "launches")
-    groups = counted(len(draft.counts.groups), "kernel group", "kernel groups")
+    groups = counted(len(draft.look.counts.groups), "kernel group", "kernel groups")
     if part.launches == draft.profile.launches:
         return [f"Kept: all of {launches}, in {groups}", f"Kept: all of {launches}"]
     # As a share where the time of the whole profile is known.
-    time = f"{quantities.duration(part.total_duration_ns)} of kernel time"
+    time = quantities.kernel_time(part.total_duration_ns)
     if session.whole_ns:
         time = f"{quantities.share(part.total_duration_ns / session.whole_ns)} of the time"
     sentence = f"Kept: {quantities.count(part.launches)} of {launches}, {time}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sampling.text import duration_text
+from sampling.text import duration_text, duration_units
 
-TIME_UNITS = (("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000))
 UNKNOWN = "-"
 
 _SI_PREFIXES = tuple((prefix, 1000**power) for power, prefix in enumerate(("", *"kMGTPE")))
@@ -15,11 +14,36 @@ _SI_PREFIXES = tuple((prefix, 1000**power) for power, prefix in enumerate(("", *
 _READS_AS_ONE = 0.9995
 
 
+# What the durations of what is shown are counted in: the program shows one workload at a time.
+_unit = "ns"
+
+
+def measure_in(unit: str) -> None:
+    """Have durations said in ns and what is made of these, or as a number of cycles or instructions."""
+    global _unit  # noqa: PLW0603
+    _unit = unit
+
+
+def recorded_unit() -> str:
+    """One of what durations are counted in, beside simulated cycles: ``"ns"`` or ``"recorded cycle"``."""
+    return _unit if _unit == "ns" else f"recorded {_unit.removesuffix('s')}"
+
+
+def less_work(times: float) -> str:
+    """How much less one takes than another: ``"31.2x less GPU time"``, or fewer cycles."""
+    return f"{ratio(times)} {'less GPU time' if _unit == 'ns' else f'fewer {_unit}'}"
+
+
+def kernel_time(ns: float) -> str:
+    """How long kernels take: ``"134 ms of kernel time"``; cycles are no time."""
+    return f"{duration(ns)}{' of kernel time' if _unit == 'ns' else ''}"
+
+
 def duration(ns: float | None) -> str:
     """A duration in the unit that suits it, to three digits: ``"12.5 us"``; ``"-"`` if none or not finite."""
     if ns is None or not math.isfinite(ns):
         return UNKNOWN
-    return f"-{duration_text(-ns)}" if ns < 0 else duration_text(ns)
+    return f"-{duration_text(-ns, _unit)}" if ns < 0 else duration_text(ns, _unit)
 
 
 def signed_duration(ns: int) -> str:
@@ -34,7 +58,7 @@ def hours(value: float) -> str:
     for name, factor in (("h", 1), ("min", 60)):
         if value * factor >= _READS_AS_ONE:
             return f"{_three_digits(value * factor)} {name}"
-    return duration(value * 3.6e12)
+    return duration_text(value * 3.6e12)
 
 
 def duration_range(low_ns: int | None, high_ns: int | None) -> str:
@@ -62,7 +86,7 @@ def decimal(scaled: int, decimals: int) -> str:
 
 def time_unit(ns: float) -> tuple[str, int]:
     """The name and the nanoseconds of the largest unit of which `ns`, as displayed, is at least one."""
-    return _largest(TIME_UNITS, ns)
+    return _largest([(name, 1000**power) for power, name in enumerate(duration_units(_unit))], ns)
 
 
 def _largest(units: Sequence[tuple[str, int]], value: float) -> tuple[str, int]:

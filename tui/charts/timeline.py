@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -219,18 +220,8 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     if cluster is None:
         cluster = number_clusters(durations_ns, clusters)
     drawn_rows, ascii_only = launches.find_places(drawn_ids), is_ascii()
-    is_idle = by == "time" and gaps is not None and len(gaps) > 0
-    number, cause = len(drawn_rows), None if gaps is None or gaps.cause is None else gaps.cause.tolist()
-    marks = (
-        (number, _DRAWN, (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn")),
-        (has_mean, _MEAN, ("mean, which drifts", "mean drifts", "mean")),
-        (is_idle and cause is None, _IDLE, ("device idle", "device idle", "idle")),
-        *(
-            (is_idle and place in (cause or ()), name[0] * 2, (f"idle: {name}", name, name))
-            for place, name in enumerate(CAUSES)
-        ),
-    )
-    entries = [Entry(glyphs[ascii_only], MARKER, words) for is_there, glyphs, words in marks if is_there]
+    gaps = gaps if by == "time" and gaps is not None and len(gaps) else None
+    entries = _mark_entries(len(drawn_rows), gaps, has_mean=has_mean)
     entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
     grid = cells.blank(width, height)
     if left - LEFT >= _LEAST_LEGEND:
@@ -255,9 +246,9 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     draw_across(grid, rows, left, run.ticks(left, left + columns - 1))
     # The last column is that of the letters.
     put(grid, rows, width - 1, " ", PLAIN)
-    if is_idle and gaps is not None:
-        for place, (begin, end) in enumerate(run.stretches(gaps.begin_ns, gaps.end_ns)):
-            glyph = _IDLE[ascii_only] if cause is None else CAUSES[cause[place]][0]
+    if gaps is not None:
+        glyphs = repeat(_IDLE[ascii_only]) if gaps.cause is None else (CAUSES[at][0] for at in gaps.cause)
+        for glyph, (begin, end) in zip(glyphs, run.stretches(gaps.begin_ns, gaps.end_ns), strict=False):
             put(grid, rows, left + begin, glyph * (end - begin), MARKER)
     if has_mean:
         launches_in = np.bincount(column)
@@ -274,6 +265,18 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
             if grid.glyph[at_row, -1] == " ":
                 put(grid, at_row, width - 1, cells.cluster_symbol(dot), cells.cluster_style(dot))
     return grid
+
+
+def _mark_entries(drawn: int, gaps: IdleGaps | None, *, has_mean: bool) -> list[Entry]:
+    """Return what the marks of a chart mean: so many launches drawn, a mean, what the device idles for."""
+    causes = set() if gaps is None or gaps.cause is None else set(gaps.cause.tolist())
+    marks = (
+        (drawn, _DRAWN, (f"{counted(drawn, 'launch', 'launches')} drawn", f"{drawn} drawn", "drawn")),
+        (has_mean, _MEAN, ("mean, which drifts", "mean drifts", "mean")),
+        (gaps is not None and gaps.cause is None, _IDLE, ("device idle", "device idle", "idle")),
+        *((place in causes, name[0] * 2, (f"idle: {name}", name, name)) for place, name in enumerate(CAUSES)),
+    )
+    return [Entry(glyphs[is_ascii()], MARKER, words) for is_there, glyphs, words in marks if is_there]
 
 
 def _dots(

@@ -22,6 +22,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import choose_kernel
 from sampling.splitting.tree import Overrides
+from tui.charts.quantities import measure_in
 from tui.options.choices import OutputFormat
 from tui.options.command_line import findings_with_flags, with_flags
 from tui.options.plan import JudgeOptions, SampleOptions
@@ -142,11 +143,13 @@ def open_profile(
     recorded: PlanRequest | None = None,
     needs_table: bool = True,
     quiet: bool = False,
+    is_shown: bool = True,
 ) -> Profile:
     """Read the workload as the options say; of how to read it what they do not say is a plan's.
 
     `needs_table`: whether columns are refused where no file is a table. `quiet`: whether nothing is said on
-    stderr of how the files were read, also where the options allow that.
+    stderr of how the files were read, also where the options allow that. `is_shown`: whether durations are
+    said in its unit from now on.
     """
     check_standard_input(*paths)
     request = options.request
@@ -167,6 +170,8 @@ def open_profile(
         scheduler=options.scheduler,
     )
     notes(profile.notes, quiet=quiet or options.quiet)
+    if is_shown:
+        measure_in(profile.duration_unit)
     return profile
 
 

@@ -172,7 +172,8 @@ def found_difference(
     profiles = {path: profile for path, profile in (profiles_read or {}).items() if path in paths}
     for path in paths:
         if path not in profiles:
-            profiles[path] = open_profile((path,), options, progress, needs_table=False)
+            is_shown = profiles_read is None
+            profiles[path] = open_profile((path,), options, progress, needs_table=False, is_shown=is_shown)
     if options.request.columns is not None:
         refuse_unused_columns(list(profiles.values()))
     sides: list[Side] = [

@@ -24,6 +24,7 @@ from sampling.profile.profile import Profile
 from sampling.simulators.manifest import manifests_in
 from sampling.simulators.results import read_result_files
 from sampling.text import counted
+from tui.charts.quantities import measure_in
 from tui.options.command_line import command_line
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions, ReportOptions
@@ -45,7 +46,7 @@ def plan_before(
     """
     path = str(options.plan)
     try:
-        return read_plan(path)
+        file_plan = read_plan(path)
     except PlanFileError as error:
         value = getattr(options, after)
         paths = (value,) if isinstance(value, str) else value
@@ -56,6 +57,8 @@ def plan_before(
         changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(value, str) else swapped}
         remedy = f"swap them: `{command_line(command, replace(options, **changes))}`"
         raise PlanFileError(f"no plan, and {plan} is one", path=path, remedy=remedy) from error
+    measure_in("cycles" if file_plan.profile.in_cycles else "ns")
+    return file_plan
 
 
 def _is_plan(path: str) -> bool:

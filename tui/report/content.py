@@ -26,7 +26,7 @@ from sampling.text import counted
 from tui import __version__
 from tui.charts.grid import Grid, plain
 from tui.charts.histogram import histogram_data, useful_bins
-from tui.charts.quantities import count, duration, duration_range, ratio, share
+from tui.charts.quantities import count, duration, duration_range, kernel_time, ratio, share
 from tui.engine.looking import GroupTimeline, timeline_of_group
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.planning import comparison_of, draft_within_budget, plan_costs, traded
@@ -217,7 +217,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
     numbers = draft.counts.launches, first.launches
     launches, of_largest = (counted(number, "launch") for number in numbers)
     sentences = [
-        f"The run has {launches} and {duration(draft.counts.total_duration_ns)} of kernel time.",
+        f"The run has {launches} and {kernel_time(draft.counts.total_duration_ns)}.",
         f"{busy}." if busy else "",
         f"By kind of work: {profile_words.kind_words(draft)}.",
         f"{share(first.share)} of it goes into {of_largest} of {_name(draft.look, 0)}.",

@@ -53,6 +53,16 @@ _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 #: The columns of a kernel's two sides, by their names in JSON.
 _FLAT = {"launches": "launches_{}", "total_ns": "total_{}_ns", "mean_ns": "mean_{}_ns", "share": "share_{}"}
 _QUANTITIES = {"kernel_ns": "kernel time", "elapsed_ns": "elapsed", "busy": "busy", "copies_ns": "copies"}
+_IDLE = {
+    "host_ns": ("the host's", "host"),
+    "copy_ns": ("copies'", "copies"),
+    "turnaround_ns": ("turnarounds'", "turnaround"),
+    "dependency_ns": ("dependencies'", "dependency"),
+    "unknown_ns": ("of unknown cause", "unknown"),
+    "short_ns": ("in gaps below 1 us", "below 1 us"),
+}
+# Causes of a smaller share are not told.
+_LEAST_IDLE = 0.01
 
 
 def difference_result(
@@ -117,6 +127,7 @@ def difference_blocks(difference: Difference, options: DifferenceOptions, canvas
     keys = [kernel.key + _shapes(difference, kernel) for kernel in difference.kernels[:limit]]
     yield from basis_sentences(difference)
     yield answer_sentence(difference)
+    yield from idle_sentences(difference)[:1]
     yield ""
     yield quantity_columns(difference)
     yield ""
@@ -199,14 +210,64 @@ def answer_sentence(difference: Difference) -> str:
     return f"{said}."
 
 
+def idle_sentences(difference: Difference) -> list[str]:
+    """Return what of the change is idle time, and why, the longest form first; or that nothing tells why."""
+    per = difference.per_iteration
+    if per.idle is None:
+        lacking = [
+            word
+            for word, side in zip(("before", "after"), difference.recordings, strict=True)
+            if side.whole.idle_ns is None
+        ]
+        where = "on either side" if len(lacking) > 1 else "".join(lacking)
+        said = f"Why the GPU is idle is not compared: API calls are not recorded {where}."
+        return [said] if per.busy is not None and lacking else []
+    changes = {name: _change_ns(getattr(per.idle, name)) for name in per.idle.__struct_fields__}
+    idle_ns, elapsed_ns = changes["idle_ns"], _change_ns(per.elapsed_ns)
+    if not idle_ns:
+        return []
+    less, other = ("less", "more") if idle_ns < 0 else ("more", "less")
+    of_unit = " an iteration" if difference.basis is Basis.ITERATIONS else ""
+    if 0 < idle_ns / (elapsed_ns or -idle_ns) <= 1:
+        said = f"Of the {duration(abs(elapsed_ns))} {less}{of_unit}, {duration(abs(idle_ns))} are idle time"
+    else:
+        said = f"The GPU is idle {duration(abs(idle_ns))} {less}{of_unit}"
+    shortly = f"Idle {signed_duration(idle_ns)}"
+    if _may_be_chance(per.idle.idle_ns):
+        said, shortly = f"{said}, which may be chance", f"{shortly} (may be chance)"
+    causes = [name for name in _IDLE if abs(changes[name]) >= _LEAST_IDLE * abs(idle_ns)]
+    causes.sort(key=lambda name: -abs(changes[name]))
+
+    def words(name: str) -> str:
+        return f"{duration(abs(changes[name]))}{'' if changes[name] * idle_ns >= 0 else f' {other}'}"
+
+    items = [f"{_IDLE[name][0]} {words(name)}" for name in causes]
+    whole = [*items]
+    if "host_ns" in causes and abs(changes["synchronising_ns"]) >= _LEAST_IDLE * abs(idle_ns):
+        whole[causes.index("host_ns")] += f" (synchronising {words('synchronising_ns')})"
+    brief = [f"{_IDLE[name][1]} {signed_duration(changes[name])}" for name in causes]
+    cut = ([*brief[:number], "..."] for number in range(len(brief) - 1, 0, -1))
+    return [
+        *(f"{said}: {', '.join(told)}." for told in (whole, items)),
+        *(f"{shortly}: {', '.join(told)}" for told in (brief, *cut)),
+    ]
+
+
+def _change_ns(change: Change | None) -> int:
+    return 0 if change is None else round((change.after or 0) - (change.before or 0))
+
+
+def _may_be_chance(change: Change) -> bool:
+    return change.low is not None and change.high is not None and change.low <= 1 <= change.high
+
+
 def _more(change: Change) -> str:
     """Return in words how much more a time is, or less, and whether that may be chance."""
     ends = f"{duration(change.before)} -> {duration(change.after)}"
     if change.ratio is None or change.ratio == 1:
         return f"as long as before ({ends})" if change.ratio else ends
     text = f"{growth(change.ratio).lstrip('+-')} {'more' if change.ratio > 1 else 'less'}"
-    is_chance = change.low is not None and change.high is not None and change.low <= 1 <= change.high
-    return f"{text}, which may be chance ({ends})" if is_chance else f"{text} ({ends})"
+    return f"{text}, which may be chance ({ends})" if _may_be_chance(change) else f"{text} ({ends})"
 
 
 def quantity_columns(difference: Difference) -> list[Column]:
@@ -218,6 +279,14 @@ def quantity_columns(difference: Difference) -> list[Column]:
         # A run without copies says nothing of them.
         if (change := getattr(per, name)) is not None and (change.before or change.after)
     ]
+    if per.idle is not None:
+        idle_before, idle_after = per.idle.idle_ns.before or 0, per.idle.idle_ns.after or 0
+        rows.append(("idle", per.idle.idle_ns, duration))
+        for name, (_, word) in _IDLE.items():
+            change = getattr(per.idle, name)
+            shares = (change.before or 0, idle_before), (change.after or 0, idle_after)
+            if any(part > _LEAST_IDLE * whole for part, whole in shares):
+                rows.append((f"of it {word}", change, duration))
     rows.append(("launches", per.launches, lambda value: UNKNOWN if value is None else _number(value)))
     changes = {
         word: (growth(change.ratio), growth_range(change.low, change.high)) for word, change, _ in rows

@@ -26,7 +26,7 @@ from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.registry import warm_caches
 from sampling.strata.strata import starting_spreads
 from sampling.text import counted
-from tui.charts.quantities import UNKNOWN, count, duration, share, signed_duration
+from tui.charts.quantities import UNKNOWN, count, duration, recorded_unit, share, signed_duration
 from tui.charts.quantities import ratio as ratio_text
 from tui.options.command_line import command_line
 from tui.options.files import free_name
@@ -411,7 +411,8 @@ NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not dra
 def group_listing(estimate: PlanEstimate) -> Listing:
     """Return the kernel groups as a table; it is empty where launches were picked."""
     groups = compare_groups(estimate)
-    metric = f"{CYCLES}/ns" if estimate.main.metric == CYCLES else "per ns"
+    unit = recorded_unit()
+    metric = f"{CYCLES}/{unit}" if estimate.main.metric == CYCLES else f"per {unit}"
     figures = [
         Column("simulated", [share(group.simulated_share) for group in groups]),
         Column("profiled", [share(group.profiled_share) for group in groups]),

@@ -36,7 +36,18 @@ from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.grouping import is_pool_key
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES, SIMILAR_SPREAD
 from sampling.text import counted
-from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
+from tui.charts.quantities import (
+    UNKNOWN,
+    count,
+    duration,
+    duration_range,
+    hours,
+    kernel_time,
+    less_work,
+    ratio,
+    recorded_unit,
+    share,
+)
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, flags_of_parameters, options_of, with_flags
 from tui.options.files import PLAN_NAME, free_name
@@ -96,8 +107,10 @@ def simulate_sentence(design: Design, launches: int, plan: Plan | None = None) -
     all_launches, cost = counted(launches, "launch"), design.objective_cost
     if design.samples == launches:
         return f"Simulate all of {all_launches}: none stands for another."
-    quantity = "GPU time" if cost is None else f"to simulate by {_cost_name(cost)}"
-    less = f": {ratio(design.speedup)} less {quantity}" if design.speedup else ""
+    less = ""
+    if design.speedup:
+        by_cost = f"{ratio(design.speedup)} less to simulate by {_cost_name(cost)}" if cost else None
+        less = f": {by_cost or less_work(design.speedup)}"
     time = f"{duration(design.sampled_duration_ns)} of {duration(design.total_duration_ns)}"
     drawn_ns = design.sampled_duration_ns if plan is None else plan.sampled_duration_ns
     if abs(drawn_ns - design.sampled_duration_ns) > WORTH_TELLING * design.sampled_duration_ns:
@@ -122,7 +135,9 @@ def known_sentence(design: Design, launches: int, facts: RecordingFacts) -> str:
     bound = f"{share(promise.error)} ({sure})"
     if promise.error > target.epsilon:
         bound += f", more than the {100 * target.epsilon:.4g} % asked for"
-    assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
+    assumed = (
+        f"cycles per {recorded_unit()} differ by at most {100 * target.noise_floor:.4g} % within a stratum"
+    )
     if promise.has_mixed_strata:
         assumed += f", {_PER_CENT_MORE:.4g} % more where it holds several grids,"
     if target.kernel_spread:
@@ -157,7 +172,7 @@ def promise_words(design: Design) -> str:
 def assumed_words(promise: Promise) -> str:
     """Return how cycles per nanosecond are declared to vary."""
     target = promise.target
-    words = f"cycles per ns vary by at most {share(target.noise_floor)} within a stratum"
+    words = f"cycles per {recorded_unit()} vary by at most {share(target.noise_floor)} within a stratum"
     words += (
         f", {_PER_CENT_MORE:.4g} % more where it holds several grids," if promise.has_mixed_strata else ""
     )
@@ -479,7 +494,7 @@ def summary_blocks(
     yield f"{', '.join(profiles)} ({draft.profile.format}{'' if name is None else f', {name}'})"
     launches, groups = counted(counts.launches, "launch"), len(draft.look.counts.groups)
     groups_of = counted(groups, "kernel group")
-    yield f"{launches} in {groups_of}, {duration(total_ns)} of kernel time{share_text and f'; {share_text}'}"
+    yield f"{launches} in {groups_of}, {kernel_time(total_ns)}{share_text and f'; {share_text}'}"
     yield f"By kind of work: {profile_words.kind_words(draft)}"
     yield from filter(None, [profile_words.busy_sentence(draft)])
     if summary.copies:

@@ -93,8 +93,9 @@ def copy_words(copies: Sequence[CopyTime]) -> str:
 
 def held_words(draft: Draft) -> str:
     """Return how few of several groups hold most of the time, "7 hold 80 %"; "" where that says nothing."""
-    holding = draft.counts.dominant_groups
-    if not holding or len(draft.counts.groups) < 2:
+    counts = draft.look.counts
+    holding = counts.dominant_groups
+    if not holding or len(counts.groups) < 2:
         return ""
     return f"{count(holding)} {'holds' if holding == 1 else 'hold'} {_MOST_SHARE}"
 
@@ -225,7 +226,7 @@ def header_forms(draft: Draft) -> list[Phrases]:
 
     `[F]` and `[f]` are the keys that lead to what filters leave and to the findings.
     """
-    counts, part = draft.counts, survey_selection(draft)
+    counts, part = draft.look.counts, survey_selection(draft)
     kernel_time, number, most_time = duration(counts.total_duration_ns), len(counts.groups), held_words(draft)
     total = kernel_time if draft.span_ns is None else f"{kernel_time} in {duration(draft.span_ns)}"
     most_time = most_time and f", {most_time}"

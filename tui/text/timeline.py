@@ -15,7 +15,7 @@ from sampling.reduction.range_list import RangeList, RangeSummary, summarise_ran
 from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins, list_bins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put
-from tui.charts.quantities import count, duration, duration_range, share
+from tui.charts.quantities import UNKNOWN, count, duration, duration_range, share
 from tui.charts.timeline import LEFT, RIGHT, RunAxis, number_clusters, timeline_chart
 from tui.engine.looking import GroupTimeline
 from tui.options.choices import RangeSort
@@ -227,7 +227,7 @@ def _selection(listed: RangeList, path: int) -> str:
 
 _LEFTS = ((160, 60), (110, 52), (64, 36), (0, LEFT))
 # Without room for so many cells of a name, there is none for a column.
-_DROPPED_FIRST = (("elapsed", 28), ("launches", 20), ("time", 20), ("times", 8), ("share", 8))
+_DROPPED_FIRST = (("launches", 28), ("times", 20), ("share", 16), ("elapsed", 8), ("time", 8))
 _MOST_INDENTS = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
@@ -306,19 +306,19 @@ def columns_before_chart(width: int, *, has_ranges: bool) -> int:
 def tree_grid(
     forest: RangeForest, paths: Sequence[int], run: RunAxis | None, width: int, marks: TreeMarks
 ) -> Grid:
-    """Return a heading and a row a range: name, launches, time, share, how often, and when in the run it is.
+    """Return a heading and a row a range: its name, figures as there is room, and when in the run it is.
 
     `run`: the axis of the chart below; without one, or where there is no room, there are no bars.
     """
     left = columns_before_chart(width, has_ranges=True)
     room = width if left == LEFT else left - 1
-    columns = {
-        column.heading: column.cells for column in _range_figures(summarise_ranges(forest.listed, paths))
-    }
+    figures = _range_figures(summarise_ranges(forest.listed, paths))
+    # Without starts nothing has elapsed.
+    columns = {column.heading: column.cells for column in figures if {*column.cells} != {UNKNOWN}}
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
     for column, room_from in _DROPPED_FIRST:
         if room - sum(cells + 2 for cells in widths.values()) < room_from:
-            del widths[column]
+            widths.pop(column, None)
     name_room = max(room - sum(cells + 2 for cells in widths.values()), 0)
 
     def line(name: str, cells: Iterable[str]) -> str:

@@ -61,7 +61,7 @@ def test_times_are_durations_in_the_order_of_the_ids_and_metrics_are_features(tm
     assert (signature.grid, signature.block) == ((16, 2, 1), (128, 1, 1))
     assert profile.metric_names == (TIME, CYCLES, INSTRUCTIONS)
     assert profile.parts[0].metrics((INSTRUCTIONS,))[INSTRUCTIONS].tolist() == [100, 110, 640]
-    assert not profile.is_in_cycles
+    assert profile.duration_unit == "ns"
     assert not profile.is_amd
     (note,) = profile.notes
     assert "by default with empty caches at the base clock" in note
@@ -70,7 +70,7 @@ def test_times_are_durations_in_the_order_of_the_ids_and_metrics_are_features(tm
 def test_cycles_are_durations_where_they_are_chosen(tmp_path: Path) -> None:
     profile = sampling.read_profile(written(tmp_path, PAGE), profile_cycles=True)
     assert durations(profile) == [2500, 3000, 7000]
-    assert profile.is_in_cycles
+    assert profile.duration_unit == "cycles"
     assert f"a cycle ({CYCLES}) counts as a nanosecond" in profile.notes[0]
     made = sampling.make_plan(profile)
     sampling.write_plan(made, tmp_path / "plan.json")

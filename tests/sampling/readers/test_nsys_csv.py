@@ -16,7 +16,9 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import Device
 from sampling.readers import input_file
 from sampling.readers.input_file import HEAD_BYTES
-from tests import small_recordings
+from sampling.reduction.idle import why_idle
+from sampling.reduction.timeline import device_times
+from tests import plain_idle, small_recordings
 from tests.sampling.readers.launches_told import Told, by_the_csv_module, read, refusal_of, told
 
 HEADER_2022 = (
@@ -130,6 +132,30 @@ class TestKernelExecutionTrace:
             Told(42, 0, scale, 500, 64, 0, many, (256, 1, 1)),
             Told(42, 0, ADD, 300, 32, 0, one, (1024, 1, 1)),
         ]
+
+    def test_the_calls_of_an_execution_trace_say_why_the_device_is_idle(self, tmp_path: Path) -> None:
+        """By hand: after 1,000 the next is launched late, in time, in time but far off, and says nothing."""
+        times = ((0, 900, 1_000, 5_000), (100, 9_900, 16_000, 4_000), (200, 50, 25_000, 5_000))
+        rows = [
+            f"{start},{lasts},,,{begins},{runs},9,42,43,0,cudaLaunchKernel,   1    1    1,   1    1    1,a"
+            for start, lasts, begins, runs in (*times, (300, 50, 50_000, 5_000), (400, "", 60_000, 5_000))
+        ]
+        path = write(tmp_path, text_of(HEADER_EXEC, rows))
+        profile = read(path)
+        devices, copies = why_idle(profile, profile.parts, device_times(profile, profile.parts))
+        (idle,), plain = devices.values(), plain_idle.why(plain_idle.execution(path), 42, 0)
+        assert plain.causes == {
+            "host": 10_000,
+            "copy": 0,
+            "turnaround": 5_000,
+            "dependency": 20_000,
+            "unknown": 5_000,
+        }
+        assert idle.causes == {name: ns / 40_000 for name, ns in plain.causes.items()}
+        assert (idle.short, copies) == (0, None)
+        # A report of an older version, or one that was cut by columns, tells nothing.
+        lacking = path.read_text().replace("API Dur (ns)", "Other (ns)")
+        assert read(write(tmp_path, lacking, "lacking.csv")).activity is None
 
 
 class TestSurroundings:

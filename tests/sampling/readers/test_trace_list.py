@@ -75,7 +75,7 @@ def test_what_was_measured_lies_beside_the_list_or_above_its_folders(tmp_path: P
     assert (profile.format, profile.launches) == ("accel-sim-traces", 4)
     assert durations(profile) == [100_000, 200_000, 400_000, 700_000]
     assert profile.metric_names == (TIME, CYCLES)
-    assert not profile.is_in_cycles
+    assert profile.duration_unit == "ns"
     first = profile.kernels.signature(int(profile.load(("signature",))["signature"][1]))
     assert (first.grid, first.block) == ((16, 1, 1), (128, 1, 1))
     # Names are those of the traces, which the simulator prints.
@@ -106,7 +106,7 @@ def test_instructions_stand_for_time_where_nothing_was_measured(
     folder = traces(tmp_path / "traces", ending, context)
     profile = sampling.read_profile(folder)
     assert durations(profile) == [6, 10, 4, 2]
-    assert profile.is_in_cycles
+    assert profile.duration_unit == "instructions"
     assert profile.metric_names == ("instructions",)
     assert profile.notes == (f"{folder / 'kernelslist.g'}: no durations: instructions stand for time",)
     # A launch that stats.csv does not count counts itself.

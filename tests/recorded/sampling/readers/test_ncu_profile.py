@@ -33,7 +33,7 @@ def test_a_details_page_lasts_what_it_prints(
     profile = sampling.read_profile(shared_data / "ncu" / name, profile_cycles=is_cycles)
     durations = profile.load(("duration_ns",))["duration_ns"].tolist()
     assert durations == [round(printed[number]) for number in sorted(printed)]
-    assert profile.is_in_cycles == is_cycles
+    assert (profile.duration_unit == "cycles") == is_cycles
 
 
 def test_both_pages_of_a_launch_last_as_long(shared_data: Path) -> None:
