@@ -51,6 +51,7 @@ from tui.text.groups import (
     survey_places,
 )
 from tui.text.plan import binding_forms
+from tui.text.profile import kind_bars
 from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
 
 MOST_ROWS = 100_000
@@ -396,17 +397,19 @@ class GroupsScreen(TableScreen[GroupSort]):
         self._search = Soon[str](self, lambda text: self.app.change(search=text))
 
     def compose_panes(self) -> ComposeResult:
-        field = SearchInput(placeholder="part of the kernel group's key", compact=True)
+        field = SearchInput(placeholder="part of the kernel group's key, or kind:gemm", compact=True)
         search = Horizontal(Static("/ "), field, id="search")
         chart = titled("chart", Static(id="group-key", markup=False), self._histogram)
         charts = Container(chart, self._run, id="group-charts")
+        yield Line(id="kinds")
         yield Container(titled("groups", self._table, search), charts, id="group-panes")
         yield Line(id="devices")
         yield Line(id="binding")
 
     def on_mount(self) -> None:
         self.query_one("#search").display = False
-        self.query_one("#devices").display = False
+        for name in ("devices", "kinds"):
+            self.query_one(f"#{name}").display = False
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_chart)
@@ -432,9 +435,10 @@ class GroupsScreen(TableScreen[GroupSort]):
         if draft is None:
             return
         if previous is None or previous.draft is not draft:
-            forms, line = devices_lines(draft.look), self.query_one("#devices", Line)
-            line.display = bool(forms)
-            line.show(forms or [""])
+            for name, forms in (("kinds", kind_bars(draft)), ("devices", devices_lines(draft.look))):
+                line = self.query_one(f"#{name}", Line)
+                line.display = bool(forms)
+                line.show(forms or [""])
         if draft.counts.launches <= MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
         self.query_one("#binding", Line).show(binding_lines(session, draft))

@@ -70,7 +70,9 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     top: int | None = option("Only the first N.", "-n", least=1)
     sort: GroupSort = option("What to sort by.", default=GroupSort.TOTAL)
     reverse: bool = option("The other way round.")
-    filter: str | None = option("Only groups whose key contains this, in any case.", metavar="TEXT")
+    filter: str | None = option(
+        "Only groups whose key contains this, in any case, or of a kind of work: kind:gemm.", metavar="TEXT"
+    )
     plan: bool = option("A plan's groups, ranks apart as it has them, with their strata and drawn launches.")
 
 

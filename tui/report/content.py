@@ -219,7 +219,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
     sentences = [
         f"The run has {launches} and {kernel_time(draft.counts.total_duration_ns)}.",
         f"{busy}." if busy else "",
-        f"By kind of work: {profile_words.kind_words(draft)}.",
+        f"By kind of work: {kinds}." if (kinds := profile_words.kind_words(draft)) else "",
         f"{share(first.share)} of it goes into {of_largest} of {_name(draft.look, 0)}.",
         plan_words.simulate_sentence(plan.design, draft.counts.launches, plan),
         plan_words.known_sentence(plan.design, draft.counts.launches, draft.profile.facts),

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from sampling.plan.draft import FoldedSurvey, Survey
 from sampling.plan.overview import GroupSummary, device_uses
+from sampling.profile.names import classify_kernel
 from sampling.reduction.duration_counts import DurationCounts
 from tui.charts.grid import Grid, bar
 from tui.charts.histogram import DurationAxis, HistogramData, histogram
@@ -24,6 +25,8 @@ from tui.text.labels import KernelLabels, Place, group_title, place_lines, place
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
+#: What a text begins with that names a kind of work
+_KIND = "kind:"
 _BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
@@ -89,6 +92,7 @@ def list_groups(
 ) -> GroupList:
     """Return the groups whose key contains `text`, in any case, sorted; equal ones by rank.
 
+    ``kind:NAME`` are those of a kind of work, as far as it is typed.
     `limit`: list no more than this. `reverse`: the smallest first, or the last name.
     """
     groups, statistics = survey.counts.groups, survey.groups
@@ -112,7 +116,16 @@ def list_groups(
     else:
         order = np.argsort(values if reverse else -values, kind="stable").tolist()
     if text:
-        order = [index for index in order if text.casefold() in groups[index].key.casefold()]
+        kind = text.casefold().removeprefix(_KIND)
+        order = [
+            index
+            for index in order
+            if (
+                classify_kernel(groups[index].name).startswith(kind)
+                if text.casefold().startswith(_KIND)
+                else text.casefold() in groups[index].key.casefold()
+            )
+        ]
     return GroupList(tuple(order[:limit]), len(order))
 
 

@@ -495,7 +495,7 @@ def summary_blocks(
     launches, groups = counted(counts.launches, "launch"), len(draft.look.counts.groups)
     groups_of = counted(groups, "kernel group")
     yield f"{launches} in {groups_of}, {kernel_time(total_ns)}{share_text and f'; {share_text}'}"
-    yield f"By kind of work: {profile_words.kind_words(draft)}"
+    yield from [f"By kind of work: {kinds}"] if (kinds := profile_words.kind_words(draft)) else []
     yield from filter(None, [profile_words.busy_sentence(draft)])
     if summary.copies:
         yield f"Copies: {profile_words.copy_words(summary.copies)}"

@@ -19,13 +19,14 @@ from sampling.plan.overview import (
     kind_shares,
 )
 from sampling.plan.plan_file import PlanFile
-from sampling.profile.names import short_name
+from sampling.profile.names import OTHER, short_name
 from sampling.reduction.duration_counts import MOST, counts_selection
 from sampling.reduction.idle import CAUSES, CopyTime, IdleTime
 from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
+from tui.charts.grid import bar
 from tui.charts.quantities import count, duration, share, si
-from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones
+from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones, words
 from tui.output.writer import CommandResult
 
 _MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
@@ -51,10 +52,35 @@ def _models(draft: Draft) -> str:
     return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
 
 
-def kind_words(draft: Draft) -> str:
-    """Return the largest kinds of work with their shares, in words."""
+def _kinds(draft: Draft) -> list[tuple[str, float]]:
+    """Return the largest kinds of work with their shares; none where names tell none."""
     shares = [(kind, part) for kind, part in kind_shares(draft).items() if part >= _LEAST_KIND]
-    return ", ".join(f"{kind} {100 * part:.0f} %" for kind, part in shares)
+    return [] if [kind for kind, _ in shares] == [OTHER] else shares
+
+
+def kind_words(draft: Draft) -> str:
+    """Return the largest kinds of work with their shares, in words; "" where names tell none."""
+    return ", ".join(f"{kind} {100 * part:.0f} %" for kind, part in _kinds(draft))
+
+
+def kind_bars(draft: Draft) -> list[Phrases]:
+    """Return the same as bars in a row, the longest form first; nothing where names tell none."""
+    kinds = _kinds(draft)
+    if not kinds:
+        return []
+    forms = [
+        tuple(
+            phrase
+            for kind, part in kinds
+            for phrase in (
+                Phrase(f"{kind} "),
+                Phrase(bar(part, cells), Tone.NOTE),
+                Phrase(f" {100 * part:.0f} %  "),
+            )
+        )
+        for cells in (60, 40, 30, 20, 10)
+    ]
+    return [*forms, words(kind_words(draft))]
 
 
 def busy_sentence(draft: Draft) -> str:
@@ -233,6 +259,8 @@ def header_forms(draft: Draft) -> list[Phrases]:
     few_groups = f"{count(counts.dominant_groups)}/{count(number)} groups {_MOST_SHARE}"
     shares = [f"{100 * busy_share:.0f}" for busy_share in sorted(busy_shares(draft))]
     busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
+    kinds = _kinds(draft)
+    most_work = f", {kinds[0][0]} {100 * kinds[0][1]:.0f} %" if kinds and kinds[0][0] != OTHER else ""
     name, model = (f"{text}: " if text else "" for text in (device_name(draft), _models(draft)))
     launches, filters = Phrase(counted(part.launches, "launch")), ""
     if not part.is_whole:
@@ -248,15 +276,16 @@ def header_forms(draft: Draft) -> list[Phrases]:
     numbers = [(Phrase(f"{mark.text}{times}", mark.tone),) for mark, times in Counter(marks).items()]
 
     all_groups = f"{counted(number, 'kernel group')}{f'{most_time} of the time' if most_time else ''}"
-    on_model = f"{filters}, {total}, {counted(number, 'group')}{most_time}"
+    on_model = f"{filters}, {total}{busy}{most_work}, {counted(number, 'group')}{most_time}"
     in_short = f" {few_groups if most_time else counted(number, 'group')}"
     forms = []
     for gpu, amount, findings, separator in (
-        (name, f"{filters}{left_out_words(part)}, {total}{busy}, {all_groups}", full_texts, ", "),
+        (name, f"{filters}{left_out_words(part)}, {total}{busy}{most_work}, {all_groups}", full_texts, ", "),
         (model, on_model, full_texts[:1] + count_of_rest, ""),
         (model, on_model, in_a_word, ""),
-        (model, f" {total}{in_short}", numbers, " "),
-        (model, f" {kernel_time}{in_short}", numbers, " "),
+        (model, f" {total}{busy}{most_work}{'' if busy or most_work else in_short}", numbers, " "),
+        (model, f" {kernel_time}{busy}{most_work}{'' if busy or most_work else in_short}", numbers, " "),
+        (model, f" {kernel_time}{busy or in_short}", numbers, " "),
     ):
         findings_text = joined(findings, separator) or (Phrase("no findings"),)
         row = (Phrase(gpu), launches, Phrase(amount), Phrase("  "), Phrase("[f] "), *findings_text)
