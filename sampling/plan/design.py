@@ -11,11 +11,11 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
-from sampling.methods.method import StrataRequest
+from sampling.methods.method import StrataRequest, Units
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.parallel import Progress, Stream, generator
 from sampling.plan.clusters import LaunchClusters, StratumFacts
-from sampling.plan.promise import BinomialPromise, Bounds, Promise
+from sampling.plan.promise import BinomialPromise, Bounds, Promise, UnitPromise
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -275,6 +275,87 @@ class BinomialDesign(SampledDesign):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class UnitDesign(SampledDesign):
+    """Strata from which several launches are drawn together, such as whole layers of a network.
+
+    Its strata, their groups and so its promise are of units, whose durations are those of all their launches:
+    how far it may be off is told by how much layers differ. Its clusters are of launches.
+    """
+
+    clusters: LaunchClusters
+    #: Row i of its launches is unit i.
+    units: LaunchClusters
+
+    @cached_property
+    def _rows(self) -> tuple[IntArray, IntArray]:
+        """(n,) rows of the launches by unit and id, and (units + 1,) where each unit begins."""
+        assert self.clusters.picks.units is not None
+        unit = self.clusters.picks.units.unit
+        return np.argsort(unit, kind="stable"), np.append(0, np.cumsum(np.bincount(unit)))
+
+    @cached_property
+    def promise(self) -> Promise | None:
+        """Bounds on the errors of draws; None where no launch takes any time."""
+        return UnitPromise(self.target, self.strata, self.groups) if self.total_duration_ns else None
+
+    @cached_property
+    def launch_strata(self) -> Strata:
+        """Its strata as those of launches."""
+        return self.clusters.strata()
+
+    @cached_property
+    def expected_samples(self) -> IntArray | FloatArray:
+        """(s,) how many launches of each stratum a draw is expected to have."""
+        return np.asarray(self.strata.samples * self.launch_strata.launches / self.strata.launches)
+
+    @cached_property
+    def sampled_duration_ns(self) -> float:
+        """The duration a draw is expected to have."""
+        return self.strata.sampled_duration_ns
+
+    @property
+    def cost(self) -> LaunchCost | None:
+        """What launches cost a simulator; None where it is not known."""
+        return self.clusters.launches.cost
+
+    @cached_property
+    def cost_share(self) -> float | None:
+        """The share of what all launches cost a simulator that a draw is expected to; None: not known."""
+        if self.cost is None:
+            return None
+        of_strata = np.bincount(self.clusters.picks.stratum, self.cost.values)
+        return float(np.dot(self.strata.samples / self.strata.launches, of_strata) / of_strata.sum())
+
+    def drawn_units(self, sample: Draw) -> IntArray:
+        """Return (k,) the units drawn, by stratum and id."""
+        units = self.units.by_cluster[self.counts.launches_before[sample.pair] + sample.occurrence]
+        return np.asarray(units[np.lexsort((self.units.launches.id[units], sample.stratum))])
+
+    def _drawn_rows(self, sample: Draw) -> IntArray:
+        order, begin = self._rows
+        return np.concatenate([order[begin[unit] : begin[unit + 1]] for unit in self.drawn_units(sample)])
+
+    def select(self, seed: int) -> Selection:
+        """Draw units, and take their launches."""
+        sample = draw(self.counts, self.strata, seed)
+        rows, launches, cost = self._drawn_rows(sample), self.clusters.launches, self.cost
+        if cost is not None:
+            cost = replace(cost, values=cost.values[rows] / cost.values.sum())
+        stratum = self.clusters.picks.stratum[rows]
+        weight = (self.strata.launches / self.strata.samples)[stratum]
+        estimate_ns = estimate_total_ns(self.counts, self.strata, sample)
+        return Selection(stratum, launches.duration_ns[rows], weight, estimate_ns, cost, sample)
+
+    def ids(self, sample: Draw | None) -> IntArray | None:
+        """Return (n,) the ids of the launches drawn."""
+        return None if sample is None else np.asarray(self.clusters.launches.id[self._drawn_rows(sample)])
+
+    def stratum_facts(self) -> StratumFacts:
+        """Return what its strata are; none spans kernels that a draw may miss."""
+        return self.clusters.facts(pooled=False)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PickedDesign(_Design):
     """Launches that a method picks, none by chance; its strata are the clusters that they stand for."""
 
@@ -397,11 +478,37 @@ def make_design(
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
     clusters = LaunchClusters(launches, rule.pick(launches, options, rng, progress))
     least_samples = launches_drawn_within(method, settings)
+    if clusters.picks.units is not None:
+        return _unit_design(method, target, clusters, clusters.picks.units)
     if least_samples is None:
         return PickedDesign(method, target, clusters.strata(), unpooled(counts), clusters=clusters)
     groups = clusters.groups()
     strata = _strata_within(groups.counts, target, least_samples, clusters.picks.notes)
     return SampledDesign(method, target, strata, groups, clusters)
+
+
+def _unit_design(method: str, target: Target, clusters: LaunchClusters, units: Units) -> UnitDesign:
+    """Return the design of so many units of each stratum; of others the least that bound their total."""
+    launches = clusters.launches
+    first = np.unique(units.unit, return_index=True)[1]
+    columns = {name: getattr(launches, name)[first] for name in ("id", "sequence", "signature", "group")}
+    duration_ns = np.bincount(units.unit, launches.duration_ns).astype(np.int64)
+    of_units = LaunchClusters(
+        replace(launches, **columns, duration_ns=duration_ns, cost=None, features=None),
+        replace(clusters.picks, stratum=clusters.picks.stratum[first], units=None),
+    )
+    groups = unpooled(of_units.groups().counts)
+    counts, numbers = groups.counts, np.arange(len(clusters.picks.labels))
+    measured = measured_clusters(counts, numbers, counts.offsets[:-1], counts.offsets[1:])
+    samples, is_open = units.samples.copy(), units.samples == 0
+    if is_open.any():
+        rest = measured.rows(is_open)
+        ends = np.array([0, len(rest.group)])
+        samples[is_open] = water_filled_sample_sizes(
+            rest.launches, rest.mean_ns, rest.std_ns, ends, target.epsilon, target.z
+        )
+    strata = measured.with_samples(samples, notes=clusters.picks.notes)
+    return UnitDesign(method, target, strata, groups, clusters=clusters, units=of_units)
 
 
 def _strata_within(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,13 +11,14 @@ from msgspec import UNSET, structs, to_builtins
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
-from sampling.plan.design import Design, speedup_ratio
+from sampling.plan.design import Design, UnitDesign, speedup_ratio
 from sampling.plan.draft import Draft
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
     PlanFile,
     PlannedFile,
     PlannedLaunch,
+    PlannedLayer,
     PlannedProfile,
     PlannedStratum,
     override_records,
@@ -148,11 +149,17 @@ def planned_launches(
 
 def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterator[PlannedStratum]:
     """Yield the strata as a plan file lists them; launches are given in the order of the draw, or none."""
-    strata, facts = plan.design.strata, plan.design.stratum_facts()
+    design = plan.design
+    strata, facts, layers = design.strata, design.stratum_facts(), dict[int, tuple[PlannedLayer, ...]]()
+    if isinstance(design, UnitDesign):
+        samples = np.bincount(plan.stratum, minlength=len(strata))
+        strata, layers = replace(design.launch_strata, samples=samples), _drawn_layers(design, plan.draw)
     columns = strata.launches, strata.mean_ns, strata.std_ns, strata.samples, *facts[1:]
     ends = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
     rows = zip(facts.key, *(column.tolist() for column in columns), pairwise(ends), strict=True)
-    for key, size, mean_ns, std_ns, samples, low_ns, high_ns, pooled, signatures, (start, stop) in rows:
+    for number, row in enumerate(rows):
+        key, size, mean_ns, std_ns, drawn, low_ns, high_ns, pooled, signatures, (start, stop) = row
+        of_layers = int(design.strata.launches[number]) if number in layers else 0
         yield PlannedStratum(
             key=key,
             size=size,
@@ -160,11 +167,28 @@ def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterat
             std_ns=std_ns,
             low_ns=low_ns,
             high_ns=high_ns,
-            samples=samples,
+            samples=drawn,
             pooled=pooled,
             signatures=signatures,
             launches=tuple(sorted(launches[start:stop], key=lambda launch: launch.id)),
+            of_layers=of_layers,
+            layers=layers.get(number, ()),
         )
+
+
+def _drawn_layers(design: UnitDesign, draw: Draw | None) -> dict[int, tuple[PlannedLayer, ...]]:
+    """Return the layers that were drawn of each stratum that is of layers, in id order."""
+    units = design.clusters.picks.units
+    assert draw is not None
+    assert units is not None
+    launches, layers = np.bincount(units.unit), dict[int, tuple[PlannedLayer, ...]]()
+    for unit in design.drawn_units(draw).tolist():
+        if unit < len(units.places):
+            name, step, number = units.places[unit]
+            layer = PlannedLayer(step, number, int(launches[unit]), name)
+            stratum = int(design.units.picks.stratum[unit])
+            layers[stratum] = (*layers.get(stratum, ()), layer)
+    return layers
 
 
 def recorded_request(draft: Draft, plan: Plan) -> PlanRequest:

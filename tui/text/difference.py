@@ -12,8 +12,7 @@ from msgspec import to_builtins
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.difference.comparison import Basis, Cause, Change, Difference, KernelDifference, KernelTimes
-from sampling.difference.intervals import LEAST_MEASUREMENTS
-from sampling.difference.iterations import IterationFacts
+from sampling.reduction.iteration_runs import LEAST_MEASUREMENTS, IterationFacts
 from sampling.difference.matching import MatchedKernel, Status
 from sampling.reduction import GroupBy
 from sampling.reduction.region import Selection
