@@ -286,12 +286,11 @@ class UnitDesign(SampledDesign):
     #: Row i of its launches is unit i.
     units: LaunchClusters
 
-    @cached_property
-    def _rows(self) -> tuple[IntArray, IntArray]:
-        """(n,) rows of the launches by unit and id, and (units + 1,) where each unit begins."""
-        assert self.clusters.picks.units is not None
-        unit = self.clusters.picks.units.unit
-        return np.argsort(unit, kind="stable"), np.append(0, np.cumsum(np.bincount(unit)))
+    #: What each unit of several launches is, as `Units` has it.
+    places: tuple[tuple[str, int, int], ...]
+    #: (n,) rows of the launches by unit and id, and (units + 1,) where each unit begins.
+    rows: IntArray
+    begin: IntArray
 
     @cached_property
     def promise(self) -> Promise | None:
@@ -331,9 +330,13 @@ class UnitDesign(SampledDesign):
         units = self.units.by_cluster[self.counts.launches_before[sample.pair] + sample.occurrence]
         return np.asarray(units[np.lexsort((self.units.launches.id[units], sample.stratum))])
 
+    def launches_of(self, unit: int) -> int:
+        """Return how many launches a unit has."""
+        return int(self.begin[unit + 1] - self.begin[unit])
+
     def _drawn_rows(self, sample: Draw) -> IntArray:
-        order, begin = self._rows
-        return np.concatenate([order[begin[unit] : begin[unit + 1]] for unit in self.drawn_units(sample)])
+        units = self.drawn_units(sample).tolist()
+        return np.concatenate([self.rows[self.begin[unit] : self.begin[unit + 1]] for unit in units])
 
     def select(self, seed: int) -> Selection:
         """Draw units, and take their launches."""
@@ -508,7 +511,17 @@ def _unit_design(method: str, target: Target, clusters: LaunchClusters, units: U
             rest.launches, rest.mean_ns, rest.std_ns, ends, target.epsilon, target.z
         )
     strata = measured.with_samples(samples, notes=clusters.picks.notes)
-    return UnitDesign(method, target, strata, groups, clusters=clusters, units=of_units)
+    return UnitDesign(
+        method,
+        target,
+        strata,
+        groups,
+        clusters=clusters,
+        units=of_units,
+        places=units.places,
+        rows=np.argsort(units.unit, kind="stable"),
+        begin=np.append(0, np.cumsum(np.bincount(units.unit))),
+    )
 
 
 def _strata_within(

@@ -85,6 +85,20 @@ class Plan:
         return speedup_ratio(self.total_duration_ns, float(self.cost_ns.sum()))
 
     @property
+    def layers(self) -> dict[int, tuple[PlannedLayer, ...]]:
+        """The layers that were drawn of each stratum that is of layers, in id order."""
+        layers = dict[int, tuple[PlannedLayer, ...]]()
+        if isinstance(self.design, UnitDesign) and self.draw is not None:
+            places, units = self.design.places, self.design.units.picks.stratum
+            for unit in self.design.drawn_units(self.draw).tolist():
+                if unit < len(places):
+                    name, step, number = places[unit]
+                    layer = PlannedLayer(step, number, self.design.launches_of(unit), name)
+                    stratum = int(units[unit])
+                    layers[stratum] = (*layers.get(stratum, ()), layer)
+        return layers
+
+    @property
     def error(self) -> float:
         """The sampling error |t* - t_est| / t* of these launches; 0 where the total is 0."""
         return abs(self.total_duration_ns - self.estimate_ns) / max(self.total_duration_ns, 1)
@@ -150,10 +164,10 @@ def planned_launches(
 def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterator[PlannedStratum]:
     """Yield the strata as a plan file lists them; launches are given in the order of the draw, or none."""
     design = plan.design
-    strata, facts, layers = design.strata, design.stratum_facts(), dict[int, tuple[PlannedLayer, ...]]()
+    strata, facts, layers = design.strata, design.stratum_facts(), plan.layers
     if isinstance(design, UnitDesign):
         samples = np.bincount(plan.stratum, minlength=len(strata))
-        strata, layers = replace(design.launch_strata, samples=samples), _drawn_layers(design, plan.draw)
+        strata = replace(design.launch_strata, samples=samples)
     columns = strata.launches, strata.mean_ns, strata.std_ns, strata.samples, *facts[1:]
     ends = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
     rows = zip(facts.key, *(column.tolist() for column in columns), pairwise(ends), strict=True)
@@ -174,21 +188,6 @@ def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterat
             of_layers=of_layers,
             layers=layers.get(number, ()),
         )
-
-
-def _drawn_layers(design: UnitDesign, draw: Draw | None) -> dict[int, tuple[PlannedLayer, ...]]:
-    """Return the layers that were drawn of each stratum that is of layers, in id order."""
-    units = design.clusters.picks.units
-    assert draw is not None
-    assert units is not None
-    launches, layers = np.bincount(units.unit), dict[int, tuple[PlannedLayer, ...]]()
-    for unit in design.drawn_units(draw).tolist():
-        if unit < len(units.places):
-            name, step, number = units.places[unit]
-            layer = PlannedLayer(step, number, int(launches[unit]), name)
-            stratum = int(design.units.picks.stratum[unit])
-            layers[stratum] = (*layers.get(stratum, ()), layer)
-    return layers
 
 
 def recorded_request(draft: Draft, plan: Plan) -> PlanRequest:

@@ -395,7 +395,10 @@ def _of_kernels(plan: PlanFile) -> Iterator[str]:
     by = plan.options.group_by
     if not plan.is_random or by not in {GroupBy.LAUNCH, GroupBy.NAME}:
         return
-    is_own = [not stratum.pooled and stratum.key != WHOLE_WORKLOAD_KEY for stratum in plan.strata]
+    is_own = [
+        not stratum.pooled and not stratum.layers and stratum.key != WHOLE_WORKLOAD_KEY
+        for stratum in plan.strata
+    ]
     pairs = [
         (launch, stratum.key if is_of_kernel else "")
         for stratum, is_of_kernel in zip(plan.strata, is_own, strict=True)

@@ -12,9 +12,9 @@ from msgspec import to_builtins
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.difference.comparison import Basis, Cause, Change, Difference, KernelDifference, KernelTimes
-from sampling.reduction.iteration_runs import LEAST_MEASUREMENTS, IterationFacts
 from sampling.difference.matching import MatchedKernel, Status
 from sampling.reduction import GroupBy
+from sampling.reduction.iteration_runs import LEAST_MEASUREMENTS, IterationFacts
 from sampling.reduction.region import Selection
 from sampling.text import counted
 from tui.charts.grid import fitted
