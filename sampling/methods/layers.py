@@ -31,8 +31,8 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     layers = None if launches.find_layers is None else launches.find_layers()
     if layers is None:
         raise NotApplicableError(
-            "no block of launches comes three times or more and holds most launches: no layers are told",
-            remedy="`kernelpoint ranges` shows what the program names; plan by a method without layers",
+            "no block of launches comes three times or more in an iteration: there are no layers to draw",
+            remedy="plan by joint, or select a region in which layers repeat",
         )
     blocks, launches_of = len(layers.first), layers.stop - layers.first
     unit = np.full(len(launches), -1, dtype=np.int64)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.record import Amount, Count, Fraction, Index, Record
 from sampling.reduction.layers import Layers, LayerSource
+from sampling.strata.draw import DRAWS
 from sampling.strata.satterthwaite import student_t
-from sampling.strata.strata import finite_population_factor, sample_variance
+from sampling.strata.strata import finite_population_factor
 
 
 class LayerFamily(Record, frozen=True):
@@ -32,9 +34,12 @@ class LayerFamily(Record, frozen=True):
     middle_error: Amount
     mean_error: Amount
     worst_error: Amount
-    #: The half-width of the interval of so many drawn at random, as it is in the mean.
+    #: Of so many drawn at random: the error that 95 of 100 draws stay within, the half-width of the interval
+    #: that they show by themselves, in the root mean square, and the share of draws of which that holds.
     draws: Count
+    drawn_error: Amount
     half_width: Amount
+    coverage: Fraction
 
 
 class LayerSummary(Record, frozen=True):
@@ -78,33 +83,43 @@ def summarise_layers(layers: Layers | None, draws: int = 3, confidence: float = 
 def _family(layers: Layers, family: int, draws: int, confidence: float) -> LayerFamily:
     """Return the figures of a family.
 
-    The half-width is t S sqrt(1/m - 1/N) over the mean, t of m - 1 degrees of freedom, S^2 the variance of
-    the N layers, which that of m drawn ones is in the mean. (docs/methods.md, 8 Sieve, Photon, embedding,
-    random)
+    The half-width is t s sqrt(1/m - 1/N), t of m - 1 degrees of freedom, s^2 the variance of the m layers
+    drawn; all of it over the mean. (docs/methods.md, 8 Sieve, Photon, embedding, random)
     """
     rows = layers.family == family
     time_ns, launches, number = layers.time_ns[rows], (layers.stop - layers.first)[rows], layers.number[rows]
-    count, mean_ns, numbers = len(time_ns), float(time_ns.mean()), np.unique(number)
-    error = np.abs(time_ns / mean_ns - 1) if mean_ns else np.zeros(count)
-    draws = max(min(draws, count), 2)
+    mean_ns, numbers = max(float(time_ns.mean()), 1.0), np.unique(number)
+    relative, count = time_ns / mean_ns, len(time_ns)
+    error, draws = np.abs(relative - 1), max(min(draws, count), 2)
+    drawn = relative[_drawn_rows(count, draws)]
+    drawn_error = np.abs(drawn.mean(axis=1) - 1)
     left = finite_population_factor(np.array([draws]), np.array([count]))
-    variance = sample_variance(np.array([count]), np.array([time_ns.std()])) * left
-    half_width_ns = float(student_t(confidence, np.array([draws - 1.0]))[0] * np.sqrt(variance[0]))
+    half_width = student_t(confidence, draws - 1.0) * drawn.std(axis=1, ddof=1) * np.sqrt(left)
     return LayerFamily(
         layers=len(numbers),
         all_layers=count,
         launches=int(np.bincount(launches).argmax()),
         least_launches=int(launches.min()),
         most_launches=int(launches.max()),
-        mean_ns=mean_ns,
+        mean_ns=float(time_ns.mean()),
         first_ns=float(time_ns[number == numbers[0]].mean()),
         last_ns=float(time_ns[number == numbers[-1]].mean()),
-        cv=float(time_ns.std()) / mean_ns if mean_ns else 0.0,
+        cv=float(relative.std()),
         share=int(time_ns.sum()) / max(int(layers.duration_ns[layers.in_step].sum()), 1),
         first_error=float(error[0]),
         middle_error=float(error[number == numbers[len(numbers) // 2]][0]),
         mean_error=float(error.mean()),
         worst_error=float(error.max()),
         draws=draws,
-        half_width=half_width_ns / mean_ns if mean_ns else 0.0,
+        drawn_error=float(np.quantile(drawn_error, confidence)),
+        half_width=float(np.sqrt((half_width**2).mean())),
+        # Of all layers nothing is left, but for rounding.
+        coverage=float((drawn_error <= half_width + 1e-9).mean()),
     )
+
+
+def _drawn_rows(count: int, draws: int) -> IntArray:
+    """Return (DRAWS, draws) rows of as many layers, drawn without replacement."""
+    rng = np.random.default_rng(0)
+    rows = [rng.choice(count, draws, replace=False) for _ in range(DRAWS)]
+    return np.array(rows)

@@ -66,11 +66,13 @@ def _launches(family: LayerFamily) -> str:
 
 def _errors(family: LayerFamily, confidence: float) -> str:
     """Return how far one layer for all is off, and some drawn ones."""
-    of_all = f"One layer times {family.all_layers:,}"
-    off = f"is off by {share(family.mean_error)} in the mean, {share(family.worst_error)} at worst"
-    drawn = f"{counted(family.draws, 'layer')} drawn tell their time within {share(family.half_width)}"
+    off = f"off by {share(family.mean_error)} in the mean, {share(family.worst_error)} at worst"
+    sure = f"in {100 * confidence:.4g} % of draws"
     return (
-        f"{of_all} {off} (the first: {share(family.first_error)}); {drawn} ({100 * confidence:.4g} % sure)."
+        f"One layer times {family.all_layers:,} is {off} (the first: {share(family.first_error)}). "
+        f"{counted(family.draws, 'layer')} drawn at random are off by at most {share(family.drawn_error)} "
+        f"{sure}; the interval that they show, {share(family.half_width)} to either side, holds in "
+        f"{share(family.coverage)}."
     )
 
 
