@@ -285,12 +285,7 @@ class UnitDesign(SampledDesign):
     clusters: LaunchClusters
     #: Row i of its launches is unit i.
     units: LaunchClusters
-
-    #: What each unit of several launches is, as `Units` has it.
-    places: tuple[tuple[str, int, int], ...]
-    #: (n,) rows of the launches by unit and id, and (units + 1,) where each unit begins.
-    rows: IntArray
-    begin: IntArray
+    unit_of: Units
 
     @cached_property
     def promise(self) -> Promise | None:
@@ -302,52 +297,30 @@ class UnitDesign(SampledDesign):
         """Its strata as those of launches."""
         return self.clusters.strata()
 
-    @cached_property
-    def expected_samples(self) -> IntArray | FloatArray:
-        """(s,) how many launches of each stratum a draw is expected to have."""
-        return np.asarray(self.strata.samples * self.launch_strata.launches / self.strata.launches)
-
-    @cached_property
-    def sampled_duration_ns(self) -> float:
-        """The duration a draw is expected to have."""
-        return self.strata.sampled_duration_ns
-
     @property
-    def cost(self) -> LaunchCost | None:
-        """What launches cost a simulator; None where it is not known."""
-        return self.clusters.launches.cost
-
-    @cached_property
-    def cost_share(self) -> float | None:
-        """The share of what all launches cost a simulator that a draw is expected to; None: not known."""
-        if self.cost is None:
-            return None
-        of_strata = np.bincount(self.clusters.picks.stratum, self.cost.values)
-        return float(np.dot(self.strata.samples / self.strata.launches, of_strata) / of_strata.sum())
+    def samples(self) -> int:
+        """How many launches a draw is expected to have."""
+        launches = self.launch_strata.launches / self.strata.launches
+        return round(float(np.dot(self.strata.samples, launches)))
 
     def drawn_units(self, sample: Draw) -> IntArray:
-        """Return (k,) the units drawn, by stratum and id."""
-        units = self.units.by_cluster[self.counts.launches_before[sample.pair] + sample.occurrence]
-        return np.asarray(units[np.lexsort((self.units.launches.id[units], sample.stratum))])
-
-    def launches_of(self, unit: int) -> int:
-        """Return how many launches a unit has."""
-        return int(self.begin[unit + 1] - self.begin[unit])
+        """Return (k,) the units drawn, ascending."""
+        position = self.counts.launches_before[sample.pair] + sample.occurrence
+        return np.sort(self.units.by_cluster[position])
 
     def _drawn_rows(self, sample: Draw) -> IntArray:
-        units = self.drawn_units(sample).tolist()
-        return np.concatenate([self.rows[self.begin[unit] : self.begin[unit + 1]] for unit in units])
+        """Return (n,) rows of the launches drawn, by stratum and id."""
+        rows = np.flatnonzero(np.isin(self.unit_of.unit, self.drawn_units(sample)))
+        return rows[np.argsort(self.clusters.picks.stratum[rows], kind="stable")]
 
     def select(self, seed: int) -> Selection:
         """Draw units, and take their launches."""
         sample = draw(self.counts, self.strata, seed)
-        rows, launches, cost = self._drawn_rows(sample), self.clusters.launches, self.cost
-        if cost is not None:
-            cost = replace(cost, values=cost.values[rows] / cost.values.sum())
+        rows, estimate_ns = self._drawn_rows(sample), estimate_total_ns(self.counts, self.strata, sample)
         stratum = self.clusters.picks.stratum[rows]
         weight = (self.strata.launches / self.strata.samples)[stratum]
-        estimate_ns = estimate_total_ns(self.counts, self.strata, sample)
-        return Selection(stratum, launches.duration_ns[rows], weight, estimate_ns, cost, sample)
+        duration_ns = self.clusters.launches.duration_ns[rows]
+        return Selection(stratum, duration_ns, weight, estimate_ns, None, sample)
 
     def ids(self, sample: Draw | None) -> IntArray | None:
         """Return (n,) the ids of the launches drawn."""
@@ -511,17 +484,7 @@ def _unit_design(method: str, target: Target, clusters: LaunchClusters, units: U
             rest.launches, rest.mean_ns, rest.std_ns, ends, target.epsilon, target.z
         )
     strata = measured.with_samples(samples, notes=clusters.picks.notes)
-    return UnitDesign(
-        method,
-        target,
-        strata,
-        groups,
-        clusters=clusters,
-        units=of_units,
-        places=units.places,
-        rows=np.argsort(units.unit, kind="stable"),
-        begin=np.append(0, np.cumsum(np.bincount(units.unit))),
-    )
+    return UnitDesign(method, target, strata, groups, clusters=clusters, units=of_units, unit_of=units)
 
 
 def _strata_within(

@@ -88,13 +88,13 @@ class Plan:
     def layers(self) -> dict[int, tuple[PlannedLayer, ...]]:
         """The layers that were drawn of each stratum that is of layers, in id order."""
         layers = dict[int, tuple[PlannedLayer, ...]]()
-        if isinstance(self.design, UnitDesign) and self.draw is not None:
-            places, units = self.design.places, self.design.units.picks.stratum
-            for unit in self.design.drawn_units(self.draw).tolist():
-                if unit < len(places):
-                    name, step, number = places[unit]
-                    layer = PlannedLayer(step, number, self.design.launches_of(unit), name)
-                    stratum = int(units[unit])
+        if isinstance(design := self.design, UnitDesign) and self.draw is not None:
+            launches = np.bincount(design.unit_of.unit)
+            for unit in design.drawn_units(self.draw).tolist():
+                if unit < len(design.unit_of.places):
+                    name, step, number = design.unit_of.places[unit]
+                    stratum = int(design.units.picks.stratum[unit])
+                    layer = PlannedLayer(step, number, int(launches[unit]), name)
                     layers[stratum] = (*layers.get(stratum, ()), layer)
         return layers
 

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -75,16 +75,7 @@ def find_layers(profile: Profile, counts: DurationCounts, progress: Progress | N
         columns = (*columns, "operator")
     ids, _, _, signature, duration_ns, *operator = counted_at_once(profile, counts, columns, progress)
     runs = find_iteration_runs(profile, counts, progress)
-    # An iteration is a step on every process and device; without any a whole sequence is one.
-    edges, step = np.array(profile.first_ids), np.zeros(len(profile.first_ids), dtype=np.int64)
-    if runs is not None:
-        edges, step = runs.edges, runs.iteration
-    begin = np.searchsorted(ids, edges)
-    steps = [
-        place
-        for place in zip(begin.tolist(), [*begin[1:].tolist(), len(ids)], step.tolist(), strict=True)
-        if place[2] >= 0 and place[1] > place[0]
-    ]
+    edges, whole = np.array(profile.first_ids), np.zeros(len(profile.first_ids), dtype=np.int64)
     finders: list[tuple[LayerSource, _Finder]] = []
     if profile.ranges is not None:
         ranges = profile.ranges.holding("")
@@ -99,20 +90,37 @@ def find_layers(profile: Profile, counts: DurationCounts, progress: Progress | N
     finders.append(
         ("kernels", partial(_find_in, profile.kernels.signature_names()[signature].astype(np.int64)))
     )
-    for source, find in finders:
-        blocks = [find(start, stop) for start, stop, _ in steps]
-        usual = Counter(map(_shape, blocks))
-        shape = max(usual, key=lambda lengths: usual[lengths] * sum(lengths), default=())
-        of_shape = [index for index, families in enumerate(blocks) if _shape(families) == shape]
-        launches = sum(steps[index][1] - steps[index][0] for index in of_shape)
-        alike = sum(family.alike for index in of_shape for family in blocks[index])
-        if shape and 2 * len(of_shape) > len(steps) and alike >= ENOUGH * launches:
-            facts = None if runs is None else runs.facts
-            return _layers(source, facts, ids, duration_ns, [(*steps[i], blocks[i]) for i in of_shape])
-    if runs is None or runs.facts.source != "found" or len(steps) < LEAST_BLOCKS:
+    # An iteration is a step on every process and device; without any a whole sequence is one.
+    levels: list[tuple[IterationFacts | None, list[tuple[int, int, int]], int]] = []
+    loop: list[tuple[int, int, int]] = []
+    if runs is not None:
+        levels.append((runs.facts, _steps(ids, runs.edges, runs.iteration), 0))
+        loop = levels[0][1] if runs.facts.source == "found" else []
+    if runs is None or loop:
+        levels.append((None, _steps(ids, edges, whole), sum(stop - start for start, stop, _ in loop)))
+    for facts, steps, least in levels:
+        # Kernels of any sizes repeat more than those of the same, whatever that says.
+        for source, find in finders[:-1] if least else finders:
+            blocks = [find(start, stop) for start, stop, _ in steps]
+            usual = Counter(map(_shape, blocks))
+            shape = max(usual, key=lambda lengths: usual[lengths] * sum(lengths), default=())
+            of_shape = [index for index, families in enumerate(blocks) if _shape(families) == shape]
+            launches = sum(steps[index][1] - steps[index][0] for index in of_shape)
+            alike = sum(family.alike for index in of_shape for family in blocks[index])
+            is_usual = bool(shape) and 2 * len(of_shape) > len(steps)
+            if is_usual and alike >= ENOUGH * launches and alike > least:
+                return _layers(source, facts, ids, duration_ns, [(*steps[i], blocks[i]) for i in of_shape])
+    if len(loop) < LEAST_BLOCKS:
         return None
-    loop = [(*place, [Blocks(np.array([place[0]]), np.array([place[1]]), 0.0)]) for place in steps]
-    return _layers("loop", None, ids, duration_ns, loop)
+    blocks_of = [(*place, [Blocks(np.array([place[0]]), np.array([place[1]]), 0.0)]) for place in loop]
+    return _layers("loop", None, ids, duration_ns, blocks_of)
+
+
+def _steps(ids: IntArray, edges: IntArray, step: IntArray) -> list[tuple[int, int, int]]:
+    """Return rows ``start:stop`` and the number of each step; below 0 it is none."""
+    begin = np.searchsorted(ids, edges)
+    places = zip(begin.tolist(), [*begin[1:].tolist(), len(ids)], step.tolist(), strict=True)
+    return [place for place in places if place[2] >= 0 and place[1] > place[0]]
 
 
 def _shape(families: list[Blocks]) -> tuple[int, ...]:
@@ -157,8 +165,14 @@ def _layers(
 def _find_in(codes: IntArray, start: int, stop: int) -> list[Blocks]:
     return [
         Blocks(family.first + start, family.stop + start, family.alike)
-        for family in find_blocks(codes[start:stop])
+        for family in _find_alike(codes[start:stop].tobytes())
     ]
+
+
+@lru_cache(maxsize=16)
+def _find_alike(codes: bytes) -> tuple[Blocks, ...]:
+    """Return the blocks of a step's codes: most steps are equal."""
+    return tuple(find_blocks(np.frombuffer(codes, dtype=np.int64)))
 
 
 def _named_finder(texts: Sequence[str], text: IntArray, first: IntArray, stop: IntArray) -> _Finder:

@@ -23,7 +23,7 @@ _TOLD_BY = {
     "operators": "by the names of operators",
     "launches": "by their launches",
     "kernels": "by their kernels, whatever their sizes",
-    "loop": "as the iterations of the loop found, within which nothing repeats: they may be whole steps",
+    "loop": "by the order of the launches; no block repeats within one, so they are taken for layers",
 }
 PLAN_NAME = "plan.json"
 
@@ -38,19 +38,22 @@ def _blocks(summary: LayerSummary, options: LayersOptions) -> Iterator[Block]:
     if summary.source is None:
         yield f"{NO_LAYERS[0].upper()}{NO_LAYERS[1:]}."
         return
-    place = "the run"
+    place, noun = "the run", "iteration" if summary.source == "loop" else "block"
+    if summary.iterations is not None or summary.source in ("ranges", "operators"):
+        noun = "layer"
     if summary.iterations is not None:
         name = f" {summary.iteration_name}" if summary.iteration_name else ""
         place = f"each of {summary.iterations:,} iterations{name}"
         place = f"the iteration{name}" if summary.iterations == 1 else place
     layers = " and ".join(
-        f"{counted(family.layers, 'layer')} of {_launches(family)} launches" for family in summary.families
+        f"{counted(family.layers, noun)} of {_launches(family)} launches" for family in summary.families
     )
-    yield f"{layers} in {place}, told {_TOLD_BY[summary.source]}."
+    steps = "; layers, or steps that have no names" if noun == "block" else ""
+    yield f"{layers} in {place}, told {_TOLD_BY[summary.source]}{steps}."
     for family in summary.families:
-        yield _errors(family, summary.confidence)
+        yield _errors(family, summary.confidence, noun)
     outside = f"{summary.launches_outside:,} of {counted(summary.all_launches, 'launch')}"
-    yield f"In no layer: {outside}, {share(summary.share_outside)} of the time."
+    yield f"In none: {outside}, {share(summary.share_outside)} of the time."
     yield ""
     yield _table(summary.families)
     yield ""
@@ -64,13 +67,13 @@ def _launches(family: LayerFamily) -> str:
     return f"{count(family.launches)} ({count(family.least_launches)} to {count(family.most_launches)})"
 
 
-def _errors(family: LayerFamily, confidence: float) -> str:
+def _errors(family: LayerFamily, confidence: float, noun: str) -> str:
     """Return how far one layer for all is off, and some drawn ones."""
     off = f"off by {share(family.mean_error)} in the mean, {share(family.worst_error)} at worst"
     sure = f"in {100 * confidence:.4g} % of draws"
     return (
-        f"One layer times {family.all_layers:,} is {off} (the first: {share(family.first_error)}). "
-        f"{counted(family.draws, 'layer')} drawn at random are off by at most {share(family.drawn_error)} "
+        f"One {noun} times {family.all_layers:,} is {off} (the first: {share(family.first_error)}). "
+        f"{counted(family.draws, noun)} drawn at random are off by at most {share(family.drawn_error)} "
         f"{sure}; the interval that they show, {share(family.half_width)} to either side, holds in "
         f"{share(family.coverage)}."
     )
