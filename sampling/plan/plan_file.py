@@ -343,7 +343,7 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     signatures = _column(plan.strata, "signatures")
     yield from _wrong(plan, "signatures", signatures > size, "is more than its size")
     listed = np.array([sum(layer.launches for layer in stratum.layers) for stratum in plan.strata])
-    in_layers = np.array([bool(stratum.layers or stratum.of_layers) for stratum in plan.strata])
+    in_layers = np.array([bool(of.layers or of.of_layers) for of in plan.strata], dtype=np.bool_)
     all_layers = _column(plan.strata, "of_layers")
     drawn_layers = np.array([len(stratum.layers) for stratum in plan.strata])
     is_wrong = in_layers & ((listed != samples) | (drawn_layers > all_layers) | (all_layers > size))

@@ -71,25 +71,12 @@ def find_layers(profile: Profile, counts: DurationCounts, progress: Progress | N
     if counts.launches > MOST_LAUNCHES:
         return None
     columns: tuple[Column, ...] = ("signature", "duration_ns")
-    if has_operators := "operator" in profile.columns:
+    if "operator" in profile.columns:
         columns = (*columns, "operator")
     ids, _, _, signature, duration_ns, *operator = counted_at_once(profile, counts, columns, progress)
     runs = find_iteration_runs(profile, counts, progress)
     edges, whole = np.array(profile.first_ids), np.zeros(len(profile.first_ids), dtype=np.int64)
-    finders: list[tuple[LayerSource, _Finder]] = []
-    if profile.ranges is not None:
-        ranges = profile.ranges.holding("")
-        first, stop = (np.searchsorted(ids, edge) for edge in ranges.ids(profile.first_ids))
-        finders.append(("ranges", _named_finder(ranges.texts, ranges.text, first, stop)))
-    if has_operators:
-        rows = np.arange(len(ids))
-        finders.append(
-            ("operators", _named_finder(profile.kernels.operators()[0], operator[0], rows, rows + 1))
-        )
-    finders.append(("launches", partial(_find_in, signature)))
-    finders.append(
-        ("kernels", partial(_find_in, profile.kernels.signature_names()[signature].astype(np.int64)))
-    )
+    finders = _finders(profile, ids, signature, operator)
     # An iteration is a step on every process and device; without any a whole sequence is one.
     levels: list[tuple[IterationFacts | None, list[tuple[int, int, int]], int]] = []
     loop: list[tuple[int, int, int]] = []
@@ -114,6 +101,27 @@ def find_layers(profile: Profile, counts: DurationCounts, progress: Progress | N
         return None
     blocks_of = [(*place, [Blocks(np.array([place[0]]), np.array([place[1]]), 0.0)]) for place in loop]
     return _layers("loop", None, ids, duration_ns, blocks_of)
+
+
+def _finders(
+    profile: Profile, ids: IntArray, signature: IntArray, operator: Sequence[IntArray]
+) -> list[tuple[LayerSource, _Finder]]:
+    """Return what looks for blocks among launches ``start:stop``, by what tells them, the surest first."""
+    finders: list[tuple[LayerSource, _Finder]] = []
+    if profile.ranges is not None:
+        ranges = profile.ranges.holding("")
+        first, stop = (np.searchsorted(ids, edge) for edge in ranges.ids(profile.first_ids))
+        finders.append(("ranges", _named_finder(ranges.texts, ranges.text, first, stop)))
+    if operator:
+        rows = np.arange(len(ids))
+        finders.append(
+            ("operators", _named_finder(profile.kernels.operators()[0], operator[0], rows, rows + 1))
+        )
+    finders.append(("launches", partial(_find_in, signature)))
+    finders.append(
+        ("kernels", partial(_find_in, profile.kernels.signature_names()[signature].astype(np.int64)))
+    )
+    return finders
 
 
 def _steps(ids: IntArray, edges: IntArray, step: IntArray) -> list[tuple[int, int, int]]:
