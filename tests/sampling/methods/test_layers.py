@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,10 @@ import pytest
 
 from sampling.errors import NotApplicableError, OptionError
 from sampling.estimation.total import estimate_plan
-from sampling.plan.design import UnitDesign
 from sampling.plan.draft import Draft, draft_plan
 from sampling.plan.layer_summary import summarise_layers
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document, planned_strata
 from sampling.plan.plan_file import PlanFile
-from sampling.plan.promise import Promise
 from sampling.plan.request import PlanRequest
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
@@ -84,25 +81,16 @@ def test_the_plan_has_all_launches_of_whole_layers_and_counts_the_rest(
 
 def test_the_promise_is_that_of_drawing_whole_layers(launch_table: LaunchTable) -> None:
     draft = drafted(launch_table)
-    design, layers = draft.design, find_layers(draft.profile, draft.counts)
-    assert isinstance(design, UnitDesign)
+    layers = find_layers(draft.profile, draft.counts)
     assert layers is not None
-    # Drawn by hand, over and over: the mean of three layers' times, and the mean of each other group.
+    # Drawn by hand, over and over; what lies outside of layers lasts equally long in every step.
     rng, times = np.random.default_rng(1), layers.time_ns
-    errors = [
-        abs(times[rng.choice(len(times), 3, replace=False)].mean() - times.mean()) * len(times)
-        for _ in range(20_000)
-    ]
-    outside = design.strata.samples[1:] == design.strata.launches[1:]
-    of_layers = float(np.quantile(errors, 0.95)) / draft.counts.total_duration_ns
-    assert design.promise is not None
-    assert design.promise.bound == pytest.approx(of_layers, rel=0.1) or not outside.all()
-    # Launches drawn one by one of the same strata would promise less, as if a layer's were independent.
-    one_by_one = design.launch_strata
-    samples = np.append(15, design.strata.samples[1:])
-    apart = Promise(design.target, replace(one_by_one, samples=samples), design.groups)._normal_bound()
-    assert design.promise._normal_bound() > 0
-    assert apart != design.promise._normal_bound()
+    drawn = [times[rng.choice(len(times), 3, replace=False)].mean() for _ in range(20_000)]
+    errors = np.abs(np.array(drawn) - times.mean()) * len(times) / draft.counts.total_duration_ns
+    normal = 1.96 * len(times) * times.std(ddof=1) * np.sqrt(1 / 3 - 1 / len(times))
+    expected = max(np.quantile(errors, 0.95), normal / draft.counts.total_duration_ns)
+    assert draft.design.bounds.bound == pytest.approx(expected, rel=0.03)
+    assert draft.design.bounds.group_bound is None
 
 
 def test_estimates_of_profile_time_are_unbiased(launch_table: LaunchTable) -> None:
