@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
+from sampling.errors import NotApplicableError
 from sampling.parallel import Progress
 from sampling.profile.named_ranges import without_call
 from sampling.profile.profile import Column, Profile
@@ -26,6 +27,7 @@ from sampling.reduction.duration_counts import DurationCounts, counted_at_once
 from sampling.reduction.iteration_runs import IterationFacts, find_iteration_runs
 from sampling.reduction.iterations import ENOUGH
 from sampling.reduction.run_order import MOST_LAUNCHES
+from sampling.text import Wording
 
 #: What tells layers.
 LayerSource = Literal["ranges", "operators", "launches", "kernels", "loop"]
@@ -66,10 +68,13 @@ def find_layers(profile: Profile, counts: DurationCounts, progress: Progress | N
     """Return the layers of the launches that a reduction counts; None where there are none.
 
     They are most launches of an iteration, `ENOUGH`, and as many in most iterations: others do not count.
-    None too where there are more launches than are looked at.
+    Raises NotApplicableError: there are more launches than are looked at.
     """
     if counts.launches > MOST_LAUNCHES:
-        return None
+        raise NotApplicableError(
+            f"layers are looked for among up to {MOST_LAUNCHES:,} launches, not {counts.launches:,}",
+            remedy=Wording("select some steps of them, as by `launches=A:B`"),
+        )
     columns: tuple[Column, ...] = ("signature", "duration_ns")
     if "operator" in profile.columns:
         columns = (*columns, "operator")

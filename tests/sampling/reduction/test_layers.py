@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sampling.errors import NotApplicableError
 from sampling.profile.profile import Profile
 from sampling.reduction import layers as module
 from sampling.reduction.duration_counts import count_durations
@@ -146,6 +147,7 @@ def test_there_may_be_none(names: list[str]) -> None:
     assert layers_of(with_ranges(names, [])) is None
 
 
-def test_among_more_launches_than_are_looked_at_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_among_more_launches_than_are_looked_at_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_LAUNCHES", len(STEP) - 1)
-    assert layers_of(with_ranges(STEP, [])) is None
+    with pytest.raises(NotApplicableError, match=f"up to {len(STEP) - 1} launches, not {len(STEP)}"):
+        layers_of(with_ranges(STEP, []))
