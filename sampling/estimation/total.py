@@ -247,6 +247,7 @@ def build_sample(plan: PlanFile, results: SimulatedLaunches) -> Sample:
         y=values[has_result],
         metrics=tuple(results.metrics),
         planned=np.array([stratum.units[1] for stratum in plan.strata], dtype=np.int64),
+        of_unit=np.array([stratum.samples / stratum.units[1] for stratum in plan.strata]),
     )
 
 
