@@ -55,6 +55,7 @@ _COMMANDS = (
     Command("histogram", _LOOK, "look", "look", "Durations of one kernel group, drawn."),
     Command("timeline", _LOOK, "look", "look", "When a kernel group's launches run, and how long they take."),
     Command("ranges", _LOOK, "look", "look", "Named ranges as a tree, and found iterations."),
+    Command("layers", _LOOK, "look", "look", "The layers of a network: how alike, what one is worth."),
     Command("ranks", _LOOK, "look", "look", "The ranks of a run: who computes longest, who waits."),
     Command("tree", _LOOK, "look", "look", "How a kernel group is split, decision by decision."),
     Command(

@@ -23,7 +23,6 @@ from sampling.difference.comparison import (
 )
 from sampling.difference.intervals import (
     BLOCKS,
-    LEAST_MEASUREMENTS,
     Means,
     Ratios,
     are_dependent,
@@ -39,6 +38,7 @@ from sampling.errors import NotApplicableError, SamplingError
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.iteration_runs import LEAST_MEASUREMENTS
 
 #: Launched fewer times than this on a side, a kernel has no interval of its launches.
 LEAST_LAUNCHES = 10

@@ -14,13 +14,13 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.difference.intervals import Ratios
-from sampling.difference.iterations import IterationFacts
 from sampling.difference.matching import MatchedKernel, Status
 from sampling.difference.recordings import ReadRecording, Recording
 from sampling.parallel import Progress
 from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.iteration_runs import IterationFacts
 
 
 class Basis(StrEnum):

@@ -8,12 +8,11 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.plan.request import PlanRequest
+from sampling.reduction.iteration_runs import LEAST_MEASUREMENTS
 from sampling.strata.satterthwaite import student_t
 
 #: Into so many blocks, one after the other, measurements are parted that depend on each other.
 BLOCKS = 4
-#: With fewer measurements than this nothing tells how far their mean may be off.
-LEAST_MEASUREMENTS = 3
 # With fewer nothing tells that they depend on each other; beyond this they do, by chance in 1 of 100.
 _LEAST_TO_TEST, _DEPENDENT_FROM = 8, 2.326
 

@@ -15,13 +15,6 @@ import numpy as np
 
 from sampling.arrays import GOLDEN_RATIO, AnyIntArray, FloatArray, HashArray, IntArray, mixed
 from sampling.difference.intervals import Means, means_of, share_of
-from sampling.difference.iterations import (
-    AHEAD,
-    BEHIND,
-    OUTSIDE,
-    IterationFacts,
-    find_iteration_runs,
-)
 from sampling.parallel import Progress
 from sampling.profile.identity import signature_hashes
 from sampling.profile.profile import Column, Profile
@@ -34,6 +27,13 @@ from sampling.reduction.duration_counts import (
 )
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.idle import IDLE_PARTS, gaps_between, idle_parts
+from sampling.reduction.iteration_runs import (
+    AHEAD,
+    BEHIND,
+    OUTSIDE,
+    IterationFacts,
+    find_iteration_runs,
+)
 from sampling.reduction.region import Region, Selection
 
 #: The i-th of a group's n launches, from 0, is in piece i PIECES / n, rounded down; and so the i-th of all

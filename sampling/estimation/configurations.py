@@ -173,10 +173,11 @@ def expected_half_width(plan: PlanFile) -> float | None:
     if not plan.is_random:
         return None
     keys = compared_keys(plan)
+    size, samples, mean_ns = map(np.array, zip(*(stratum.units for stratum in plan.strata), strict=True))
     return half_width_as_declared(
-        np.array([stratum.size for stratum in plan.strata]),
-        np.array([stratum.samples for stratum in plan.strata]),
-        np.array([stratum.mean_ns for stratum in plan.strata]),
+        size,
+        samples,
+        mean_ns,
         np.unique(keys, return_inverse=True)[1],
         np.full(len(keys), SIMILAR_SPREAD**2),
         plan.options.confidence,

@@ -69,6 +69,8 @@ class Sample:
     metrics: tuple[str, ...]
     #: (s,) how many launches the plan asks for.
     planned: IntArray
+    #: (s,) how many launches of the plan one is, where several are drawn together, as those of a layer.
+    of_unit: FloatArray | None = None
 
     @cached_property
     def samples(self) -> IntArray:
@@ -371,7 +373,8 @@ def _estimate(
     nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
     stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
     stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
-    missing = int(np.maximum(sample.planned - samples, 0)[is_asked].sum())
+    of_unit = 1 if sample.of_unit is None else sample.of_unit
+    missing = round(float((np.maximum(sample.planned - samples, 0) * of_unit)[is_asked].sum()))
     missing_x, all_x = (
         float(np.dot(sample.launches[mask], sample.mean_x[mask])) for mask in (emptied, is_asked)
     )

@@ -169,9 +169,8 @@ def read_original(plan: PlanFile, progress: Progress | None = None) -> Profile:
 def _refuse_picked(plan: PlanFile) -> None:
     if not plan.is_random:
         raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
-    method = plan.options.method
-    if not method_named(method).draws_at_random:
+    if not method_named(plan.options.method).draws_at_random:
         raise AnalysisError(
-            "a plan of clusters told by features cannot be topped up, for the features are not in it",
-            remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
+            "a plan of layers or of clusters cannot be topped up, for what tells them is not in it",
+            remedy="make it again with more launches; `kernelpoint methods` lists its options",
         )

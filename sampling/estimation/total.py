@@ -222,21 +222,32 @@ def build_sample(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     ids, stratum_of, duration_ns = (np.array(column) for column in zip(*launches, strict=True))
     place = np.minimum(np.searchsorted(results.ids, ids), len(results.ids) - 1)
     has_result = results.ids[place] == ids
+    values = np.stack([column[place] for column in results.metrics.values()], axis=1)
+    # A layer was drawn whole: it is one value, and none where one of its launches has none.
+    units = [
+        launches
+        for stratum in plan.strata
+        for launches in ([layer.launches for layer in stratum.layers] or [1] * len(stratum.launches))
+    ]
+    first = np.cumsum([0, *units])[:-1]
+    values, duration_ns = (np.add.reduceat(column, first, axis=0) for column in (values, duration_ns))
+    stratum_of, has_result = stratum_of[first], np.logical_and.reduceat(has_result, first)
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
     within_cv, between = starting_spreads(plan.options.target)
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
     several = np.array([stratum.is_mixed for stratum in plan.strata]) * OF_SEVERAL_SIGNATURES**2
     return Sample(
-        launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
-        mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
+        launches=np.array([stratum.units[0] for stratum in plan.strata], dtype=np.int64),
+        mean_x=np.array([stratum.units[2] for stratum in plan.strata]),
         group=np.array([number[key] for key in compared], dtype=np.int64),
         declared=within_cv**2 + several + spans * between**2,
         stratum=stratum_of[has_result].astype(np.int64),
         x=duration_ns[has_result].astype(np.float64),
-        y=np.stack([values[place[has_result]] for values in results.metrics.values()], axis=1),
+        y=values[has_result],
         metrics=tuple(results.metrics),
-        planned=np.array([stratum.samples for stratum in plan.strata], dtype=np.int64),
+        planned=np.array([stratum.units[1] for stratum in plan.strata], dtype=np.int64),
+        of_unit=np.array([stratum.samples / stratum.units[1] for stratum in plan.strata]),
     )
 
 

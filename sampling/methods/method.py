@@ -48,6 +48,18 @@ class StrataRequest:
     settings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """Launches of a list that are drawn together, as those of a layer; every other is a unit of its own."""
+
+    #: (n,) the unit of each launch, one stratum's; those of several launches come first.
+    unit: IntArray
+    #: (s,) how many units to draw of each stratum; 0: as many as the target asks for.
+    samples: IntArray
+    #: What each unit of several launches is: what the program calls it, and its iteration and number there.
+    places: tuple[tuple[str, int, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Picks:
     """Strata found by looking at single launches, with the launches that represent each; none by chance."""
@@ -63,6 +75,8 @@ class Picks:
     #: What the user should know of how these came about; and the method's own figures, JSON values by name.
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    #: Where launches are to be drawn together within the strata.
+    units: Units | None = None
 
     def estimate(self, values: NDArray[np.number]) -> float:
         """Return the projected total of per-launch values (n,), for example durations or cycles."""

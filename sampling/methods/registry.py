@@ -28,6 +28,7 @@ _MODULES = {
     "first-instructions": "baselines.FIRST",
     "single-iteration": "single_iteration.METHOD",
     "embedding": "embedding.METHOD",
+    "layers": "layers.METHOD",
 }
 DEFAULT_METHOD = "joint"
 

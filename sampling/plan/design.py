@@ -11,11 +11,11 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
-from sampling.methods.method import StrataRequest
+from sampling.methods.method import StrataRequest, Units
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.parallel import Progress, Stream, generator
 from sampling.plan.clusters import LaunchClusters, StratumFacts
-from sampling.plan.promise import BinomialPromise, Bounds, Promise
+from sampling.plan.promise import BinomialPromise, Bounds, Promise, UnitPromise
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -275,6 +275,63 @@ class BinomialDesign(SampledDesign):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class UnitDesign(SampledDesign):
+    """Strata from which several launches are drawn together, such as whole layers of a network.
+
+    Its strata, their groups and so its promise are of units, whose durations are those of all their launches:
+    how far it may be off is told by how much layers differ. Its clusters are of launches.
+    """
+
+    clusters: LaunchClusters
+    #: Row i of its launches is unit i.
+    units: LaunchClusters
+    unit_of: Units
+
+    @cached_property
+    def promise(self) -> Promise | None:
+        """Bounds on the errors of draws; None where no launch takes any time."""
+        return UnitPromise(self.target, self.strata, self.groups) if self.total_duration_ns else None
+
+    @cached_property
+    def launch_strata(self) -> Strata:
+        """Its strata as those of launches."""
+        return self.clusters.strata()
+
+    @property
+    def samples(self) -> int:
+        """How many launches a draw is expected to have."""
+        launches = self.launch_strata.launches / self.strata.launches
+        return round(float(np.dot(self.strata.samples, launches)))
+
+    def drawn_units(self, sample: Draw) -> IntArray:
+        """Return (k,) the units drawn, ascending."""
+        position = self.counts.launches_before[sample.pair] + sample.occurrence
+        return np.sort(self.units.by_cluster[position])
+
+    def _drawn_rows(self, sample: Draw) -> IntArray:
+        """Return (n,) rows of the launches drawn, by stratum and id."""
+        rows = np.flatnonzero(np.isin(self.unit_of.unit, self.drawn_units(sample)))
+        return rows[np.argsort(self.clusters.picks.stratum[rows], kind="stable")]
+
+    def select(self, seed: int) -> Selection:
+        """Draw units, and take their launches."""
+        sample = draw(self.counts, self.strata, seed)
+        rows, estimate_ns = self._drawn_rows(sample), estimate_total_ns(self.counts, self.strata, sample)
+        stratum = self.clusters.picks.stratum[rows]
+        weight = (self.strata.launches / self.strata.samples)[stratum]
+        duration_ns = self.clusters.launches.duration_ns[rows]
+        return Selection(stratum, duration_ns, weight, estimate_ns, None, sample)
+
+    def ids(self, sample: Draw | None) -> IntArray | None:
+        """Return (n,) the ids of the launches drawn."""
+        return None if sample is None else np.asarray(self.clusters.launches.id[self._drawn_rows(sample)])
+
+    def stratum_facts(self) -> StratumFacts:
+        """Return what its strata are; none spans kernels that a draw may miss."""
+        return self.clusters.facts(pooled=False)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PickedDesign(_Design):
     """Launches that a method picks, none by chance; its strata are the clusters that they stand for."""
 
@@ -397,11 +454,37 @@ def make_design(
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
     clusters = LaunchClusters(launches, rule.pick(launches, options, rng, progress))
     least_samples = launches_drawn_within(method, settings)
+    if clusters.picks.units is not None:
+        return _unit_design(method, target, clusters, clusters.picks.units)
     if least_samples is None:
         return PickedDesign(method, target, clusters.strata(), unpooled(counts), clusters=clusters)
     groups = clusters.groups()
     strata = _strata_within(groups.counts, target, least_samples, clusters.picks.notes)
     return SampledDesign(method, target, strata, groups, clusters)
+
+
+def _unit_design(method: str, target: Target, clusters: LaunchClusters, units: Units) -> UnitDesign:
+    """Return the design of so many units of each stratum; of others the least that bound their total."""
+    launches = clusters.launches
+    first = np.unique(units.unit, return_index=True)[1]
+    columns = {name: getattr(launches, name)[first] for name in ("id", "sequence", "signature", "group")}
+    duration_ns = np.bincount(units.unit, launches.duration_ns).astype(np.int64)
+    of_units = LaunchClusters(
+        replace(launches, **columns, duration_ns=duration_ns, cost=None, features=None),
+        replace(clusters.picks, stratum=clusters.picks.stratum[first], units=None),
+    )
+    groups = unpooled(of_units.groups().counts)
+    counts, numbers = groups.counts, np.arange(len(clusters.picks.labels))
+    measured = measured_clusters(counts, numbers, counts.offsets[:-1], counts.offsets[1:])
+    samples, is_open = units.samples.copy(), units.samples == 0
+    if is_open.any():
+        rest = measured.rows(is_open)
+        ends = np.array([0, len(rest.group)])
+        samples[is_open] = water_filled_sample_sizes(
+            rest.launches, rest.mean_ns, rest.std_ns, ends, target.epsilon, target.z
+        )
+    strata = measured.with_samples(samples, notes=clusters.picks.notes)
+    return UnitDesign(method, target, strata, groups, clusters=clusters, units=of_units, unit_of=units)
 
 
 def _strata_within(

@@ -117,7 +117,7 @@ class Survey(Evidence):
         counts, design = self.counts, self.design
         mean_ns = counts.group_duration_ns / counts.group_launches
         clusters, samples, is_pooled = None, None, np.zeros(len(counts.groups), dtype=np.bool_)
-        if design is not None and (design.strata.group >= 0).all():
+        if design is not None and design.clusters is None and (design.strata.group >= 0).all():
             of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
             clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
             drawn_launches = np.bincount(design.strata.group, design.strata.samples, minlength=groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,13 +11,14 @@ from msgspec import UNSET, structs, to_builtins
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
-from sampling.plan.design import Design, speedup_ratio
+from sampling.plan.design import Design, UnitDesign, speedup_ratio
 from sampling.plan.draft import Draft
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
     PlanFile,
     PlannedFile,
     PlannedLaunch,
+    PlannedLayer,
     PlannedProfile,
     PlannedStratum,
     override_records,
@@ -84,6 +85,20 @@ class Plan:
         return speedup_ratio(self.total_duration_ns, float(self.cost_ns.sum()))
 
     @property
+    def layers(self) -> dict[int, tuple[PlannedLayer, ...]]:
+        """The layers that were drawn of each stratum that is of layers, in id order."""
+        layers = dict[int, tuple[PlannedLayer, ...]]()
+        if isinstance(design := self.design, UnitDesign) and self.draw is not None:
+            launches = np.bincount(design.unit_of.unit)
+            for unit in design.drawn_units(self.draw).tolist():
+                if unit < len(design.unit_of.places):
+                    name, step, number = design.unit_of.places[unit]
+                    stratum = int(design.units.picks.stratum[unit])
+                    layer = PlannedLayer(step, number, int(launches[unit]), name)
+                    layers[stratum] = (*layers.get(stratum, ()), layer)
+        return layers
+
+    @property
     def error(self) -> float:
         """The sampling error |t* - t_est| / t* of these launches; 0 where the total is 0."""
         return abs(self.total_duration_ns - self.estimate_ns) / max(self.total_duration_ns, 1)
@@ -148,11 +163,17 @@ def planned_launches(
 
 def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterator[PlannedStratum]:
     """Yield the strata as a plan file lists them; launches are given in the order of the draw, or none."""
-    strata, facts = plan.design.strata, plan.design.stratum_facts()
+    design = plan.design
+    strata, facts, layers = design.strata, design.stratum_facts(), plan.layers
+    if isinstance(design, UnitDesign):
+        samples = np.bincount(plan.stratum, minlength=len(strata))
+        strata = replace(design.launch_strata, samples=samples)
     columns = strata.launches, strata.mean_ns, strata.std_ns, strata.samples, *facts[1:]
     ends = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
     rows = zip(facts.key, *(column.tolist() for column in columns), pairwise(ends), strict=True)
-    for key, size, mean_ns, std_ns, samples, low_ns, high_ns, pooled, signatures, (start, stop) in rows:
+    for number, row in enumerate(rows):
+        key, size, mean_ns, std_ns, drawn, low_ns, high_ns, pooled, signatures, (start, stop) = row
+        of_layers = int(design.strata.launches[number]) if number in layers else 0
         yield PlannedStratum(
             key=key,
             size=size,
@@ -160,10 +181,12 @@ def planned_strata(plan: Plan, launches: Sequence[PlannedLaunch] = ()) -> Iterat
             std_ns=std_ns,
             low_ns=low_ns,
             high_ns=high_ns,
-            samples=samples,
+            samples=drawn,
             pooled=pooled,
             signatures=signatures,
             launches=tuple(sorted(launches[start:stop], key=lambda launch: launch.id)),
+            of_layers=of_layers,
+            layers=layers.get(number, ()),
         )
 
 

@@ -70,8 +70,20 @@ class PlannedLaunch(Struct, frozen=True, forbid_unknown_fields=True):
     duration_ns: _Nanoseconds
 
 
+class PlannedLayer(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A layer that was drawn whole: its iteration, its number there from 0, and its name if it has one."""
+
+    step: _Index
+    number: _Index
+    launches: _Count
+    name: str = ""
+
+
 class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A stratum, the launches of a group (``pooled``: of several) that last ``low_ns`` to ``high_ns``."""
+    """A stratum, the launches of a group (``pooled``: of several) that last ``low_ns`` to ``high_ns``.
+
+    Where ``of_layers`` is given it is of so many layers, and those drawn are ``layers``, in id order.
+    """
 
     key: str
     size: _Index
@@ -84,11 +96,22 @@ class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     #: How many different name, grid and block its launches have.
     signatures: _Count = 1
     launches: tuple[PlannedLaunch, ...]
+    of_layers: _Index = 0
+    layers: tuple[PlannedLayer, ...] = ()
+
+    @property
+    def units(self) -> tuple[int, int, float]:
+        """What is drawn at random, launches or layers: how many, how many of them drawn, their mean time."""
+        size = self.of_layers or self.size
+        return size, len(self.layers) or self.samples, self.size * self.mean_ns / size
 
     @property
     def is_mixed(self) -> bool:
-        """Whether its launches have several signatures, by their number or as those that it lists show."""
-        return (
+        """Whether what is drawn has several signatures, by their number or as its launches show.
+
+        Layers have the same ones each.
+        """
+        return not self.layers and (
             self.signatures > 1
             or len({(launch.name, launch.grid, launch.block) for launch in self.launches}) > 1
         )
@@ -319,6 +342,12 @@ def _of_strata(plan: PlanFile) -> Iterator[str]:
     yield from _wrong(plan, "samples", samples != listed, "is not how many launches it lists")
     signatures = _column(plan.strata, "signatures")
     yield from _wrong(plan, "signatures", signatures > size, "is more than its size")
+    listed = np.array([sum(layer.launches for layer in stratum.layers) for stratum in plan.strata])
+    in_layers = np.array([bool(of.layers or of.of_layers) for of in plan.strata], dtype=np.bool_)
+    all_layers = _column(plan.strata, "of_layers")
+    drawn_layers = np.array([len(stratum.layers) for stratum in plan.strata])
+    is_wrong = in_layers & ((listed != samples) | (drawn_layers > all_layers) | (all_layers > size))
+    yield from _wrong(plan, "of_layers", is_wrong, "and its layers are not those of its launches")
     keys = Counter((stratum.key, stratum.low_ns) for stratum in plan.strata)
     twice = np.array([keys[stratum.key, stratum.low_ns] > 1 for stratum in plan.strata])
     yield from _wrong(plan, "key", twice, "stands there twice with this low_ns")
@@ -354,7 +383,7 @@ def _of_launches(plan: PlanFile) -> Iterator[str]:
     yield from wrong(
         "duration_ns", (duration < low) | (duration > high), "is not within those of its stratum"
     )
-    stands_for = (_column(strata, "size") / _column(strata, "samples"))[numbers]
+    stands_for = np.array([stratum.units[0] / stratum.units[1] for stratum in strata])[numbers]
     is_other = plan.is_random & (np.abs(weight - stands_for) > _CLOSE * stands_for)
     yield from wrong(
         "weight", (weight <= 0) | is_other, "and the others do not stand for the size of their stratum"
@@ -366,7 +395,10 @@ def _of_kernels(plan: PlanFile) -> Iterator[str]:
     by = plan.options.group_by
     if not plan.is_random or by not in {GroupBy.LAUNCH, GroupBy.NAME}:
         return
-    is_own = [not stratum.pooled and stratum.key != WHOLE_WORKLOAD_KEY for stratum in plan.strata]
+    is_own = [
+        not stratum.pooled and not stratum.layers and stratum.key != WHOLE_WORKLOAD_KEY
+        for stratum in plan.strata
+    ]
     pairs = [
         (launch, stratum.key if is_of_kernel else "")
         for stratum, is_of_kernel in zip(plan.strata, is_own, strict=True)

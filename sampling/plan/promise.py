@@ -175,6 +175,14 @@ class Promise:
 
 
 @dataclass(frozen=True, eq=False)
+class UnitPromise(Promise):
+    """The promise where launches of several kernel groups are drawn together: none of a group by itself."""
+
+    def _worst_group(self, *, with_noise: bool) -> None:
+        del with_noise
+
+
+@dataclass(frozen=True, eq=False)
 class BinomialPromise(Promise):
     """The promise where every draw has another number of launches, of one stratum that holds them all."""
 

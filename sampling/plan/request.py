@@ -238,6 +238,15 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         _promise("An option of one method.", metavar="METHOD.NAME=VALUE", parameter="settings"),
     ] = ()
     method: Annotated[str, _method("How to choose the launches.", also="-m")] = DEFAULT_METHOD
+    #: Written as `method` and its setting, which say the same.
+    layers: Annotated[
+        int | None,
+        _method(
+            "Draw N whole layers of the network: --method layers --set layers.draw=N.",
+            metavar="N",
+            range=Range(1, MOST_LAUNCHES, "1 to 2^53"),
+        ),
+    ] = None
     features: Annotated[
         tuple[str, ...],
         _method(
@@ -267,6 +276,14 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             value = getattr(self, name)
             if value is not None and not limits.least <= value <= limits.most:
                 raise _out_of_range(name, value, limits)
+        if self.layers is not None:
+            if self.method not in {DEFAULT_METHOD, "layers"}:
+                raise OptionError(
+                    Wording("`layers` draws whole layers, and `method={}` does not", self.method)
+                )
+            force_setattr(self, "method", "layers")
+            force_setattr(self, "set", (*self.set, f"layers.draw={self.layers}"))
+            force_setattr(self, "layers", None)
         if type(self.group_by) is not GroupBy:
             try:
                 force_setattr(self, "group_by", GroupBy(self.group_by))

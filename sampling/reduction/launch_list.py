@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sampling.profile.named_ranges import NamedRange
 from sampling.profile.profile import KernelTable, Profile
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost, counted_at_once
 from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.layers import Layers, find_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class LaunchList:
     #: The ids of each sequence's first launch and of the profile's last one, selected or not.
     first_ids: tuple[int, ...] = (0,)
     last_id: int | None = None
+    #: Finds the layers among them; None where there is no profile behind the list.
+    find_layers: Callable[[], Layers | None] | None = None
 
     def __len__(self) -> int:
         return len(self.id)
@@ -94,4 +98,5 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
         ranges_named=profile.named_ranges,
         first_ids=profile.first_ids,
         last_id=profile.launches - 1,
+        find_layers=partial(find_layers, profile, counts),
     )

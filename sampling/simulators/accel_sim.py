@@ -159,7 +159,25 @@ def _say(to: Handover, added: int, told_by: str, fills: Filled | None) -> None:
         "before": counted(choices.trace_before, "launch", "launches"),
         "recorded": "." if to.part.folder else "TRACES",
         "bridged": bridged if added else "",
+        "hook": _hook_text(to.plan),
     }
+
+
+def _hook_text(plan: PlanFile) -> str:
+    """Return what the tracer's hook for PyTorch takes of layers that run first; "" where none are drawn."""
+    layers = next((stratum.layers for stratum in plan.strata if stratum.layers), ())
+    if not layers:
+        return ""
+    by_number = {layer.number: layer.name or f"model.layers.{layer.number}" for layer in layers}
+    names = [by_number[number] for number in sorted(by_number)]
+    unnamed = "The profile names no modules: write what holds the layers in place of model.layers.\n"
+    unnamed = "" if layers[0].name else unnamed
+    return template(
+        "accel-sim/torch-hook.txt",
+        names=", ".join(f'"{name}"' for name in names),
+        unnamed=unnamed,
+        places=", ".join(f"layer {layer.number} of iteration {layer.step}" for layer in layers),
+    )
 
 
 def find_traces(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:

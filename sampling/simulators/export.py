@@ -19,7 +19,7 @@ import numpy as np
 from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.parallel import Progress, Stream, generator
-from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.record import Amount, Count, Index, Record
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES
 from sampling.text import Wording, counted
@@ -198,12 +198,7 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     the first few are a random sample of it too. (docs/methods.md, 6 Drawing and judging)
     """
     target, random = plan.options.target, generator(plan.options.seed, Stream.EXPORT)
-    queues = [
-        [stratum.launches[place] for place in random.permutation(len(stratum.launches))]
-        if plan.is_random
-        else stratum.launches
-        for stratum in plan.strata
-    ]
+    queues = [_shuffled(stratum, random) if plan.is_random else stratum.launches for stratum in plan.strata]
     size, mean, std = (
         np.array([getattr(stratum, name) for stratum in plan.strata], dtype=np.float64)
         for name in ("size", "mean_ns", "std_ns")
@@ -220,6 +215,14 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
         for stratum in falling
         if turn < len(queues[stratum])
     ]
+
+
+def _shuffled(stratum: PlannedStratum, random: np.random.Generator) -> list[PlannedLaunch]:
+    """Return the launches of a stratum in random order, those of a layer together in theirs."""
+    order = random.permutation(len(stratum.layers) or len(stratum.launches))
+    if stratum.layers:
+        order = np.argsort(np.repeat(order, [layer.launches for layer in stratum.layers]), kind="stable")
+    return [stratum.launches[place] for place in order.tolist()]
 
 
 def _bundles(steps: Sequence[Step], choices: ExportChoices, *, by_name: bool) -> list[Shard]:

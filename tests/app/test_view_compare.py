@@ -46,7 +46,7 @@ from tui.options.plan import SampleOptions
 from tui.text.methods import blocks, promises
 
 #: Those that run without features; by launch, stem and allegro come to one plan.
-RUN = {"joint", "root", "stem", "random", "single-iteration"}
+RUN = {"joint", "root", "stem", "random", "single-iteration", "layers"}
 LACKING = ("pks", "two-level", "sieve", "photon", "tbpoint", "first-instructions", "embedding")
 
 
@@ -159,13 +159,13 @@ async def test_rows_come_one_by_one_and_cancelling_keeps_them(
     stalled = stalling("stem")
     async with opened(resnet, view="Compare") as (app, pilot):
         await wait_for(pilot, lambda: "C stem: cutting kernels, 45 %" in screen_text(app), "how far it is")
-        assert "2 of 13, [c] cancel" in screen_text(app)
+        assert "2 of 14, [c] cancel" in screen_text(app)
         assert sorted(table_of(app).keys[:2]) == ["joint", "root"]
         assert table_of(app).keys[2:] == ["stem"]
         assert {"A", "B"} <= set(drawn(chart_of(app)))
         await pilot.press("c")
         assert sorted(table_of(app).keys) == ["joint", "root"]
-        assert "cancelled after 2 of 13, [r] anew" in screen_text(app)
+        assert "cancelled after 2 of 14, [r] anew" in screen_text(app)
         await wait_for(pilot, stalled.left.is_set, "the thread stops by itself")
         stalled.gate.set()
         await pilot.press("r")
@@ -180,7 +180,7 @@ async def test_a_large_workload_is_compared_when_asked_for(
     async with opened(resnet, view="Compare") as (app, pilot):
         text = screen_text(app)
         assert "[r] starts" in text
-        assert "r compares 13 methods on 5,600 launches" in text
+        assert "r compares 14 methods on 5,600 launches" in text
         assert "no method is compared yet" in text
         assert isinstance(app.screen, CompareScreen)
         assert app.screen.findings is None
@@ -196,10 +196,10 @@ async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_st
     features.write_text("no features\n")
     options = OpenOptions(request=PlanRequest(features=(str(features),)))
     async with opened(resnet, view="Compare", options=options) as (app, pilot):
-        await wait_for(pilot, lambda: "failed after 5 of 13, [r] anew" in screen_text(app), "that it failed")
+        await wait_for(pilot, lambda: "failed after 5 of 14, [r] anew" in screen_text(app), "that it failed")
         assert words_of(app).startswith(f"{features}: ")
         assert words_of(app)[:40] in screen_text(app)
-        assert set(table_of(app).keys) == RUN - {"single-iteration"}
+        assert set(table_of(app).keys) == RUN - {"single-iteration", "layers"}
         text, command = await copied(app, pilot)
     assert "--methods joint,root,stem,allegro,random" in command
     assert printed(command, 80, tmp_path) == text
@@ -223,7 +223,7 @@ async def test_the_cursor_marks_the_point_and_says_what_the_method_is(resnet: st
         # The cursor stays on the method that it is on, wherever that goes as others come.
         assert words_of(app).startswith("joint: this project")
         plain_text = drawn(chart_of(app))
-        letters = dict(zip(method_names(), "ABCDEFGHIJKLM", strict=True))
+        letters = dict(zip(method_names(), "ABCDEFGHIJKLMN", strict=True))
         order = best_first(app)
         for keys, at in ((["g"], 0), (["j"], 1), (["down", "j"], 3), (["k"], 2), (["g"], 0)):
             await pilot.press(*keys)

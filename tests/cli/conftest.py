@@ -247,6 +247,7 @@ def command_lines(
         "info": ("info", resnet),
         "groups": ("groups", resnet, "--plan"),
         "ranges": ("ranges", resnet),
+        "layers": ("layers", resnet),
         "ranks": ("ranks", resnet),
         "histogram": ("histogram", resnet, "--kernel", "#9"),
         "timeline": ("timeline", resnet, "--kernel", "#9", "--bins", "5"),

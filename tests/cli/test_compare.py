@@ -81,6 +81,7 @@ def test_every_method_is_judged_as_sample_plans_it(kernelpoint: Kernelpoint, res
         "allegro",
         "random",
         "single-iteration",
+        "layers",
     ]
     for row in can:
         sample = results(kernelpoint, "sample", resnet, "--method", row["method"], "--judge", "5", *fixed)

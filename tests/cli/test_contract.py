@@ -29,7 +29,18 @@ CommandLines = dict[str, Sequence[object]]
 FORMATS = ("table", "csv", "json", "jsonl", "markdown", "latex")
 # Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
 ROWS_OF_THEIR_OWN = {
-    *("sample", "histogram", "timeline", "align", "difference", "estimate", "run", "schema", "speedup"),
+    *(
+        "sample",
+        "histogram",
+        "timeline",
+        "layers",
+        "align",
+        "difference",
+        "estimate",
+        "run",
+        "schema",
+        "speedup",
+    ),
     *("scale open", "scale predict", "scale validate", "scale mrc"),
 }
 # Their table form is sentences.
@@ -123,6 +134,7 @@ CONTRACT: dict[str, dict[str, str]] = {
         "iterations[]": _RANGE,
     },
     "ranges": {"[]": _RANGE},
+    "layers": {"": "source iterations families launches_outside all_launches share_outside"},
     "difference": {
         "": "basis total_before_ns total_after_ns ratio low high",
         "per_iteration.kernel_ns": _CHANGE,

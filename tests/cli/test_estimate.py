@@ -506,7 +506,7 @@ def test_random_draws_have_a_bound_and_an_interval(
     assert "its clusters are told by features, which the plan does not hold" in judged.err
     # What needs the vectors again is refused in words.
     words = ("estimate", plan, table, "--target", "0.0001", "--top-up", tmp_path / "more.json")
-    assert "clusters told by features cannot be topped up" in kernelpoint(*words).failed(1)
+    assert "a plan of layers or of clusters cannot be topped up" in kernelpoint(*words).failed(1)
     traded = kernelpoint("trade-off", resnet, "--method", "embedding").failed(2)
     assert "goes by single launches" in traded
     text = " ".join(kernelpoint("summary", *embedding, *RANDOM).out.split())

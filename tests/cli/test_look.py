@@ -384,7 +384,7 @@ def test_ranks_stand_beside_each_other_and_the_best_is_the_next_to_plan(
 LEAST = ("--min-duration", "5000")
 #: Every command that reads a profile, with what makes it quick or writes.
 OF_A_PROFILE: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("info", "groups", "ranges", "ranks", "histogram", "timeline", "tree"), ()),
+    **dict.fromkeys(("info", "groups", "ranges", "layers", "ranks", "histogram", "timeline", "tree"), ()),
     **dict.fromkeys(("open", "summary"), ("--method", "root")),
     "sample": ("--judge", "5"),
     "trade-off": ("--epsilons", "0.05"),

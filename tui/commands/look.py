@@ -187,6 +187,22 @@ def run_ranges(options: look.RangesOptions) -> None:
     emit(ranges_result(profile, listed, options), options)
 
 
+def run_layers(options: look.LayersOptions) -> None:
+    """Read, find the layers, show."""
+    from sampling.plan.layer_summary import summarise_layers
+    from sampling.reduction.duration_counts import count_durations, counts_selection
+    from sampling.reduction.layers import find_layers
+    from tui.text.layers import NO_LAYERS, layers_result
+
+    with ProgressMeter(quiet=options.quiet) as progress:
+        profile = open_profile(options.profiles, options, progress)
+        counts = count_durations(profile, options.request.grouping, options.request.region, progress)
+        summary = summarise_layers(find_layers(profile, counts, progress), options.draw)
+    if summary.source is None:
+        note(NO_LAYERS, quiet=options.quiet)
+    emit(with_selection(layers_result(summary, options), counts_selection(profile, counts)), options)
+
+
 def run_ranks(options: look.RanksOptions) -> None:
     """Read, look at the ranks beside each other, show."""
     from sampling.reduction.ranks import rank_times

@@ -14,6 +14,7 @@ from sampling.estimation.summary import EstimateSummary
 from sampling.methods.description import MethodDescription
 from sampling.plan.comparison import ComparedMethod
 from sampling.plan.judge import JudgedPlan
+from sampling.plan.layer_summary import LayerFamily, LayerSummary
 from sampling.plan.overview import GroupHistogram, GroupSummary, ProfileInfo
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.plan_summary import PlanSummary, ProfileSummary, StratumRow, TradeOffRow
@@ -61,6 +62,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "histogram": (GroupHistogram,),
     "timeline": (KernelTimeline,),
     "ranges": (list[RangeSummary],),
+    "layers": (LayerSummary, list[LayerFamily]),
     "ranks": (list[RankSummary],),
     "tree": (list[SplitDecision],),
     "report": (ReportFiles,),

@@ -118,6 +118,10 @@ class RangesOptions(ProfileOptions):
     sort: RangeSort = option("What those of one level are sorted by.", default=RangeSort.START)
 
 
+class LayersOptions(ProfileOptions):
+    draw: int = option("Draw N layers: how far they may be off is said.", "-n", default=3, least=2)
+
+
 class RanksOptions(ProfileOptions):
     """`ranks`."""
 

@@ -12,10 +12,9 @@ from msgspec import to_builtins
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.difference.comparison import Basis, Cause, Change, Difference, KernelDifference, KernelTimes
-from sampling.difference.intervals import LEAST_MEASUREMENTS
-from sampling.difference.iterations import IterationFacts
 from sampling.difference.matching import MatchedKernel, Status
 from sampling.reduction import GroupBy
+from sampling.reduction.iteration_runs import LEAST_MEASUREMENTS, IterationFacts
 from sampling.reduction.region import Selection
 from sampling.text import counted
 from tui.charts.grid import fitted

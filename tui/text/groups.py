@@ -225,7 +225,7 @@ def group_clusters(survey: Survey, group: int) -> list[tuple[int, int]]:
     durations_ns, _ = survey.counts.group_pairs(group)
     design, (planned_group, *others) = survey.design, survey.members(group)
     whole_range = [(int(durations_ns[0]), int(durations_ns[-1]))]
-    if design is None or others:
+    if design is None or others or design.clusters is not None:
         return whole_range
     strata, of_strata = design.strata, design.groups.counts
     rows = np.flatnonzero(strata.group == design.groups.group_of[planned_group])

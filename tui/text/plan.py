@@ -35,7 +35,7 @@ from sampling.profile.profile import RecordingFacts
 from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.grouping import is_pool_key
 from sampling.strata.strata import OF_SEVERAL_SIGNATURES, SIMILAR_SPREAD
-from sampling.text import counted
+from sampling.text import counted, joined
 from tui.charts.quantities import (
     UNKNOWN,
     count,
@@ -63,6 +63,8 @@ from tui.text.labels import key_parts, label_kernels, label_rows
 from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
+# Of more layers no more are named.
+_MOST_NAMED = 8
 _PER_CENT_MORE = 100 * OF_SEVERAL_SIGNATURES
 
 
@@ -356,6 +358,12 @@ def plan_blocks(
     design = plan.design
     yield simulate_sentence(design, draft.counts.launches, plan)
     yield known_sentence(design, draft.counts.launches, draft.profile.facts)
+    for stratum, layers in plan.layers.items():
+        steps = "" if len({layer.step for layer in layers}) == 1 else " of iteration {}"
+        names = [f"{layer.name or layer.number}{steps.format(layer.step)}" for layer in layers[:_MOST_NAMED]]
+        names += [f"{len(layers) - _MOST_NAMED:,} more"] if len(layers) > _MOST_NAMED else []
+        all_layers = counted(int(design.strata.launches[stratum]), "layer")
+        yield f"Of {all_layers} {joined(names)} are drawn, counted from 0."
     if is_for_speedups and design.promise is not None:
         yield speedup_sentence(design.promise)
     if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:

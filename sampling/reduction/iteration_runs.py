@@ -15,7 +15,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.difference.intervals import LEAST_MEASUREMENTS
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.record import Count, Index, Record
@@ -25,6 +24,8 @@ from sampling.reduction.range_list import find_loop_iterations
 from sampling.reduction.run_order import MOST_LAUNCHES
 
 Source = Literal["named", "found"]
+#: With fewer measurements than this nothing tells how far their mean may be off.
+LEAST_MEASUREMENTS = 3
 #: What launches are in that are in no iteration: before the first, behind the last, another place.
 AHEAD, BEHIND, OUTSIDE = -1, -2, -3
 #: Between the first step and the last, steps hold this share of the launches.
