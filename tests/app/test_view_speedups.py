@@ -108,7 +108,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Session, str]]:
     """Take what would be shown in a terminal."""
     sessions: list[tuple[Session, str]] = []
     monkeypatch.setattr(tty, "is_interactive", lambda: True)
-    monkeypatch.setattr(opening, "_open_app", lambda session, _, view: sessions.append((session, view)))
+    monkeypatch.setattr(opening, "open_app", lambda session, _, view: sessions.append((session, view)))
     return sessions
 
 
