@@ -17,8 +17,9 @@ from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
 from sampling.profile.profile import Activity, LaunchSequence
 from sampling.readers.input_file import InputFile
-from sampling.readers.kineto_events import NO_SIZE, codes, is_time, labels, nanoseconds, numbers
+from sampling.readers.kineto_events import NO_SIZE
 from sampling.readers.kineto_ranks import Ranks
+from sampling.readers.trace_events import codes, is_time, labels, nanoseconds, numbers
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 
 _COPIES = ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
