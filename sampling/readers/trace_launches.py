@@ -1,0 +1,293 @@
+"""Launches of the traces of tools other than PyTorch's profiler, each of which says in a `Dialect` how.
+
+An event of a kernel is a launch; where its name, grid, place and operator stand differs. Each distinct text
+that holds them is looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Raw, Struct, field
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.parallel import Progress
+from sampling.profile.launch_table import (
+    NO_NAME,
+    FoundOperators,
+    LaunchColumns,
+    LaunchTableBuilder,
+    RowsLeftOut,
+)
+from sampling.profile.profile import (
+    Dimensions,
+    KernelTable,
+    LaunchOrder,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+)
+from sampling.profile.times import NO_START
+from sampling.readers.input_file import InputFile
+from sampling.readers.trace_events import (
+    TraceEvents,
+    TraceSubject,
+    codes,
+    is_time,
+    nanoseconds,
+    numbers,
+    read_events,
+)
+from sampling.readers.trace_text import PieceDecoder, TraceBlocks
+
+Key = int | float | str | None
+#: What a trace calls its processes, under (process, None), and their threads.
+Titles = Mapping[tuple[Key, Key], str]
+NO_SIZE: Dimensions = (0, 0, 0)
+_NO_STACK = Raw(b"[]")
+_LARGEST_SIZE = 1 << 32
+
+
+class Arguments(Struct, gc=False):
+    """The arguments of an event that any of the tools writes."""
+
+    name: Key = None
+    stream: Key = None
+    correlation_id: Key = None
+    kernel_details: Key = None
+    hlo_op: Key = None
+    tf_op: Key = None
+    cuda_graph_exec_id: Key = None
+    op_name: Key = None
+    dst: Key = None
+    grid_x: Key = None
+    grid_y: Key = None
+    grid_z: Key = None
+    block_x: Key = None
+    block_y: Key = None
+    block_z: Key = None
+    call_stack: Raw = _NO_STACK
+
+
+class Event(Struct, gc=False):
+    """What is read of an event."""
+
+    ph: str | None = None
+    cat: str | None = None
+    name: str | None = None
+    ts: Any = None
+    dur: Any = None
+    pid: Key = None
+    tid: Key = None
+    args: Arguments = field(default_factory=Arguments)
+
+
+class _Trace(Struct, gc=False):
+    events: list[Event] | None = field(default=None, name="traceEvents")
+
+
+_DECODER = PieceDecoder(_Trace, Event)
+
+
+class Kernel(NamedTuple):
+    """What the texts of an event say of its kernel; zeros where a grid or block is not told."""
+
+    name: str
+    grid: Dimensions = NO_SIZE
+    block: Dimensions = NO_SIZE
+
+
+class Place(NamedTuple):
+    """Where a launch ran."""
+
+    process: Key
+    thread: Key
+    stream: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a tool writes launches.
+
+    Attributes
+    ----------
+    format, product : what the format is called, and who writes it.
+    is_kernel : whether an event is of a kernel.
+    texts : what tells the kernel of such an event: `kernel` makes it of these texts.
+    operator : the text of what issued it, as ``operator_name`` shows it.
+    places : the device and the stream of places, by what the trace calls them; None of one that is not read.
+    in_nanoseconds : whether times are, where none in the file has a fraction; else they are microseconds.
+    """
+
+    format: str
+    product: str
+    subject: TraceSubject
+    is_kernel: Callable[[Event], bool]
+    texts: Callable[[Event], tuple[Any, ...]]
+    kernel: Callable[..., Kernel]
+    places: Callable[[Sequence[Place], Titles], Sequence[tuple[int, int] | None]]
+    operator: Callable[[Event], Any] = lambda _event: ""
+    operator_name: Callable[[Any], str] = str
+    in_nanoseconds: bool = False
+
+
+class LaunchEvents(TraceEvents):
+    """The launches of a trace as columns; what their codes stand for."""
+
+    def __init__(self, dialect: Dialect, left_out: RowsLeftOut) -> None:
+        super().__init__(dialect.subject, left_out)
+        self._dialect = dialect
+        #: Of each piece (4, n) codes of kernel, place and operator, and the number of the call, -1 of none;
+        #: and (2, n) start and duration in the unit of the file
+        self.columns: list[tuple[IntArray, FloatArray]] = []
+        self.kernels: dict[Any, int] = {}
+        self.places: dict[Any, int] = {}
+        self.operators: dict[Any, int] = {}
+        self.titles: dict[tuple[Key, Key], str] = {}
+        self.has_fractions = False
+        self.recorded = 0  #: events that the program made, beside what names tracks
+        self.graph_replays = 0
+
+    def is_kernel(self, event: Event) -> bool:
+        """Return whether an event is of a kernel."""
+        return self._dialect.is_kernel(event)
+
+    def add_columns(self, events: Sequence[Event]) -> None:
+        """Add the kernels of a piece, and what it calls processes and threads."""
+        whole = []
+        for event in events:
+            if event.ph == "X":
+                whole.append(event)
+            elif event.ph in {"B", "E"} and (joined := self.ended(event)) is not None:
+                whole.append(joined)
+            elif event.ph == "M" and event.name in {"process_name", "thread_name"}:
+                thread = event.tid if event.name == "thread_name" else None
+                self.titles[event.pid, thread] = str(event.args.name)
+        self.recorded += len(whole)
+        self.graph_replays += sum(event.args.cuda_graph_exec_id is not None for event in whole)
+        kernels = [event for event in whole if self._dialect.is_kernel(event)]
+        times = np.stack([numbers(kernels, "ts"), numbers(kernels, "dur")])
+        good = self.lasting(kernels, times[1], events)
+        kernels = list(compress(kernels, good.tolist()))
+        if not kernels:
+            return
+        arguments = [event.args for event in kernels]
+        number = numbers(arguments, "correlation_id")
+        places = [
+            Place(event.pid, event.tid, args.stream) for event, args in zip(kernels, arguments, strict=True)
+        ]
+        coded = [
+            codes(list(map(self._dialect.texts, kernels)), self.kernels),
+            codes(places, self.places),
+            codes(list(map(self._dialect.operator, kernels)), self.operators),
+            np.where(is_time(number), number, -1),
+        ]
+        self.has_fractions |= any(isinstance(event.ts, float) for event in kernels)
+        self.columns.append((np.stack(coded).astype(np.int64), times[:, good]))
+
+    def times_ns(self, times: FloatArray) -> IntArray:
+        """Return times in nanoseconds; `NO_START` of what is none."""
+        good = is_time(times)
+        usable = np.where(good, times, 0)
+        in_nanoseconds = self._dialect.in_nanoseconds and not self.has_fractions
+        return np.where(good, usable.astype(np.int64) if in_nanoseconds else nanoseconds(usable), NO_START)
+
+
+def size(*texts: Key) -> Dimensions:
+    """Return a grid or block from its texts; zeros where they are none.
+
+    >>> size("4", 2, "1"), size("4", None, None), size("-1", "-1", "-1")
+    ((4, 2, 1), (0, 0, 0), (0, 0, 0))
+    """
+    try:
+        x, y, z = (int(text) if text is not None else 0 for text in texts)
+    except (ValueError, OverflowError):
+        return NO_SIZE
+    return (x, y, z) if all(0 < axis < _LARGEST_SIZE for axis in (x, y, z)) else NO_SIZE
+
+
+def numbered(labels: Sequence[Key]) -> list[int]:
+    """Return the number of each label: its own where all have a small one, else 0, 1, 2 as they come.
+
+    >>> numbered(["7", "13"]), numbered(["0x55d0c8", "0x55d1a0", "0x55d0c8"]), numbered([None])
+    ([7, 13], [0, 1, 0], [0])
+    """
+    try:
+        own = [int(label if label is not None else 0) for label in labels]
+    except (ValueError, OverflowError):
+        own = [-1]
+    places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    is_small = all(0 <= number < 1 << 31 for number in own)
+    return own if is_small else [places[label] for label in labels]
+
+
+def operators_told(texts: tuple[str, ...], text: IntArray) -> FoundOperators:
+    """Return the operators that the events of kernels told themselves."""
+    return texts, text.copy()
+
+
+def read_launches(
+    dialect: Dialect,
+    file: InputFile,
+    kernels: KernelTable,
+    progress: Progress | None,
+    blocks: TraceBlocks | None = None,
+) -> tuple[Profile, LaunchEvents]:
+    """Return the launches of a trace, and what was read of it.
+
+    They are in the order of their correlation numbers where all have one, else of their start.
+
+    Raises ProfileError: the JSON is damaged, too many kernel events are not usable, or there is none.
+    """
+    builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
+    events = LaunchEvents(dialect, builder.left_out)
+    _, notes = read_events(file, _DECODER, events, progress, blocks)
+    if events.columns:
+        kernel, place, operator, number = np.concatenate([coded for coded, _ in events.columns], axis=1)
+        start, duration = np.concatenate([times for _, times in events.columns], axis=1)
+        places = dialect.places([*events.places], events.titles)
+        is_on_gpu: BoolArray = np.array([found is not None for found in places])[place]
+    if not events.columns or not is_on_gpu.any():
+        builder.left_out.in_facts(RecordingFacts(), 0)
+        raise events.without_kernels(file, is_cut=file.partial and bool(notes))
+    kernel, place, operator, number = (column[is_on_gpu] for column in (kernel, place, operator, number))
+    start_ns, duration_ns = (events.times_ns(times[is_on_gpu]) for times in (start, duration))
+    device, stream = np.array([found or (0, 0) for found in places]).T
+    told = [dialect.kernel(*texts) for texts in events.kernels]
+    grids, blocks_of_kernels = (np.array([each[row] for each in told], dtype=np.int64) for row in (1, 2))
+    launch_order: LaunchOrder = "correlation" if (number >= 0).all() else "gpu-start"
+    builder.append(
+        LaunchColumns(
+            name=kernels.names.intern([each.name or NO_NAME for each in told])[kernel],
+            duration_ns=duration_ns,
+            order=number if launch_order == "correlation" else start_ns,
+            device=device[place],
+            grid=tuple(grids[kernel].T),
+            block=tuple(blocks_of_kernels[kernel].T),
+            start_ns=start_ns,
+            stream=stream[place],
+        )
+    )
+    texts = ("", *(dialect.operator_name(operator) for operator in events.operators))
+    # The first text is that of what has none.
+    text = np.array([place if name else 0 for place, name in enumerate(texts)])[operator + 1]
+    facts = RecordingFacts(
+        launch_order=launch_order, product=dialect.product, hidden_graph_replays=events.graph_replays
+    )
+    profile = builder.finish(
+        format_name=dialect.format,
+        file=ProfileFile(file.path, file.location, len(kernel)),
+        facts=facts,
+        operators=partial(operators_told, texts, text) if text.any() else None,
+    )
+    profile.notes = notes
+    return profile, events
+
+
+#: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
+CACHED_BY_NAME = (operators_told,)
