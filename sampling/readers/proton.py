@@ -1,7 +1,8 @@
-"""Traces of Triton's profiler Proton (``data="trace"``), ``NAME.chrome_trace``: a line of JSON a stream.
+"""Traces of Triton's profiler Proton (``data="trace"``), ``NAME.chrome_trace``, of all its versions.
 
-Written from Proton's source, not tried on a file that it recorded. Its first versions wrote whole
-nanoseconds, later ones microseconds, which always have a fraction; both call the unit ``us``.
+Written from Proton's source, not tried on a file that it recorded. The first versions wrote a line of JSON a
+stream, in whole nanoseconds; the next microseconds, which always have a fraction, and still call the unit
+``us``; the newest one document, with scopes beside the kernels, which have no call stack of their own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sampling.readers.trace_text import TraceBlocks
 FORMAT = "proton"
 
 # What no other tool writes into a trace
-_SIGN = re.compile(rb'"call_stack"\s*:\s*\[|"Post Final Time \(ns\)"')
+_SIGN = re.compile(rb'"call_stack"\s*:\s*\[|"Post Final Time \(ns\)"|"tid"\s*:\s*"Stream: \d')
 _SUBJECT = TraceSubject(
     "a trace of Triton's profiler Proton",
     re.compile(rb'"cat"\s*:\s*"kernel"'),
@@ -30,6 +31,8 @@ _SUBJECT = TraceSubject(
 )
 _NEXT_STREAM = re.compile(rb'\]\s*\}\s*\{\s*"displayTimeUnit"\s*:\s*"[^"]*"\s*,\s*"traceEvents"\s*:\s*\[')
 _LONGEST_SEAM_BYTES = 1 << 8
+# What Proton launches itself, to read the values of metrics
+_OF_PROTON = "<metric>"
 _STACK = json.Decoder(list[str])
 
 
@@ -42,7 +45,8 @@ def _scopes(stack: Raw) -> str:
 
 
 def _places(places: Sequence[Place], _titles: Titles) -> Sequence[tuple[int, int]]:
-    device, stream = (numbered([getattr(place, of) for place in places]) for of in ("process", "thread"))
+    device = numbered([place.process for place in places])
+    stream = numbered([str(place.thread or 0).removeprefix("Stream: ") for place in places])
     return list(zip(device, stream, strict=True))
 
 
@@ -50,7 +54,7 @@ _DIALECT = Dialect(
     format=FORMAT,
     product="Triton Proton",
     subject=_SUBJECT,
-    is_kernel=lambda event: event.cat == "kernel",
+    is_kernel=lambda event: event.cat == "kernel" and event.name != _OF_PROTON,
     texts=lambda event: (event.name or "",),
     kernel=Kernel,
     places=_places,

@@ -43,7 +43,7 @@ MODULES = {
         "nsys_report": rb"\ANVIDIA Tegra Profiler Report",
         "ncu": rb'"?ID"?,"?Process ID|==PROF==',
         # Other tools' traces are told from PyTorch's by what only they write.
-        "proton": rb'"call_stack"|"Post Final Time',
+        "proton": rb'"call_stack"|"Post Final Time|"Stream: ',
         "onnx_runtime": rb'"(?:Session|Node)"',
         "xla_trace": rb'/(?:host|device|gpu|task):|"hlo_',
         "unitrace": rb'"gpu_op"|Flow_[HD]2[HD]_|"(?:HOST|DEVICE)<',

@@ -226,8 +226,8 @@ def numbered(labels: Sequence[Key]) -> list[int]:
     return own if is_small else [places[label] for label in labels]
 
 
-def operators_told(texts: tuple[str, ...], text: IntArray) -> FoundOperators:
-    """Return the operators that the events of kernels told themselves."""
+def kept_operators(texts: tuple[str, ...], text: IntArray) -> FoundOperators:
+    """Return the operators that the events of kernels have themselves."""
     return texts, text.copy()
 
 
@@ -251,24 +251,24 @@ def read_launches(
         kernel, place, operator, number = np.concatenate([coded for coded, _ in events.columns], axis=1)
         start, duration = np.concatenate([times for _, times in events.columns], axis=1)
         places = dialect.places([*events.places], events.titles)
-        is_on_gpu: BoolArray = np.array([found is not None for found in places])[place]
+        is_on_gpu: BoolArray = np.array([on_gpu is not None for on_gpu in places])[place]
     if not events.columns or not is_on_gpu.any():
         builder.left_out.in_facts(RecordingFacts(), 0)
         raise events.without_kernels(file, is_cut=file.partial and bool(notes))
     kernel, place, operator, number = (column[is_on_gpu] for column in (kernel, place, operator, number))
     start_ns, duration_ns = (events.times_ns(times[is_on_gpu]) for times in (start, duration))
-    device, stream = np.array([found or (0, 0) for found in places]).T
-    told = [dialect.kernel(*texts) for texts in events.kernels]
-    grids, blocks_of_kernels = (np.array([each[row] for each in told], dtype=np.int64) for row in (1, 2))
+    device, stream = np.array([on_gpu or (0, 0) for on_gpu in places]).T
+    distinct = [dialect.kernel(*texts) for texts in events.kernels]
+    grid, block = (np.array([getattr(one, of) for one in distinct], np.int64) for of in ("grid", "block"))
     launch_order: LaunchOrder = "correlation" if (number >= 0).all() else "gpu-start"
     builder.append(
         LaunchColumns(
-            name=kernels.names.intern([each.name or NO_NAME for each in told])[kernel],
+            name=kernels.names.intern([one.name or NO_NAME for one in distinct])[kernel],
             duration_ns=duration_ns,
             order=number if launch_order == "correlation" else start_ns,
             device=device[place],
-            grid=tuple(grids[kernel].T),
-            block=tuple(blocks_of_kernels[kernel].T),
+            grid=tuple(grid[kernel].T),
+            block=tuple(block[kernel].T),
             start_ns=start_ns,
             stream=stream[place],
         )
@@ -283,11 +283,11 @@ def read_launches(
         format_name=dialect.format,
         file=ProfileFile(file.path, file.location, len(kernel)),
         facts=facts,
-        operators=partial(operators_told, texts, text) if text.any() else None,
+        operators=partial(kept_operators, texts, text) if text.any() else None,
     )
     profile.notes = notes
     return profile, events
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.
-CACHED_BY_NAME = (operators_told,)
+CACHED_BY_NAME = (kept_operators,)

@@ -45,9 +45,9 @@ _SUBJECT = TraceSubject(
 
 
 def _kernel(name: Key, details: Key) -> Kernel:
-    found = [text.search(str(details)) for text in _SIZES]
+    sizes = [text.search(str(details)) for text in _SIZES]
     return Kernel(
-        bare_name(str(name or "")), *(size(*match.groups()) if match else NO_SIZE for match in found)
+        bare_name(str(name or "")), *(size(*match.groups()) if match else NO_SIZE for match in sizes)
     )
 
 

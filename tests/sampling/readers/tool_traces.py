@@ -93,6 +93,22 @@ def proton(launches: Sequence[Launched], *, in_ns: bool = False) -> list[Json]:
     return documents
 
 
+def newest_proton(launches: Sequence[Launched]) -> list[Json]:
+    """Return the one document of newer versions: scopes of the host and of graphs before the kernels."""
+    stack = {"call_stack": ["ROOT", "step"]}
+    scope: Json = {"args": stack, "cat": "scope", "name": "step", "tid": "cpu thread 5"}
+    events = [{**scope, "dur": 9.5, "ph": "X", "ts": 0.0}]
+    events += [{**scope, "tid": "Graph: Stream 0", "ph": half, "ts": 1.5} for half in "BE"]
+    for launch in launches:
+        place = {"tid": f"Stream: {launch.stream}", "ts": launch.start_ns / 1000}
+        events += [
+            {"cat": "kernel", "dur": launch.duration_ns / 1000, "name": launch.name, "ph": "X", **place},
+            {"bp": "e", "cat": "flow", "id": 0, "name": "launch->kernel", "ph": "f", **place},
+            {"cat": "kernel", "dur": 1.5, "name": "<metric>", "ph": "X", **place},
+        ]
+    return [{"displayTimeUnit": "us", "traceEvents": events}]
+
+
 def onnx_runtime(launches: Sequence[Launched], *, on_amd: bool = False) -> list[Json]:
     """Return the list of ONNX Runtime, whose times are whole microseconds."""
     events: list[Json] = [{"cat": "Session", **complete("model_loading_uri", args={})}]
