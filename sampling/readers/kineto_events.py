@@ -149,11 +149,8 @@ class EventColumns(TraceEvents):
     def add_columns(self, events: Sequence[Event]) -> None:
         """Add the events of a piece to the columns of their categories."""
         of_category = defaultdict[str | None, list[Event]](list)
-        for event in events:
-            if event.ph == "X":
-                of_category[event.cat].append(event)
-            elif event.ph in {"B", "E"} and (whole := self.ended(event)) is not None:
-                of_category[whole.cat].append(whole)
+        for event in self.halves.whole(events):
+            of_category[event.cat].append(event)
 
         def chosen(is_wanted: Callable[[str], bool]) -> list[Event]:
             return [

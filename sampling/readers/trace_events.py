@@ -7,7 +7,7 @@ formats where a launch costs Python steps. Times are microseconds in most files 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -36,6 +36,33 @@ class TraceSubject(NamedTuple):
     damaged: Wording | str = WHOLE  #: what to do about one that is not whole
 
 
+class Halves:
+    """The events of a trace that are written as a beginning (ph B) and an end (ph E), and have begun."""
+
+    def __init__(self) -> None:
+        self.begun: dict[tuple[str, str], list[Any]] = {}
+
+    def ended(self, event: Any) -> Any | None:
+        """Return the whole event of an end, by the last that began on its thread; None of all others."""
+        begun = self.begun.setdefault((str(event.pid), str(event.tid)), [])
+        if event.ph == "B":
+            begun.append(event)
+        elif event.ph == "E" and begun:
+            whole = begun.pop()
+            start_us, end_us = numbers([whole, event], "ts").tolist()
+            whole.dur = end_us - start_us
+            return whole
+        return None
+
+    def whole(self, events: Iterable[Any]) -> Iterator[Any]:
+        """Yield the events of a piece that have a duration, or that end in it."""
+        for event in events:
+            if event.ph == "X":
+                yield event
+            elif event.ph in {"B", "E"} and (joined := self.ended(event)) is not None:
+                yield joined
+
+
 class TraceEvents:
     """What has been read of a trace so far; a tool's own columns are in a class of its own above this."""
 
@@ -46,7 +73,7 @@ class TraceEvents:
         #: Events that cannot be read and are of no kernel, and the first of them
         self.unread = 0
         self.first_unread = ""
-        self._begun: dict[tuple[Any, Any], list[Any]] = {}
+        self.halves = Halves()
 
     def add(self, events: Sequence[Any], unread: Sequence[Unread]) -> None:
         """Add the events of a piece, of which some cannot be read."""
@@ -64,25 +91,13 @@ class TraceEvents:
         """Add the events of a piece to columns."""
         raise NotImplementedError
 
-    def ended(self, event: Any) -> Any | None:
-        """Return the whole event of an end (ph E), by the last that began (ph B) on its thread; else None."""
-        begun = self._begun.setdefault((str(event.pid), str(event.tid)), [])
-        if event.ph == "B":
-            begun.append(event)
-        elif event.ph == "E" and begun:
-            whole = begun.pop()
-            start_us, end_us = numbers([whole, event], "ts").tolist()
-            whole.dur = end_us - start_us
-            return whole
-        return None
-
     def is_kernel(self, event: Any) -> bool:
         """Return whether an event is of a kernel."""
         raise NotImplementedError
 
     def end(self) -> None:
         """Leave out the kernels that began and have no end, once all events are added."""
-        begun = sum(self.is_kernel(event) for events in self._begun.values() for event in events)
+        begun = sum(self.is_kernel(event) for events in self.halves.begun.values() for event in events)
         if begun:
             self.left_out.add(begun, "a kernel event begins (ph B) and does not end")
 

@@ -159,15 +159,11 @@ class LaunchEvents(TraceEvents):
 
     def add_columns(self, events: Sequence[Event]) -> None:
         """Add the kernels of a piece, and what it calls processes and threads."""
-        whole = []
         for event in events:
-            if event.ph == "X":
-                whole.append(event)
-            elif event.ph in {"B", "E"} and (joined := self.ended(event)) is not None:
-                whole.append(joined)
-            elif event.ph == "M" and event.name in {"process_name", "thread_name"}:
+            if event.ph == "M" and event.name in {"process_name", "thread_name"}:
                 thread = event.tid if event.name == "thread_name" else None
                 self.titles[event.pid, thread] = str(event.args.name)
+        whole = [*self.halves.whole(events)]
         self.recorded += len(whole)
         self.graph_replays += sum(event.args.cuda_graph_exec_id is not None for event in whole)
         kernels = [event for event in whole if self._dialect.is_kernel(event)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sampling.readers import cache, trace_text, xla_trace
 from sampling.readers.input_file import ReadOptions
 from sampling.readers.registry import read_profile
-from tests.sampling.readers.kineto_traces import call, kernel, operators, trace
+from tests.sampling.readers.kineto_traces import call, kernel, operator, operators, trace
 from tests.sampling.readers.launches_told import read, refusal_of, shapes, told
 from tests.sampling.readers.tool_traces import (
     Launched,
@@ -125,6 +125,24 @@ def test_a_beginning_and_an_end_are_an_event_of_kineto_too(tmp_path: Path) -> No
     path.write_text(json.dumps(document))
     facts = read(path).facts
     assert (facts.rows_left_out, facts.first_left_out) == (1, "a kernel event begins (ph B) and does not end")
+
+
+def test_operators_and_copies_of_kineto_may_be_halves_too(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    begun, end = begun_and_ended([operator("aten::mm", 900, 99)])
+    inside = [call(1, 990), kernel(1)]
+    rest = [call(5, 2000), {**kernel(5), "cat": "gpu_memcpy"}]
+    answers = []
+    for events in (
+        [operator("aten::mm", 900, 99), *inside, *rest],
+        [begun, *begun_and_ended(inside), end, *begun_and_ended(rest)],
+    ):
+        path.write_text(json.dumps(trace(*events)))
+        profile = read(path)
+        assert profile.activity is not None
+        answers.append((operators(profile), told(profile), profile.activity.copies.tolist()))
+    assert answers[0] == answers[1]
+    assert (answers[0][0], len(answers[0][2][0])) == (["aten::mm"], 1)
 
 
 def test_what_the_profiler_of_xla_tells_twice_counts_once(tmp_path: Path) -> None:
