@@ -6,6 +6,7 @@ that holds them is looked at once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import Raw, Struct, field
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.launch_table import (
     NO_NAME,
@@ -34,6 +35,7 @@ from sampling.profile.profile import (
 )
 from sampling.profile.times import NO_START
 from sampling.readers.input_file import InputFile
+from sampling.readers.other_traces import is_trace
 from sampling.readers.trace_events import (
     TraceEvents,
     TraceSubject,
@@ -112,28 +114,90 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a tool writes launches.
+    """How a tool writes launches: a reader, as `sampling.readers.registry` has them.
 
     Attributes
     ----------
     format, product : what the format is called, and who writes it.
+    sign : what in a head no other tool writes.
     is_kernel : whether an event is of a kernel.
     texts : what tells the kernel of such an event: `kernel` makes it of these texts.
+    place : labels of the device and the stream of a place, by what the trace calls it; None: it is not read.
     operator : the text of what issued it, as ``operator_name`` shows it.
-    places : the device and the stream of places, by what the trace calls them; None of one that is not read.
     in_nanoseconds : whether times are, where none in the file has a fraction; else they are microseconds.
+    most_events : how many events the tool writes at most, in its versions.
     """
 
     format: str
     product: str
+    sign: re.Pattern[bytes]
     subject: TraceSubject
     is_kernel: Callable[[Event], bool]
     texts: Callable[[Event], tuple[Any, ...]]
     kernel: Callable[..., Kernel]
-    places: Callable[[Sequence[Place], Titles], Sequence[tuple[int, int] | None]]
+    place: Callable[[Place, Titles], tuple[Key, Key] | None]
     operator: Callable[[Event], Any] = lambda _event: ""
     operator_name: Callable[[Any], str] = str
     in_nanoseconds: bool = False
+    most_events: tuple[int, ...] = ()
+    blocks: Callable[[InputFile, Progress | None], TraceBlocks] = TraceBlocks
+
+    def recognise(self, file: InputFile) -> bool:
+        """Return whether the head is a trace of events with what only this tool writes."""
+        return is_trace(file) and self.sign.search(file.head) is not None
+
+    def read(self, file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+        """Return the launches of a trace, and a note where its tool stopped writing.
+
+        They are in the order of their correlation numbers where all have one, else of their start.
+
+        Raises ProfileError: the JSON is damaged, too many kernel events are not usable, or there is none.
+        """
+        builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
+        events = LaunchEvents(self, builder.left_out)
+        _, notes = read_events(file, _DECODER, events, progress, self.blocks(file, progress))
+        labels = [self.place(place, events.titles) for place in events.places]
+        if not any(labels):
+            builder.left_out.in_facts(RecordingFacts(), 0)
+            raise events.without_kernels(file, is_cut=file.partial and bool(notes))
+        kernel, place, operator, number = np.concatenate([coded for coded, _ in events.columns], axis=1)
+        is_on_gpu = np.array([label is not None for label in labels])[place]
+        kernel, place, operator, number = (part[is_on_gpu] for part in (kernel, place, operator, number))
+        times = np.concatenate([times for _, times in events.columns], axis=1)[:, is_on_gpu]
+        start_ns, duration_ns = map(events.times_ns, times)
+        device, stream = (np.array(numbered([(label or (0, 0))[of] for label in labels])) for of in (0, 1))
+        distinct = [self.kernel(*texts) for texts in events.kernels]
+        grid, block = (np.array([getattr(one, of) for one in distinct], np.int64) for of in ("grid", "block"))
+        launch_order: LaunchOrder = "correlation" if (number >= 0).all() else "gpu-start"
+        builder.append(
+            LaunchColumns(
+                name=kernels.names.intern([one.name or NO_NAME for one in distinct])[kernel],
+                duration_ns=duration_ns,
+                order=number if launch_order == "correlation" else start_ns,
+                device=device[place],
+                grid=tuple(grid[kernel].T),
+                block=tuple(block[kernel].T),
+                start_ns=start_ns,
+                stream=stream[place],
+            )
+        )
+        texts = ("", *(self.operator_name(operator) for operator in events.operators))
+        # The first text is that of what has none.
+        text = np.array([place if name else 0 for place, name in enumerate(texts)])[operator + 1]
+        facts = RecordingFacts(
+            launch_order=launch_order, product=self.product, hidden_graph_replays=events.graph_replays
+        )
+        profile = builder.finish(
+            format_name=self.format,
+            file=ProfileFile(file.path, file.location, len(kernel)),
+            facts=facts,
+            operators=partial(kept_operators, texts, text) if text.any() else None,
+        )
+        if events.recorded in self.most_events:
+            limit = f"{file.path}: has {events.recorded:,} events, the most that the profiler writes"
+            notes += (f"{limit}: what came later is missing; profile fewer steps",)
+        profile.notes = notes
+        return profile
 
 
 class LaunchEvents(TraceEvents):
@@ -225,64 +289,6 @@ def numbered(labels: Sequence[Key]) -> list[int]:
 def kept_operators(texts: tuple[str, ...], text: IntArray) -> FoundOperators:
     """Return the operators that the events of kernels have themselves."""
     return texts, text.copy()
-
-
-def read_launches(
-    dialect: Dialect,
-    file: InputFile,
-    kernels: KernelTable,
-    progress: Progress | None,
-    blocks: TraceBlocks | None = None,
-) -> tuple[Profile, LaunchEvents]:
-    """Return the launches of a trace, and what was read of it.
-
-    They are in the order of their correlation numbers where all have one, else of their start.
-
-    Raises ProfileError: the JSON is damaged, too many kernel events are not usable, or there is none.
-    """
-    builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
-    events = LaunchEvents(dialect, builder.left_out)
-    _, notes = read_events(file, _DECODER, events, progress, blocks)
-    if events.columns:
-        kernel, place, operator, number = np.concatenate([coded for coded, _ in events.columns], axis=1)
-        start, duration = np.concatenate([times for _, times in events.columns], axis=1)
-        places = dialect.places([*events.places], events.titles)
-        is_on_gpu: BoolArray = np.array([on_gpu is not None for on_gpu in places])[place]
-    if not events.columns or not is_on_gpu.any():
-        builder.left_out.in_facts(RecordingFacts(), 0)
-        raise events.without_kernels(file, is_cut=file.partial and bool(notes))
-    kernel, place, operator, number = (column[is_on_gpu] for column in (kernel, place, operator, number))
-    start_ns, duration_ns = (events.times_ns(times[is_on_gpu]) for times in (start, duration))
-    device, stream = np.array([on_gpu or (0, 0) for on_gpu in places]).T
-    distinct = [dialect.kernel(*texts) for texts in events.kernels]
-    grid, block = (np.array([getattr(one, of) for one in distinct], np.int64) for of in ("grid", "block"))
-    launch_order: LaunchOrder = "correlation" if (number >= 0).all() else "gpu-start"
-    builder.append(
-        LaunchColumns(
-            name=kernels.names.intern([one.name or NO_NAME for one in distinct])[kernel],
-            duration_ns=duration_ns,
-            order=number if launch_order == "correlation" else start_ns,
-            device=device[place],
-            grid=tuple(grid[kernel].T),
-            block=tuple(block[kernel].T),
-            start_ns=start_ns,
-            stream=stream[place],
-        )
-    )
-    texts = ("", *(dialect.operator_name(operator) for operator in events.operators))
-    # The first text is that of what has none.
-    text = np.array([place if name else 0 for place, name in enumerate(texts)])[operator + 1]
-    facts = RecordingFacts(
-        launch_order=launch_order, product=dialect.product, hidden_graph_replays=events.graph_replays
-    )
-    profile = builder.finish(
-        format_name=dialect.format,
-        file=ProfileFile(file.path, file.location, len(kernel)),
-        facts=facts,
-        operators=partial(kept_operators, texts, text) if text.any() else None,
-    )
-    profile.notes = notes
-    return profile, events
 
 
 #: What a profile that is kept refers to by name, see `sampling.readers.cached_profile`.

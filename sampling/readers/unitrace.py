@@ -9,32 +9,12 @@ kernel did on each tile is a launch there.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from sampling.parallel import Progress
-from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import InputFile
-from sampling.readers.other_traces import is_trace
 from sampling.readers.trace_events import TraceSubject
-from sampling.readers.trace_launches import (
-    Dialect,
-    Event,
-    Kernel,
-    Place,
-    Titles,
-    read_launches,
-    size,
-)
+from sampling.readers.trace_launches import Dialect, Event, Kernel, size
 
 FORMAT = "unitrace"
 
-# What no other tool writes into a trace
-_SIGN = re.compile(rb'"cat"\s*:\s*"(?:gpu_op|(?:CL_)?Flow_[HD]2[HD]_)|"(?:HOST|DEVICE)<')
-_SUBJECT = TraceSubject(
-    "a trace of Intel's unitrace",
-    re.compile(rb'"cat"\s*:\s*"gpu_op"'),
-    "record the program with `unitrace --chrome-kernel-logging PROGRAM`",
-)
 _CALL = re.compile(r"(?:ze|cl)[A-Z]")
 _TILE = re.compile(r"Tile #\d+: ")
 _TRIPLE = r"\{(\d+); (\d+); (\d+)\}"
@@ -53,33 +33,20 @@ def _kernel(name: str) -> Kernel:
     return Kernel(name[: shape.start()], size(*shape.groups()[:3]), size(*shape.groups()[3:]))
 
 
-def _places(places: Sequence[Place], _titles: Titles) -> Sequence[tuple[int, int]]:
-    """Return places whose processes and threads are numbered as they come, for unitrace counts them down."""
-    device, stream = (
-        [*dict.fromkeys(getattr(place, of) for place in places)] for of in ("process", "thread")
-    )
-    return [(device.index(place.process), stream.index(place.thread)) for place in places]
-
-
 _DIALECT = Dialect(
     format=FORMAT,
     product="Intel unitrace",
-    subject=_SUBJECT,
+    sign=re.compile(rb'"cat"\s*:\s*"(?:gpu_op|(?:CL_)?Flow_[HD]2[HD]_)|"(?:HOST|DEVICE)<'),
+    subject=TraceSubject(
+        "a trace of Intel's unitrace",
+        re.compile(rb'"cat"\s*:\s*"gpu_op"'),
+        "record the program with `unitrace --chrome-kernel-logging PROGRAM`",
+    ),
     is_kernel=_is_kernel,
     texts=lambda event: (event.name or "",),
     kernel=_kernel,
-    places=_places,
+    # Texts are numbered as they come: unitrace numbers places down from 2**32.
+    place=lambda place, _titles: (f"process {place.process}", f"thread {place.thread}"),
 )
 
-
-def recognise(file: InputFile) -> bool:
-    """Return whether the head is a trace of events with what only this tool writes."""
-    return is_trace(file) and _SIGN.search(file.head) is not None
-
-
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
-    """Return the kernels as launches.
-
-    Raises ProfileError: see `read_launches`.
-    """
-    return read_launches(_DIALECT, file, kernels, progress)[0]
+recognise, read = _DIALECT.recognise, _DIALECT.read

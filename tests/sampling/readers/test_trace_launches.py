@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,8 @@ def test_a_trace_that_its_profiler_cut_is_told(
     path = tmp_path / "host.trace.json"
     document = xla(TWO)
     events = sum(event.get("ph") == "X" for event in document["traceEvents"])
-    monkeypatch.setattr(xla_trace, "_MOST_EVENTS", (events + more,))
+    limited = replace(xla_trace._DIALECT, most_events=(events + more,))
+    monkeypatch.setattr(xla_trace, "read", limited.read)
     path.write_text(json.dumps(document))
     notes = read(path).notes
     assert (len(notes), "the most that the profiler writes" in "".join(notes)) == (1 - more, not more)
