@@ -42,7 +42,7 @@ def _scopes(stack: Raw) -> str:
     """Return the scopes of a call stack, which its root and the kernel enclose: ``forward/attention``."""
     try:
         return "/".join(_STACK.decode(stack)[1:-1])
-    except DecodeError:
+    except (DecodeError, UnicodeDecodeError):
         return ""
 
 

@@ -229,6 +229,15 @@ def test_a_fraction_anywhere_says_that_proton_wrote_microseconds(written: str, t
     assert [each[3:5] for each in told(read(path))] == [(0, 4 * unit), (starts[1] * unit, 4 * unit)]
 
 
+@pytest.mark.parametrize("stack", [b'["ROOT", "\xff\xe2(", "k"]', b'["ROOT", 5, "k"]'])
+def test_a_call_stack_that_is_none_is_no_operator(stack: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "trace.chrome_trace"
+    path.write_text(json.dumps({"displayTimeUnit": "us", "traceEvents": proton(TWO)[0]["traceEvents"]}))
+    path.write_bytes(path.read_bytes().replace(b'["ROOT", "dot.3", "gemm"]', stack))
+    profile = read(path)
+    assert (profile.launches, "operator" in profile.columns) == (1, False)
+
+
 def test_tiles_of_unitrace_are_launches_and_calls_are_none(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     names = [
