@@ -45,7 +45,7 @@ _FLAGS_OF_OTHERS = {
     *("--csv", "--trace", "--type", "--cuda-graph-trace", "--print-gpu-trace", "--disable-pip-version-check"),
     *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
     *("--skip-until-gpu-kernel", "--exit-after-gpu-kernel", "--debug-at-gpu-kernel", "--exit-at-gpu-kernel"),
-    *("--help", "--version", "--install-completion", "--constraints", "--venv"),
+    *("--help", "--version", "--install-completion", "--constraints", "--venv", "--chrome-kernel-logging"),
 }
 # Pages that this project's text once cited and never had.
 _NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")

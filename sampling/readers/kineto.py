@@ -1,8 +1,7 @@
 """Reader of PyTorch profiler traces (Kineto's Chrome trace JSON), gzip or not.
 
-JSON events become Python objects, piece by piece, and every piece becomes columns at once: this is the one
-format where a launch costs Python steps. Times are microseconds in the file and become exact nanoseconds, but
-a start counted from 1970 (1.6e15 us, PyTorch 2.2 and 2.3) has the resolution of float64, 250 ns.
+Times are microseconds in the file and become exact nanoseconds, but a start counted from 1970 (1.6e15 us,
+PyTorch 2.2 and 2.3) has the resolution of float64, 250 ns.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 from msgspec import Struct, field
 
 from sampling.arrays import AnyIntArray, IntArray, find_places
-from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, find_range_runs
 from sampling.profile.named_ranges import RangeSource
@@ -29,7 +27,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import COPY_AGAIN, WHOLE, InputFile, damage_note
+from sampling.readers.input_file import InputFile
 from sampling.readers.kineto_events import (
     Annotations,
     Calls,
@@ -44,8 +42,8 @@ from sampling.readers.kineto_operators import find_activity, find_operators
 from sampling.readers.kineto_ranks import Ranks, merged_ranks
 from sampling.readers.launch_calls import LAUNCHES, classify_call
 from sampling.readers.other_traces import is_foreign, is_trace
-from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
-from sampling.text import joined_texts
+from sampling.readers.trace_events import read_events
+from sampling.readers.trace_text import PieceDecoder
 
 FORMAT = "kineto"
 
@@ -89,10 +87,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     """
     builder = LaunchTableBuilder(file.path, kernels, keep_overlong=file.keep_overlong)
     events = EventColumns(builder.left_out)
-    trace, notes = _read_events(file, events, progress)
+    trace, notes = read_events(file, _DECODER, events, progress)
     if not events.kernels:
         builder.left_out.in_facts(RecordingFacts(), 0)
-        raise _without_kernels(file, events.count, is_cut=file.partial and bool(notes))
+        raise events.without_kernels(file, is_cut=file.partial and bool(notes))
     launches = join_pieces(Kernels, events.kernels)
     calls = _calls_by_start(events)
     is_of_several = (launches.process != launches.process[0]).any()
@@ -134,52 +132,6 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         profile.sequences = tuple(replace(sequence, is_rank=True) for sequence in profile.sequences)
     profile.notes = notes
     return profile
-
-
-def _without_kernels(file: InputFile, events: int, *, is_cut: bool) -> ProfileError:
-    if is_cut:
-        message = "a Kineto trace that is cut short or damaged before its first GPU kernel"
-        return ProfileError(message, path=file.path, remedy=COPY_AGAIN)
-    return ProfileError(
-        f"a Kineto (Chrome) trace of {events:,} events without a GPU kernel among them",
-        path=file.path,
-        remedy="record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`, no other "
-        "profiler attached and permission to read GPU activity",
-    )
-
-
-def _read_events(
-    file: InputFile, events: EventColumns, progress: Progress | None
-) -> tuple[_Trace, tuple[str, ...]]:
-    """Add the events of a trace to columns; return its document and what to say of how it was read.
-
-    Raises ProfileError: it is not whole and `partial` is not set, or more than single events are damaged.
-    """
-    trace, damage = _Trace(), None
-    notes = []
-    blocks = TraceBlocks(file, progress)
-    for piece in trace_pieces(blocks):
-        content = _DECODER.decode(piece)
-        trace, damage = content.document, content.cut_short
-        if lost := next((unread for unread in content.unread if not unread.is_one), None):
-            place = events.count + lost.place
-            if not file.partial:
-                raise _not_read_beyond(file, place, lost.reason)
-            notes.append(f"{file.path}: damaged at its event {place + 1:,}, where others may be lost")
-        events.add(content.events, content.unread)
-    damage = blocks.damage or damage
-    if damage is not None:
-        if not file.partial:
-            raise _not_read_beyond(file, events.count, damage)
-        notes.append(damage_note(file, "event", events.count))
-    note = events.note(file.path)
-    return trace, tuple(notes if note is None else [*notes, note])
-
-
-def _not_read_beyond(file: InputFile, events: int, reason: str) -> ProfileError:
-    message = f"a Kineto trace that cannot be read beyond its first {events:,} events: {reason}"
-    stacks = "if it was recorded with stacks, with_stack=False leaves out the names that break JSON"
-    return ProfileError(message, path=file.path, remedy=joined_texts("; ", (WHOLE, stacks)))
 
 
 def _calls_by_start(events: EventColumns) -> Calls:

@@ -12,16 +12,29 @@ import numpy as np
 from msgspec import DecodeError, Meta, Raw, Struct, json
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.profile.launch_table import NO_CALL, NO_NAME, RowsLeftOut
 from sampling.profile.times import NO_START
-from sampling.readers.trace_text import Unread
-from sampling.text import counted
+from sampling.readers.input_file import WHOLE
+from sampling.readers.trace_events import (
+    TraceEvents,
+    TraceSubject,
+    codes,
+    is_time,
+    labels,
+    nanoseconds,
+    numbers,
+)
+from sampling.text import joined_texts
 
-_LARGEST_MICROSECONDS = 9e15
-_LABEL_RANGE = 1 << 31
-_LAST_NUMBER = re.compile(r"([0-9]{1,9})\s*\Z")
-_KERNEL = re.compile(rb'"cat"\s*:\s*"kernel"', re.IGNORECASE)
+_STACKS = "if it was recorded with stacks, with_stack=False leaves out the names that break JSON"
+_SUBJECT = TraceSubject(
+    "a Kineto (Chrome) trace",
+    re.compile(rb'"cat"\s*:\s*"kernel"', re.IGNORECASE),
+    "record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`, no other "
+    "profiler attached and permission to read GPU activity",
+    joined_texts("; ", (WHOLE, _STACKS)),
+)
 
 NO_SIZE = Raw(b"null")
 _Columns = TypeVar("_Columns", bound=tuple[NDArray[Any], ...])
@@ -114,11 +127,11 @@ _SIZE_DECODER = json.Decoder(tuple[_Count, _Count, _Count])
 _NO_ARGUMENTS = _Arguments()
 
 
-class EventColumns:
+class EventColumns(TraceEvents):
     """What has been read of a trace so far, piece by piece; and what the codes in its columns stand for."""
 
     def __init__(self, left_out: RowsLeftOut) -> None:
-        self.count = 0
+        super().__init__(_SUBJECT, left_out)
         self.kernels: list[Kernels] = []
         self.calls = [_NO_CALL]
         self.annotations = [Annotations(_NONE, _NONE, _NONE, _NONE)]
@@ -128,17 +141,20 @@ class EventColumns:
         self.texts: dict[Any, int] = {}
         self.sizes: dict[Any, int] = {bytes(NO_SIZE): 0}
         self.processes: dict[Any, int] = {None: 0}
-        #: Events that cannot be read and are of no kernel, and the first of them
-        self.unread = 0
-        self.first_unread = ""
-        self._left_out = left_out
 
-    def add(self, events: Sequence[Event], unread: Sequence[Unread]) -> None:
-        """Add the events of a piece, of which some cannot be read."""
+    def is_kernel(self, event: Event) -> bool:
+        """Return whether an event is of a kernel."""
+        return (event.cat or "").lower() == "kernel"
+
+    def add_columns(self, events: Sequence[Event]) -> None:
+        """Add the events of a piece to the columns of their categories."""
         of_category = defaultdict[str | None, list[Event]](list)
+        # A generator would take a twentieth of the time of reading.
         for event in events:
             if event.ph == "X":
                 of_category[event.cat].append(event)
+            elif event.ph in {"B", "E"} and (whole := self.halves.ended(event)) is not None:
+                of_category[whole.cat].append(whole)
 
         def chosen(is_wanted: Callable[[str], bool]) -> list[Event]:
             return [
@@ -154,26 +170,14 @@ class EventColumns:
         is_old = "Operator" in of_category
         annotations = chosen(("Operator" if is_old else "user_annotation").__eq__)
         self._add_annotations([event for event in annotations if not is_old or "#" in (event.name or "")])
-        for flawed in unread:
-            row = self.count + flawed.place + 1
-            if _KERNEL.search(flawed.text):
-                self._left_out.add(1, f"a kernel event cannot be read: {flawed.reason}", row=row)
-            else:
-                self.unread += 1
-                self.first_unread = self.first_unread or f"event {row:,}: {flawed.reason}"
-        self.count += len(events)
 
     def _add_kernels(self, kernels: Sequence[Event], events: Sequence[Event]) -> None:
         """Add kernels, of all events of a piece; those that can be no launch are left out."""
         if not kernels:
             return
         start_us, duration_us = numbers(kernels, "ts"), numbers(kernels, "dur")
-        good = is_time(duration_us) & (duration_us >= 0)
+        good = self.lasting(kernels, duration_us, events)
         if not good.all():
-            wrong = kernels[int(np.argmin(good))]
-            row = self.count + 1 + next(index for index, event in enumerate(events) if event is wrong)
-            message = "a kernel event has no usable 'dur'"
-            self._left_out.add(int(np.count_nonzero(~good)), message, row=row, column="dur")
             bad = [event for event, is_good in zip(kernels, good.tolist(), strict=True) if not is_good]
             number = self._call_arguments([event.args or _NO_ARGUMENTS for event in bad]).correlation
             process = codes([event.pid for event in bad], self.processes)
@@ -230,69 +234,6 @@ class EventColumns:
         if sizes[0] is NO_SIZE and sizes.count(NO_SIZE) == len(sizes):
             return np.zeros(len(sizes), dtype=np.int32)
         return codes(list(map(bytes, sizes)), self.sizes)
-
-    def note(self, path: str) -> str | None:
-        """Return what to say of the events that cannot be read, None where there is none."""
-        if not self.unread:
-            return None
-        message = counted(self.unread, "event that is no launch is", "events that are no launches are")
-        return f"{path}: {message} left out, damaged; the first is {self.first_unread}"
-
-
-def codes(values: Sequence[object], table: dict[Any, int]) -> NDArray[np.int32]:
-    """Return (n,) the code of every value; new ones are added."""
-    distinct = dict.fromkeys(values)
-    for value in distinct:
-        table.setdefault(value, len(table))
-    if len(distinct) == 1:
-        return np.full(len(values), table[values[0]], dtype=np.int32)
-    return np.fromiter(map(table.__getitem__, values), dtype=np.int32, count=len(values))
-
-
-def numbers(owners: Sequence[Any], field: str) -> FloatArray:
-    """Return (n,) the field as a number, whether written as integer, fraction or text; else NaN.
-
-    Whole microseconds are exact in float64 for 285 years.
-    """
-
-    def number(value: Any) -> float:
-        try:
-            return float(value)
-        except (TypeError, ValueError, OverflowError):
-            return np.nan
-
-    get = attrgetter(field)
-    try:
-        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
-    except (TypeError, ValueError, OverflowError):
-        return np.array([number(get(owner)) for owner in owners])
-
-
-def is_time(microseconds: FloatArray) -> BoolArray:
-    """Return which numbers are times, or numbers of calls, that int64 holds as nanoseconds."""
-    return np.abs(microseconds) < _LARGEST_MICROSECONDS
-
-
-def nanoseconds(microseconds: FloatArray) -> IntArray:
-    """Return whole nanoseconds; the whole microseconds are scaled as integers, so a date costs no digits."""
-    integers = np.floor(microseconds)
-    return integers.astype(np.int64) * 1000 + np.rint((microseconds - integers) * 1000.0).astype(np.int64)
-
-
-def labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwise: str) -> Any:
-    """Return (n,) int32 device or stream numbers: the argument, else what the event says itself, else 0.
-
-    The number may end a text, such as the process ``[TP01] 3`` of one of several ranks.
-    """
-    values = numbers(arguments, field)
-    unknown = ~np.isfinite(values)
-    if unknown.any():
-        substitutes = numbers(events, otherwise)
-        for row in np.flatnonzero(unknown & ~np.isfinite(substitutes)).tolist():
-            match = _LAST_NUMBER.search(str(getattr(events[row], otherwise)))
-            substitutes[row] = int(match[1]) if match else 0
-        values[unknown] = substitutes[unknown]
-    return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
 def decode_size(text: bytes) -> tuple[int, int, int]:

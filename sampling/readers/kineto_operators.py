@@ -17,8 +17,9 @@ from sampling.profile.launch_table import NO_CALL, FoundOperators
 from sampling.profile.named_ranges import ATEN, enclosing
 from sampling.profile.profile import Activity, LaunchSequence
 from sampling.readers.input_file import InputFile
-from sampling.readers.kineto_events import NO_SIZE, codes, is_time, labels, nanoseconds, numbers
+from sampling.readers.kineto_events import NO_SIZE
 from sampling.readers.kineto_ranks import Ranks
+from sampling.readers.trace_events import Halves, codes, is_time, labels, nanoseconds, numbers
 from sampling.readers.trace_text import PieceDecoder, TraceBlocks, trace_pieces
 
 _COPIES = ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
@@ -62,9 +63,10 @@ def find_operators(file: InputFile, correlation: IntArray, ranks: Ranks | None) 
     operators = [np.zeros((4, 0), dtype=np.int64)]
     calls = [np.zeros((4, 0), dtype=np.int64)]
     processes = {} if ranks is None else ranks.processes
+    halves = Halves()
     with file.damage_reported():
         for piece in trace_pieces(TraceBlocks(file)):
-            events = [event for event in _DECODER.decode(piece).events if event.ph == "X"]
+            events = [*halves.whole(_DECODER.decode(piece).events)]
             on_host = [event for event in events if event.cat in {"cpu_op", "Operator"} and event.name]
             # What PyTorch 1.8 lists among the operators with a # is an annotation.
             on_host = [event for event in on_host if event.cat == "cpu_op" or "#" not in str(event.name)]
@@ -120,9 +122,10 @@ def find_activity(
     names: dict[Any, int] = {}
     processes: dict[Any, int] = {} if ranks is None else dict(ranks.processes)
     issued, copied = [np.zeros((5, 0), dtype=np.int64)], [np.zeros((6, 0), dtype=np.int64)]
+    halves = Halves()
     with file.damage_reported():
         for piece in trace_pieces(TraceBlocks(file)):
-            events = [event for event in _DECODER.decode(piece).events if event.ph == "X"]
+            events = [*halves.whole(_DECODER.decode(piece).events)]
             copies = [event for event in events if (event.cat or "").lower() in _COPIES]
             for chosen, number_name, columns in (
                 (_of_calls(events), "correlation", issued),

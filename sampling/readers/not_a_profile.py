@@ -10,19 +10,26 @@ from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary, is_json
 from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
-from sampling.readers.other_traces import RECORD, TORCH_PROFILER, describe_trace, is_trace
+from sampling.readers.other_traces import TORCH_PROFILER, describe_trace, is_trace
 from sampling.readers.table import header_cells, separated_header
 from sampling.text import joined_texts
 
 _READABLE = (
-    "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a PyTorch Kineto trace, what "
-    "rocprofv3, rocprof or `nvprof --print-gpu-trace` wrote, or Parquet written by `kernelpoint convert`"
+    "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a trace of PyTorch (Kineto), JAX, "
+    "TensorFlow, Proton, ONNX Runtime or unitrace, what rocprofv3, rocprof or `nvprof --print-gpu-trace` "
+    "wrote, or Parquet written by `kernelpoint convert`"
 )
 _EXPORT = "export the report with `nsys export --type sqlite REPORT.nsys-rep`"
 _LIST = "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 _PROFILE = f"record the program with `nsys profile --trace cuda` and {_EXPORT}"
 _ROCM = "give the CSV of `rocprofv3 --kernel-trace --output-format csv` or of `rocprof --timestamp on`"
 _ROCPROFV3 = "record the program with `rocprofv3 --kernel-trace --output-format csv -- PROGRAM`"
+_XSPACE = (
+    "give the .trace.json.gz beside it; where there is none, `pip install xprof` and make it: "
+    '`python -c "import sys; from xprof.convert import raw_to_tool_data as xprof; '
+    "text = xprof.xspace_to_tool_data(sys.argv[1:], 'trace_viewer', {})[0]; "
+    "open('trace.json', 'wb').write(text if isinstance(text, bytes) else text.encode())\" {path}`"
+)
 _PLAN = "give the profile that it was made from; `kernelpoint open PLAN` shows it"
 _BASELINE = "give the recording; `kernelpoint difference BASELINE PROFILE` compares with it"
 _NCU = "an Nsight Compute {}: features of kernels, not a profile, for ncu locks the clocks"
@@ -50,8 +57,8 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\A\x89HDF\r\n\x1a\n", "an HDF5 file, as `nsys export --type hdf` writes", _EXPORT),
     (
         rb"\A\n[\x80-\xff]{0,4}[\0-\x7f](?:\x08[\x80-\xff]*[\0-\x7f])?\x12[\s\S](?:/|Task Env)",
-        "an XSpace (xplane.pb) of JAX or TensorFlow, and such are not read yet",
-        RECORD,
+        "an XSpace (xplane.pb) of JAX or TensorFlow: its kernels are read from the trace that is made of it",
+        _XSPACE,
     ),
     (
         rb'\A[\x80-\xff]{0,4}[\0-\x7f]\n[\x03-\x0e][0-9]+\.[0-9]+\.|"schema"\s*:\s*"[^"]*chakra|"name"\s*:\s*"\[pytorch\|profiler\|execution_',
@@ -61,7 +68,7 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
     (
         rb'\A\s*\[\s*\{\s*"(?:children|frame|metrics)"\s*:\s*[\[{]',
         "sums over calls in Hatchet's format, as Triton's profiler Proton writes: no launch has its own time",
-        RECORD,
+        'record each launch: `proton.start(NAME, data="trace")`',
     ),
     (
         rb'\A(?:\xef\xbb\xbf)?\s*\{(?:[^\n]*\}\r?\n\{|"Type":\s*\d)',

@@ -21,12 +21,6 @@ RECORD = (
     "sqlite`, or on AMD with `rocprofv3 --kernel-trace --output-format csv -- PROGRAM`"
 )
 TORCH_PROFILER = "record the program with `torch.profiler` and give what `export_chrome_trace` writes"
-# Copies are operations of a GPU too, named by the call of Level Zero or OpenCL.
-_TABLE = (
-    'make a table of its kernels: `jq -r \'["name","duration_ns"],([.traceEvents[]|select(.cat=="gpu_op" '
-    'and (.name|test("^(ze|cl)[A-Z]")|not))]|sort_by(.ts)[]|[.name,(.dur*1000|round)])|@csv\' {path} '
-    "> kernels.csv`"
-)
 
 
 class _Tool(NamedTuple):
@@ -39,28 +33,6 @@ class _Tool(NamedTuple):
 
 
 _TOOLS = (
-    _Tool(
-        "Triton's profiler Proton",
-        re.compile(rb'"call_stack"\s*:\s*\[|"Post Final Time \(ns\)"'),
-        re.compile(rb'"cat"\s*:\s*"kernel"'),
-    ),
-    _Tool(
-        "ONNX Runtime",
-        re.compile(rb'"cat"\s*:\s*"(?:Session|Node)"'),
-        # Copies are of the same category.
-        re.compile(rb'\{(?=[^{}]*"cat"\s*:\s*"Kernel")(?![^{}]*"name"\s*:\s*"Mem(?:cpy|set)[A-Z ])'),
-    ),
-    _Tool(
-        "JAX, TensorFlow or another program on XLA",
-        re.compile(rb'"[^"]*/(?:host|device|gpu|task):(?:CPU|GPU|TPU|[0-9])[^"]*"|"hlo_(?:op|module)"\s*:'),
-        re.compile(rb'"kernel_details"\s*:'),
-    ),
-    _Tool(
-        "Intel's unitrace",
-        re.compile(rb'"cat"\s*:\s*"(?:gpu_op|(?:CL_)?Flow_[HD]2[HD]_)|"(?:HOST|DEVICE)<'),
-        re.compile(rb'"name"\s*:\s*"(?!ze[A-Z]|cl[A-Z])(?:[^"\\]|\\.)*"[^{}]*"cat"\s*:\s*"gpu_op"'),
-        _TABLE,
-    ),
     _Tool(
         "PyTorch's autograd profiler, which times operators",
         re.compile(rb'"pid"\s*:\s*"(?:CPU|CUDA) functions"'),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -42,6 +42,11 @@ MODULES = {
         "nsys_folder": rb"\A\Z",
         "nsys_report": rb"\ANVIDIA Tegra Profiler Report",
         "ncu": rb'"?ID"?,"?Process ID|==PROF==',
+        # Other tools' traces are told from PyTorch's by what only they write.
+        "proton": rb'"call_stack"|"Post Final Time|"Stream: ',
+        "onnx_runtime": rb'"(?:Session|Node)"',
+        "xla_trace": rb'/(?:host|device|gpu|task):|"hlo_',
+        "unitrace": rb'"gpu_op"|Flow_[HD]2[HD]_|"(?:HOST|DEVICE)<',
         "kineto": rb"\A(?:\xef\xbb\xbf)?\s*[\[{]",
         "nsys_csv": _TEXT,
         "pipit_csv": _TEXT,
@@ -222,7 +227,7 @@ def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -
         if not with_times and is_listed:
             return [str(trace_list)], []
         # The recording and the place of its form, by the name of a file
-        recognised = {name: _recording_and_form(name) for name in with_times or readers}
+        recognised = {name: _recording_and_form(name) for name in _without_copies(with_times or readers)}
         if not recognised:
             message = (
                 "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
@@ -237,6 +242,17 @@ def _find_profiles(path: str, options: ReadOptions, progress: Progress | None) -
     left_names = [name for name in entries if name not in {*names}]
     left_out = f"{path}: {message}; left out: {listed(left_names)} (no profiles, or other forms of these)"
     return [str(Path(path) / name) for name in names], [left_out] if left_names else []
+
+
+def _without_copies(names: Iterable[str]) -> list[str]:
+    """Return names of files without the copies that JAX makes of its trace for another viewer."""
+    paths = [Path(name.removesuffix(".gz")) for name in names]
+    copied = {path.parent for path in paths if path.name.endswith(".trace.json")}
+    return [
+        name
+        for name, path in zip(names, paths, strict=True)
+        if path.name != "perfetto_trace.json" or path.parent not in copied
+    ]
 
 
 def _is_whole(options: ReadOptions, folder: Path) -> bool:

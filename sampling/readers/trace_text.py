@@ -26,6 +26,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LIST = re.compile(rb"\s*\[")
 _EVENTS_OPEN = re.compile(rb'\A\s*\[|"traceEvents"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:')
+# Where keys are sorted, an event begins with the first of these that it has.
+_FIRST_OF_SORTED = (b"args", b"bp", b"cat")
 # What PyTorch writes although JSON has it not: infinities (kineto issue 105), single backslashes of Windows
 # paths (pytorch issue 98432), control characters and broken UTF-8 in the names of Python functions (pytorch
 # issues 130622, 121219).
@@ -137,7 +139,8 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
     Where an event ends is seen without parsing: ``}, {"ph":`` stands between two events and nowhere else. It
     cannot stand inside a string, where its quote, not escaped and followed by a letter, would end the string
-    with no comma or bracket after it. The key is the first one of the file's first event.
+    with no comma or bracket after it. The key is the first one of the file's first event, or another where
+    they are sorted.
 
     A piece is a JSON list of events, the last one the whole document without the events of earlier pieces.
     """
@@ -166,7 +169,10 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def _between(text: bytes, place: int) -> re.Pattern[bytes] | None:
     """Return what stands between two events where the first begins at a place; None: none begins there."""
     key = _FIRST_KEY.match(text, place)
-    return None if key is None else re.compile(rb'\}\s*(?P<comma>,)\s*\{\s*"' + re.escape(key[1]) + rb'"\s*:')
+    if key is None:
+        return None
+    keys = b"|".join(_FIRST_OF_SORTED) if key[1] in _FIRST_OF_SORTED else re.escape(key[1])
+    return re.compile(rb'\}\s*(?P<comma>,)\s*\{\s*"(?:' + keys + rb')"\s*:')
 
 
 class PieceDecoder:

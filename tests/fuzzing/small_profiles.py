@@ -16,6 +16,8 @@ from tests.sampling.readers import test_nvprof as nvprof
 from tests.sampling.readers import test_rocprof_v1 as rocprof_v1
 from tests.sampling.readers.rocpd_file import Called, Dispatched, json_of, write_database, write_json
 from tests.sampling.readers.test_rocm_csv import COUNTERS, DISPATCHES, V1, V3, text_of
+from tests.sampling.readers.tool_traces import Launched, begun_and_ended, onnx_runtime, proton, unitrace, xla
+from tests.sampling.readers.tool_traces import text_of as traces_text
 from tests.small_recordings import (
     kineto,
     ncu_details,
@@ -33,7 +35,7 @@ NAMES = (
     *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
     *("rocm-v3.csv", "counters.csv", "results.db", "results.json", "nvprof.txt", "nvprof.csv"),
     *("simulator.log", "table.csv", "small-ncu-raw.csv.gz", "small-ncu-details.csv", "page.csv"),
-    *("text-traces", "packed-traces"),
+    *("xla.json", "proton.chrome_trace", "onnx.json", "unitrace.json", "text-traces", "packed-traces"),
 )
 
 
@@ -50,6 +52,7 @@ def write_profiles(folder: Path) -> Iterator[Path]:
     yield nsys_csv(folder, "2023.4")
     yield nsys_execution_csv(folder)
     yield kineto(folder, "today")
+    yield from _tool_traces(folder)
     launches = folder / "launches.parquet"
     write_launch_parquet(read_profile([str(sqlite)]), Region(), launches)
     yield launches
@@ -76,6 +79,22 @@ def write_profiles(folder: Path) -> Iterator[Path]:
     for name, ending in (("text-traces", ".traceg"), ("packed-traces", ".tracez")):
         yield test_trace_list.traces(folder / name, ending)
     (folder / "text-traces" / "page.csv").write_text(test_trace_list.measured())
+
+
+def _tool_traces(folder: Path) -> Iterator[Path]:
+    launches = [
+        Launched(f"k{row % 3}", 9_500 * row, 1000 + row, stream=row % 2, operator=f"op{row % 5}")
+        for row in range(30)
+    ]
+    for name, documents in (
+        ("xla.json", [xla(launches)]),
+        ("proton.chrome_trace", proton(launches)),
+        ("onnx.json", [onnx_runtime(launches)]),
+        ("unitrace.json", [begun_and_ended(unitrace(launches))]),
+    ):
+        path = folder / name
+        path.write_text(traces_text(documents))
+        yield path
 
 
 def _table(folder: Path) -> Path:

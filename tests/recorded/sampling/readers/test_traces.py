@@ -216,16 +216,6 @@ def test_what_is_broken_is_read_or_refused(shared_data: Path) -> None:
         ("not-a-profile/nsys-nvtx-trace.csv", "an nsys report of something other"),
         ("not-a-profile/nsys-report-not-exported.qdrep", "an Nsight Systems report that was not exported"),
         ("not-a-profile/nsys-stats-skipped-report.csv", "an `nsys stats` output without a report in it"),
-        (
-            "turn4/cases/jax-mi300-te.trace.json.gz",
-            "on XLA, and such traces are not read yet: 150 kernels are",
-        ),
-        ("turn4/cases/unitrace.json", "Intel's unitrace, and such traces are not read yet: 10 kernels are"),
-        ("turn4/cases/ort.json", "ONNX Runtime, and such traces are not read yet: 10 kernels are"),
-        (
-            "turn4/cases/proton-old-one-stream.chrome_trace",
-            "Proton, and such traces are not read yet: 10 kernels",
-        ),
         ("turn4/cases/mgpusim-aes-metrics.csv.gz", "MGPUSim's metrics"),
         ("published/stem-ae-figure9-casio.csv", "a CSV with the columns 'label', 'name', 'xval', 'yval'"),
         ("published", "a folder in which nothing is a profile"),
