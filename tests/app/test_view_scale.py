@@ -212,7 +212,7 @@ async def test_how_it_is_predicted_changes_by_a_key() -> None:
             await pilot.press(key)
             await shows(app, pilot, text)
         await pilot.press(*"rrrrrr")
-        await shows(app, pilot, "Chart: all rules, 95 %")
+        await shows(app, pilot, "IPC per SM: all rules, 95 %")
         assert "G logarithmic" in screen_text(app)
         await pilot.press("b")
         await shows(app, pilot, "one benchmark alone", "no other")

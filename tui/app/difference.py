@@ -29,7 +29,7 @@ from tui.app.prompt import Prompt, PromptField
 from tui.app.session_app import in_words, start
 from tui.app.state import Session
 from tui.app.view import PaneText, TableScreen
-from tui.app.widgets import Chart, Line, Rows, Table, marked, titled, written
+from tui.app.widgets import Chart, Line, Rows, Table, marked, order_mark, titled, written
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, Grid, blank, cluster_style, fitted, put
 from tui.charts.histogram import Side, two_histograms
@@ -105,7 +105,7 @@ def difference_options(session: Session, before: str) -> DifferenceOptions:
 
 
 def kernel_table(difference: Difference, sort: DifferenceSort, *, reverse: bool = False) -> Listing:
-    """Return the first kernels, the sorted column marked where it is shown."""
+    """Return the first kernels, the column that they are sorted by marked, which always has room."""
     kernels = difference.kernels[:MOST_ROWS]
     # Each kernel's change is a share of all changes without their signs.
     total_change_ns = max(int(np.abs(difference.change_ns).sum()), 1)
@@ -123,8 +123,12 @@ def kernel_table(difference: Difference, sort: DifferenceSort, *, reverse: bool 
     falls = (sort is DifferenceSort.KERNEL) == reverse
     *figures, kernel = marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)
     label = kernel_labels(difference, group_places(difference.kernels))
+    mark = order_mark(falls=falls)
     dropped = [
-        figure.heading for name in _DROPPED_FIRST for figure in figures if figure.heading.startswith(name)
+        figure.heading
+        for name in _DROPPED_FIRST
+        for figure in figures
+        if figure.heading.startswith(name) and not figure.heading.rstrip().endswith(mark)
     ]
     return Listing(figures, kernel.heading, label, dropped, _LEAST_LABEL)
 

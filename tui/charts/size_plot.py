@@ -96,8 +96,8 @@ _ROWS_A_LEGEND_ROW = 3
 _MOST_LANE_WIDTH = 2
 # Each in Unicode and in ASCII.
 _BASELINE = ("\N{BOX DRAWINGS LIGHT DOUBLE DASH HORIZONTAL}", ".")
-_SHADE = ("\N{LIGHT SHADE}", ":")
-_SQUARE = ("\N{BLACK SQUARE}", "#")
+SHADE = ("\N{LIGHT SHADE}", ":")
+SQUARE = ("\N{BLACK SQUARE}", "#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
     if shaded is not None:
         first, last = (size_columns[size] for size in shaded)
         span = slice(first + 1, max(last, first + 2))
-        grid.glyph[top:foot, span] = _SHADE[is_ascii()]
+        grid.glyph[top:foot, span] = SHADE[is_ascii()]
         grid.style[top:foot, span] = AXIS
     if baseline is not None:
         put(grid, row_at(baseline), left, _BASELINE[is_ascii()] * (width - left), AXIS)
@@ -259,7 +259,7 @@ def prediction_chart(measurements: Measurements, outcome: Outcome, width: int, h
     symbols = _symbols(list(dict.fromkeys(prediction.method for prediction in outcome.predictions)))
     lanes = {method: lane for lane, method in enumerate(symbols)}
     targets = {prediction.target for prediction in outcome.predictions} - set(outcome.models)
-    square = _SQUARE[is_ascii()]
+    square = SQUARE[is_ascii()]
     simulated = [Mark(size, measurements.ipc[size] / size, square, SIMULATED) for size in outcome.models]
     measured = [
         Mark(size, measurements.ipc[size] / size, _MEASURED, MEASURED, lane=len(lanes))
@@ -291,7 +291,7 @@ def prediction_chart(measurements: Measurements, outcome: Outcome, width: int, h
     shaded = None if outcome.cliff is None else (outcome.cliff.smaller, outcome.cliff.larger)
     if shaded is not None:
         words = (f"cliff, {shaded[0]} to {shaded[1]}", "cliff", "cliff")
-        entries.append(Entry(_SHADE[is_ascii()], AXIS, words))
+        entries.append(Entry(SHADE[is_ascii()], AXIS, words))
     entries.append(Entry(_BASELINE[is_ascii()], AXIS, ("in proportion", "proportion", "prop.")))
     unit = measurements.scaling.unit
     return size_chart(
@@ -364,7 +364,7 @@ def trade_off_chart(
     """
     if not points:
         return lines(["no point of the curve yet"], width, height)
-    signs = {True: (_SQUARE[is_ascii()], CHOSEN), False: ("o", OTHER)}
+    signs = {True: (SQUARE[is_ascii()], CHOSEN), False: ("o", OTHER)}
     # The chosen one comes last: drawn over the others, it stays visible.
     ordered = sorted(points, key=lambda point: (point.epsilon == plan_epsilon, point.epsilon))
     marks = [Mark(point.epsilon, point.speedup, *signs[point.epsilon == plan_epsilon]) for point in ordered]

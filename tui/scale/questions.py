@@ -22,13 +22,14 @@ from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import DEFAULT_CONFIDENCE, DEFAULT_RULE, LEVELS, RULES
 from tui.charts.grid import LETTERS
 from tui.charts.quantities import UNKNOWN
+from tui.charts.size_plot import SHADE, SQUARE
 from tui.options.command_line import command_line, error_text
 from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.blocks import Block, terminal_lines
 from tui.output.writer import Canvas, canvas_text
 from tui.scale.answers import explain_predictions, ipc_text, predict_blocks, signed_share
-from tui.terminal.printable import Column, wrapped
+from tui.terminal.printable import Column, is_ascii, wrapped
 
 if TYPE_CHECKING:
     from scalemodel.runs import SimulatedRun
@@ -387,8 +388,8 @@ def _interval_text(prediction: Prediction) -> str:
 
 # -- what is said beside it -------------------------------------------------------------------------------
 
-Title = tuple[str, str]
-"""The name of a pane, and what stands at the right end of its row."""
+Title = tuple[str, ...]
+"""The name of a pane, and what stands at the right end of its row, the longest form first."""
 
 
 def table_title(questions: OpenQuestions, row: int | None) -> Title:
@@ -405,12 +406,14 @@ def table_title(questions: OpenQuestions, row: int | None) -> Title:
 
 
 def chart_title(questions: OpenQuestions, answer: ScaleAnswer | None) -> Title:
-    """Return which rule is drawn, and where the cliff is."""
+    """Return what is drawn by which rule, what its glyphs are, and where the cliff is."""
     if answer is None or questions.rule == WAVES:
         return f"[tab] Chart: {'no prediction' if answer is None else 'launch by launch'}", ""
     cliff, unit = answer.outcome.cliff, answer.measurements.scaling.unit
-    place = "no cliff" if cliff is None else f"cliff {cliff.smaller} to {cliff.larger} {unit}"
-    return f"[tab] Chart: {_rule_and_level(questions, ', ')}", place
+    shade = SHADE[is_ascii()]
+    place = "no cliff" if cliff is None else f"{shade} cliff {cliff.smaller} to {cliff.larger} {unit}"
+    title = f"[tab] IPC per {unit.removesuffix('s')}: {_rule_and_level(questions, ', ')}"
+    return title, f"{SQUARE[is_ascii()]} simulated, {place}", place
 
 
 def words_title(answer: ScaleAnswer | None, *, has_more: bool) -> Title:
