@@ -66,6 +66,17 @@ def test_a_logarithmic_axis_spreads_short_durations() -> None:
     assert [row for row, _ in dots(rows_of(short))][2:] == [rows[-1]] * 2
 
 
+def test_a_few_long_launches_take_no_room_from_the_others() -> None:
+    """As in the histogram, whose axis ends at the 99.5th percentile: they stand in the top row."""
+    durations = np.append(np.random.default_rng(3).integers(50_000, 110_000, 998), [1_000_000, 2_000_000])
+    launches = GroupLaunches(np.arange(1000), durations, None)
+    rows = rows_of(launches)
+    assert rows[0].rstrip().endswith("4 above, to 2.00 ms ^"), "two that are far, and two of the others"
+    assert len({row for row, _ in dots(rows)}) > len(rows) / 2, "the others are spread"
+    assert all("above" not in row for row in rows_of(launches, log=True))
+    assert all("above" not in row for row in rows_of(GroupLaunches(np.arange(998), durations[:998], None)))
+
+
 def test_drawn_launches_are_marked_and_clusters_named() -> None:
     launches = falling()
     clusters = [(100_000, 500_000), (500_001, 1_000_000)]

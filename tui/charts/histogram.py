@@ -29,7 +29,7 @@ _WIDEST_BAR = 6
 _SPECK = "."
 _COLUMNS_A_LINE = 5
 # The share of the launches that a linear axis reaches to, if all of them would make it so many times longer.
-_SHOWN, _LONGER = 0.995, 1.25
+SHOWN, LONGER = 0.995, 1.25
 # Of fewer launches each is to be seen where it is.
 _FEW = 15
 # The ticks of profilers' clocks, in nanoseconds, and the share of durations that must be whole ticks.
@@ -223,9 +223,9 @@ def histogram(
 def _stop(values_ns: IntArray, counts: IntArray, least_ns: int) -> int:
     """How many of the distinct durations, ascending, a linear axis shows, to `least_ns` in any case."""
     so_far = np.cumsum(counts)
-    percentile = int(values_ns[np.searchsorted(so_far, _SHOWN * so_far[-1])])
+    percentile = int(values_ns[np.searchsorted(so_far, SHOWN * so_far[-1])])
     low_ns, cut_ns = int(values_ns[0]), max(percentile, least_ns)
-    if values_ns[-1] - low_ns <= _LONGER * (cut_ns - low_ns):
+    if values_ns[-1] - low_ns <= LONGER * (cut_ns - low_ns):
         return values_ns.size
     return int(np.searchsorted(values_ns, cut_ns, side="right"))
 

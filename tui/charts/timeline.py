@@ -18,11 +18,13 @@ from sampling.text import counted
 from tui.charts import grid as cells
 from tui.charts.axis import Tick, draw_across, draw_up, fitting, time_ticks
 from tui.charts.grid import MARKER, PLAIN, GlyphArray, Grid, StyleArray, put
+from tui.charts.histogram import LONGER, SHOWN
 from tui.charts.legend import Entry, cluster_entries, legend
 from tui.charts.quantities import count, duration
 from tui.terminal.printable import is_ascii
 
 _COLUMNS_A_TICK = 16
+_ABOVE = ("↑", "^")
 # In Unicode, and in ASCII.
 _BAR, _MARK, _DRAWN, _MEAN, _IDLE = ("━", "="), ("·", "."), ("\N{BLACK DIAMOND}", "X"), ("━", "="), ("░", "~")
 
@@ -150,10 +152,18 @@ _LEAST_LEGEND = 16
 
 
 class _DurationAxis:
-    """The axis of durations, in rows from the top."""
+    """The axis of durations, in rows from the top; a linear one ends where that of a histogram does."""
 
     def __init__(self, durations_ns: AnyIntArray, *, log: bool) -> None:
         low, high = float(durations_ns.min()), float(durations_ns.max())
+        #: What lies above it, and how far; "" where nothing does.
+        self.words_above = ""
+        if not log:
+            most = float(np.quantile(durations_ns, SHOWN, method="higher"))
+            if high - low > LONGER * (most - low):
+                above = count(int(np.count_nonzero(durations_ns > most)))
+                self.words_above = f"{above} above, to {duration(high)} {_ABOVE[is_ascii()]}"
+                high = most
         if log:
             # A duration of 0 stands at the foot, with the shortest of the others.
             low = float(durations_ns[durations_ns > 0].min(initial=durations_ns.max()))
@@ -203,7 +213,8 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
 ) -> Grid:
     """A (height, width) grid: duration over launch index or over time, drawn launches marked.
 
-    A cell has the style of the cluster with most launches in it; in ASCII its symbol too.
+    A cell has the style of the cluster with most launches in it; in ASCII its symbol too. What a linear axis
+    does not reach stands in the top row, and how much that is, and to where.
 
     `launches`: at least one; with starts where it goes by time. `clusters`: closed (low, high) ranges of
     durations, ascending and disjoint; none means one over all. `drawn_ids`: ids of launches that a plan
@@ -242,6 +253,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
     row, column = dot_row // cell.rows, dot_column // cell.columns
 
+    put(grid, 0, max(width - RIGHT - len(axis.words_above), left), axis.words_above, cells.LABEL)
     draw_up(grid, axis.ticks(rows), rows, left)
     draw_across(grid, rows, left, run.ticks(left, left + columns - 1))
     # The last column is that of the letters.
