@@ -168,12 +168,17 @@ def _process(rows: Rows, databases: dict[str, int]) -> AnyIntArray | None:
     return np.array([databases.setdefault(text, len(databases)) for text in texts])[codes]
 
 
+def agent_number(text: str) -> int:
+    """Return the number of an agent, which may be "2" or "Agent 2"; -1 where there is none."""
+    match = _AGENT.fullmatch(text)
+    return int(match[1]) if match else -1
+
+
 def _device(rows: Rows) -> NDArray[np.int32] | None:
     if "device" not in rows:
         return None
     agents, codes = rows.texts("device")
-    matches = [_AGENT.fullmatch(agent) for agent in agents]
-    device = np.array([int(match[1]) if match else -1 for match in matches], dtype=np.int32)[codes]
+    device = np.array(list(map(agent_number, agents)), dtype=np.int32)[codes]
     rows.refuse(device < 0, "device", lambda row: f"{agents[codes[row]]!r} does not say which GPU")
     return device
 

@@ -70,6 +70,7 @@ def run_export(options: ExportOptions) -> None:
             simulator_log=options.simulator_log,
             trace_before=options.trace_before,
             drop_copies=options.drop_copies,
+            metric_set=options.metric_set,
             progress=progress,
             tell=tell,
         )

@@ -61,6 +61,11 @@ class ExportOptions(OutputOptions):
     trace_before: int = option(
         "<trace_before>: record so many launches before each too.", default=16, least=0
     )
+    metric_set: str | None = option(
+        "<metric_set>: what is measured, by commas: roofline, memory, or metrics by their names.",
+        "--set",
+        metavar="SET",
+    )
     drop_copies: bool = option("<drop_copies>: leave out the memory copies that the traces list.")
 
 
