@@ -65,6 +65,9 @@ _COMMANDS = (
     Command("run", _SIMULATE, "simulate", "simulate", "Simulate a plan, or a study, until enough is known."),
     Command("align", _SIMULATE, "simulate", "simulate", "Whether a trace has a plan's launches."),
     Command("estimate", _SIMULATE, "simulate", "simulate", "The whole run's cycles, from results."),
+    Command(
+        "roofline", _SIMULATE, "simulate", "simulate", "The whole run below its roofline, from counters."
+    ),
     Command("speedup", _SIMULATE, "simulate", "speedup", "Which configuration is faster, and how surely."),
     Command("study new", _SIMULATE, "simulate", "study", "Write a study: programs on configurations."),
     Command("project", _SIMULATE, "simulate", "simulate", "Where a kernel's simulation can stop."),

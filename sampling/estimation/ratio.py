@@ -79,7 +79,7 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
 
 
 def weighted_mean(
-    sample: Sample, name: str, weight: str, confidence: float, *, unit: str = "", is_exact: bool = False
+    sample: Sample, name: str, weight: str, is_exact: bool, unit: str, confidence: float
 ) -> Ratio:
     """Return the mean over all launches of a metric that does not add up: sum of value times weight, by that.
 

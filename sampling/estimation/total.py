@@ -200,23 +200,11 @@ def estimate_plan(
     named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(names) else []
     named += [("ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair), *pair) for pair in ratios]
     parts = None
-    means = {name: weight_of(name, names) for name in all_names if name not in names}
     if plan.is_random:
         # A total with a budget is widened with all its parts.
         topped_up_to = dict.fromkeys(names, plan.topped_up_to) | ({CYCLES: None} if has_budget else {})
         totals = {name: estimate(sample, name, confidence, topped_up_to=topped_up_to[name]) for name in names}
         found_ratios = [ratio_of_totals(sample, *ratio, confidence) for ratio in named]
-        found_ratios += [
-            weighted_mean(
-                sample,
-                name,
-                weight.metric,
-                confidence,
-                unit=results.units.get(name, ""),
-                is_exact=weight.is_exact,
-            )
-            for name, weight in means.items()
-        ]
     else:
         totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in names}
         unknown = next((metric for ratio in named for metric in ratio[1:] if metric not in totals), None)
@@ -226,7 +214,13 @@ def estimate_plan(
             _picked_ratio(name, totals[numerator], totals[denominator])
             for name, numerator, denominator in named
         ]
-        found_ratios += [_picked_mean(plan, results, name, weight.metric) for name, weight in means.items()]
+    for name in all_names:
+        if name not in names:
+            weight, unit = weight_of(name, names), results.units.get(name, "")
+            mean = weighted_mean(sample, name, *weight, unit, confidence)
+            found_ratios.append(
+                mean if plan.is_random else mean._replace(low=None, high=None, reason=NOT_RANDOM)
+            )
     if has_budget:
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
         other_errors = projection, scale_error, caches.check_error(confidence)
@@ -389,22 +383,6 @@ def _picked_ratio(name: str, above: Estimate, below: Estimate) -> Ratio:
     if not below.total > 0:
         return Ratio(name, reason="a ratio has a denominator whose total is 0")
     return Ratio(name, above.total / below.total, NOT_RANDOM)
-
-
-def _picked_mean(plan: PlanFile, results: SimulatedLaunches, name: str, weight: str) -> Ratio:
-    """Return the weighted mean of a counter of picked launches, which has no interval."""
-    place = {launch_id: row for row, launch_id in enumerate(results.ids.tolist())}
-    launches = [launch for launch in plan.drawn if launch.id in place]
-    rows = [place[launch.id] for launch in launches]
-    by = results.metrics[weight][rows] if weight else np.array([launch.duration_ns for launch in launches])
-    by = by * np.array([launch.weight for launch in launches])
-    values = results.metrics[name][rows]
-    is_there = ~np.isnan(values * by)
-    unit, total = results.units.get(name, ""), float(by[is_there].sum())
-    if not total > 0:
-        return Ratio(name, reason="a ratio has a denominator whose total is 0", unit=unit, weight=weight)
-    mean = float(np.dot(values[is_there], by[is_there])) / total
-    return Ratio(name, mean, NOT_RANDOM, unit=unit, weight=weight)
 
 
 def _with_own_reads(

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray, dense_codes
+from sampling.arrays import IntArray, dense_codes
 from sampling.errors import ProfileError
-from sampling.readers.feature_table import FeatureRows, FeatureTable, coded_names, read_columns
+from sampling.readers.feature_table import FeatureRows, FeatureTable, read_columns
 from sampling.readers.input_file import InputFile
 from sampling.readers.rocm_csv import agent_number, bare_name, columns_called, work_groups
 from sampling.readers.rocprofv3 import is_database
 from sampling.readers.sqlite_file import open_database
-from sampling.readers.table import Kind, first_line, header_cells
+from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells
 from sampling.reduction.launch_list import Features
 
 _REMEDY = "measure again with `rocprofv3 --pmc COUNTER ... --output-format csv`"
@@ -36,20 +36,18 @@ _NO_COUNTER = frozenset(
 )
 _KIBIBYTES = frozenset({"FETCH_SIZE", "WRITE_SIZE", "FetchSize", "WriteSize"})
 DURATION = "duration"
-# Instances of a counter, such as the channels of a cache, add up.
+# As the CSV has it; instances of a counter, such as the channels of a cache, add up.
 _COUNTED = """
-    SELECT K.id, I.name, SUM(E.value) FROM rocpd_pmc_event E
+    SELECT P.pid process_id, IFNULL(A.type_index, 0) || '' agent_id, K.dispatch_id,
+           IFNULL(S.display_name, S.kernel_name) kernel_name, K.start start_timestamp, K."end" end_timestamp,
+           K.grid_size_x, K.grid_size_y, K.grid_size_z,
+           K.workgroup_size_x, K.workgroup_size_y, K.workgroup_size_z,
+           I.name counter_name, SUM(E.value) counter_value
+    FROM rocpd_pmc_event E
     JOIN rocpd_info_pmc I ON I.id = E.pmc_id JOIN rocpd_kernel_dispatch K ON K.event_id = E.event_id
-    GROUP BY K.id, I.name
-"""
-_DISPATCHES = """
-    SELECT K.id, P.pid, IFNULL(A.type_index, 0), K.dispatch_id, IFNULL(S.display_name, S.kernel_name),
-           K."end" - K.start, K.grid_size_x, K.grid_size_y, K.grid_size_z,
-           K.workgroup_size_x, K.workgroup_size_y, K.workgroup_size_z
-    FROM rocpd_kernel_dispatch K
     LEFT JOIN rocpd_info_kernel_symbol S ON S.id = K.kernel_id
     LEFT JOIN rocpd_info_process P ON P.id = K.pid LEFT JOIN rocpd_info_agent A ON A.id = K.agent_id
-    ORDER BY P.pid, K.dispatch_id
+    GROUP BY K.id, I.name
 """
 
 
@@ -69,20 +67,8 @@ def _counters(titles: tuple[str, ...]) -> list[str]:
 
 def read(file: InputFile) -> FeatureRows:
     """Return the dispatches with their counters; raises ProfileError, see `read_columns`, and for none."""
-    rows = _read_database(file) if is_database(file.head) else _read_csv(file)
-    if set(rows.features.metrics) == {DURATION}:
-        raise ProfileError("has dispatches and no counter of any", path=file.path, remedy=_REMEDY)
-    return rows
-
-
-def _read_csv(file: InputFile) -> FeatureRows:
-    titles = header_cells(first_line(file.head))
+    table, titles = _database_table(file) if is_database(file.head) else _csv_table(file)
     column = {field: titles[index] for field, (index, _) in columns_called(titles).items()}
-    kinds: dict[str, Kind] = dict.fromkeys([*column.values(), *_counters(titles)], "any")
-    kinds |= dict.fromkeys(
-        [column[field] for field in ("name", "device", "counter") if field in column], "text"
-    )
-    table = read_columns(file, titles, ",", kinds, _REMEDY)
     nowhere = np.zeros(len(table.line), dtype=np.int64)
     names, name = table.texts(column["name"])
     process = table.whole(column["process"]) if "process" in column else nowhere
@@ -90,66 +76,60 @@ def _read_csv(file: InputFile) -> FeatureRows:
     device = np.array([agent_number(text) for text in agents])[agent]
     order = table.whole(column["order"]) if "order" in column else np.arange(len(nowhere))
     codes, first = dense_codes([process, device + 1, order, name])
-    duration = table.numbers(column["end"])[0] - table.numbers(column["start"])[0]
     if "counter" in column:
         counters, counter = table.texts(column["counter"])
-        values = _pivot(table.numbers(column["value"])[0], counter, codes, (len(counters), len(first)))
+        values = np.full((len(counters), len(first)), np.nan)
+        # Backwards, so that of a dispatch that ran again the first value counts.
+        values[counter[::-1], codes[::-1]] = table.numbers(column["value"])[0][::-1]
         metrics = dict(zip(counters, values, strict=True))
     else:
         wide = {title: table.metric(title) for title in _counters(titles)}
         metrics = {title: values[first] for title, values in wide.items() if values is not None}
-    items, block = _sizes(table, column, "items"), _sizes(table, column, "group")
-    grid = None
-    if items is not None and block is not None:
-        grid = np.stack(work_groups(list(items[first].T), list(block[first].T)), axis=1)
+    if not metrics:
+        raise ProfileError("has dispatches and no counter of any", path=file.path, remedy=_REMEDY)
+    duration = (table.numbers(column["end"])[0] - table.numbers(column["start"])[0])[first]
+    metrics[DURATION] = np.where(duration > 0, duration, np.nan)
+    units = {DURATION: "ns"} | {name: "KiB" for name in metrics if name in _KIBIBYTES}
+    items, group = _sizes(table, column, "items"), _sizes(table, column, "group")
+    has_sizes = bool(items and group)
     rows = FeatureRows(
-        file.path, "rocm-counters", table.line[first], _features(metrics, duration[first]),
-        names=tuple(map(bare_name, names)), name=name[first], process=process[first], device=device[first],
-        grid=grid, block=None if grid is None or block is None else block[first],
-    )  # fmt: skip
+        path=file.path,
+        format="rocm-counters",
+        line=table.line[first],
+        features=Features(metrics, units),
+        names=tuple(map(bare_name, names)),
+        name=name[first],
+        process=process[first],
+        device=device[first],
+        grid=np.stack(work_groups(items, group), axis=1)[first] if has_sizes else None,
+        block=np.stack(group, axis=1)[first] if has_sizes else None,
+    )
     return rows.take(np.lexsort((order[first], device[first], process[first])))
 
 
-def _sizes(table: FeatureTable, column: Mapping[str, str], size: str) -> IntArray | None:
-    """Return (n, 3) sizes in work-items, of totals as one-dimensional; None where there are none."""
-    axes = [column.get(f"{size}_{axis}") for axis in "xyz"]
-    if None not in axes:
-        return np.stack([table.whole(str(axis)) for axis in axes], axis=1)
-    if size not in column:
-        return None
-    total = table.whole(column[size])
-    return np.stack([total, np.ones_like(total), np.ones_like(total)], axis=1)
+def _sizes(table: FeatureTable, column: Mapping[str, str], size: str) -> list[IntArray]:
+    """Return x, y and z in work-items, (n,) each, of totals as one-dimensional; none where there are none."""
+    axes = [column[f"{size}_{axis}"] for axis in "xyz" if f"{size}_{axis}" in column]
+    axes = axes if len(axes) == len("xyz") else [column[size]] if size in column else []
+    sizes = [table.whole(axis) for axis in axes]
+    return [*sizes, *[np.ones_like(size) for size in sizes * 2]][:3]
 
 
-def _pivot(values: FloatArray, counter: IntArray, row: IntArray, shape: tuple[int, int]) -> FloatArray:
-    """Return (counters, rows) the values; of several for one dispatch, which ran again, the first."""
-    table = np.full(shape, np.nan)
-    table[counter[::-1], row[::-1]] = values[::-1]
-    return table
+def _csv_table(file: InputFile) -> tuple[FeatureTable, tuple[str, ...]]:
+    titles = header_cells(first_line(file.head))
+    column = {field: titles[index] for field, (index, _) in columns_called(titles).items()}
+    kinds: dict[str, Kind] = dict.fromkeys([*column.values(), *_counters(titles)], "any")
+    texts = [column[field] for field in ("name", "device", "counter") if field in column]
+    return read_columns(file, titles, ",", kinds | dict.fromkeys(texts, "text"), _REMEDY), titles
 
 
-def _features(metrics: Mapping[str, FloatArray], duration: FloatArray) -> Features:
-    units = {DURATION: "ns"} | {name: "KiB" for name in metrics if name in _KIBIBYTES}
-    return Features({DURATION: np.where(duration > 0, duration, np.nan), **metrics}, units)
+def _database_table(file: InputFile) -> tuple[FeatureTable, tuple[str, ...]]:
+    import pyarrow as pa
 
-
-def _read_database(file: InputFile) -> FeatureRows:
     with open_database(file, _REMEDY) as database:
-        dispatches = database.connection.execute(_DISPATCHES).fetchall()
-        counted = database.connection.execute(_COUNTED).fetchall()
-    if not dispatches or not counted:
-        raise ProfileError("has no counter of a dispatch", path=file.path, remedy=_REMEDY)
-    numbers = np.array([[*row[:4], *row[5:]] for row in dispatches], dtype=np.int64)
-    names, name = coded_names([bare_name(str(row[4])) for row in dispatches])
-    place = {key: index for index, key in enumerate(numbers[:, 0].tolist())}
-    counters, counter = coded_names([str(title) for _, title, _ in counted])
-    row = np.array([place[key] for key, *_ in counted])
-    values = _pivot(np.array([value for *_, value in counted], dtype=np.float64), counter, row,
-                    (len(counters), len(dispatches)))  # fmt: skip
-    items, block = numbers[:, 5:8], numbers[:, 8:11]
-    return FeatureRows(
-        file.path, "rocpd-counters", np.arange(1, len(place) + 1),
-        _features(dict(zip(counters, values, strict=True)), numbers[:, 4].astype(np.float64)),
-        names=names, name=name, process=numbers[:, 1], device=numbers[:, 2],
-        grid=np.stack(work_groups(list(items.T), list(block.T)), axis=1), block=block,
-    )  # fmt: skip
+        cursor = database.connection.execute(_COUNTED)
+        titles = tuple(title for title, *_ in cursor.description)
+        columns = [pa.array(values) for values in zip(*cursor.fetchall(), strict=True)]
+    layout = Layout(titles, {title: (place, "any") for place, title in enumerate(titles)}, remedy=_REMEDY)
+    rows = [Rows(file.path, layout, pa.table(columns, titles), lambda: np.arange(1, len(columns[0]) + 1))]
+    return FeatureTable.of(file.path, rows if columns else [], "C"), titles

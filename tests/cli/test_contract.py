@@ -30,14 +30,14 @@ FORMATS = ("table", "csv", "json", "jsonl", "markdown", "latex")
 # Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
 ROWS_OF_THEIR_OWN = {
     *("sample", "histogram", "timeline", "align", "difference", "estimate", "run", "schema", "speedup"),
-    *("scale open", "scale predict", "scale validate", "scale mrc"),
+    *("roofline", "scale open", "scale predict", "scale validate", "scale mrc"),
 }
 # Their table form is sentences.
 SAID_IN_WORDS = {
     *("estimate", "speedup", "study new", "run", "sample", "judge", "methods", "report", "export", "convert"),
     "baseline save",
 }
-DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
+DRAWN = ("roofline", "histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 
 every_command = pytest.mark.parametrize("command", COMMANDS)
@@ -109,6 +109,13 @@ CONTRACT: dict[str, dict[str, str]] = {
     "export": {"": "files launches"},
     "run": _ESTIMATE,
     "estimate": _ESTIMATE,
+    "roofline": {
+        "": "peak_operations peak_bytes bounds",
+        "run": "share",
+        "run.intensity": "value low high",
+        "run.performance": "value low high",
+        "kernels[]": "key share",
+    },
     "speedup": {
         "": "means confidence simultaneous next",
         "configurations[]": "name options_changed",

@@ -176,6 +176,19 @@ class EstimateOptions(ResultsOptions):
     )
 
 
+class RooflineOptions(OutputOptions, panel=RESULTS_PANEL):
+    plan: InputFile = argument("A plan file.", "PLAN")
+    results: InputFiles = argument("What a profiler counted of the plan's launches.", "RESULTS")
+    peak: str | None = option(
+        "Operations and bytes a second at most, as 67T,3.35T; those of the file if not given.",
+        metavar="OPERATIONS,BYTES",
+    )
+    kernels: int = option("Draw and list so many of the largest.", default=8, least=0, metavar="N")
+    confidence: float | None = option("Of the intervals; the plan's if not given.", fraction=True)
+    width: int | None = width_option("Columns.")
+    height: int | None = height_option("Rows of the chart.")
+
+
 class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
     plan: InputFile = argument("A plan file; or a study.toml, which says where results are.", "PLAN")
     results: tuple[FeatureFile, ...] = argument(

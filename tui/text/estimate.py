@@ -16,6 +16,7 @@ from msgspec import structs, to_builtins
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
 from sampling.estimation.ratio import Ratio
+from sampling.estimation.roofline import Quantity, summarise_bounds
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import POOLED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
@@ -230,11 +231,23 @@ def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]
     """Yield the table of a profiler's counters, where results are these."""
     if not is_counted(estimate):
         return
+    yield from [sentence] if (sentence := bound_sentence(summarise_bounds(estimate))) else []
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
     yield from [listing] if len(listing) else []
     yield from [f"not shown: {left_out}"] if left_out else []
     if POOLED in estimate.notes:
         yield POOLED
+
+
+def bound_sentence(bounds: dict[str, Quantity]) -> str:
+    """Return what bounds the run, by share of time, the largest first; nothing where that is not known."""
+    shares = [(its.value, kind, its.low, its.high) for kind, its in bounds.items() if its.value is not None]
+    parts = [
+        f"{kind} for {share(value)}"
+        + ("" if low is None else f" ({share(low)} to {share(min(high or 1, 1))})")
+        for value, kind, low, high in sorted(shares, reverse=True)
+    ]
+    return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 
 
 def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing, str]:
