@@ -45,6 +45,7 @@ _FLAGS_OF_OTHERS = {
     *("--csv", "--trace", "--type", "--cuda-graph-trace", "--print-gpu-trace", "--disable-pip-version-check"),
     *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
     *("--skip-until-gpu-kernel", "--exit-after-gpu-kernel", "--debug-at-gpu-kernel", "--exit-at-gpu-kernel"),
+    *("--import", "--page", "--cache-control", "--clock-control"),
     *("--help", "--version", "--install-completion", "--constraints", "--venv"),
 }
 # Pages that this project's text once cited and never had.

@@ -7,7 +7,7 @@ A launch does a floating-point operations on b bytes of device memory in time t.
 are quotients of totals, each with the interval of `ratio`. What bounds the run is the share of its time in
 launches that memory bounds, or compute, or neither, which wait (latency): Nsight Compute's rule by the shares
 of their peaks that a launch reaches, waiting below 60 % of both, else bounded by the larger.
-[Williams, Waterman, Patterson 2009]
+(docs/methods.md, 17 Counters of a profiler)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sampling.record import Amount, Fraction, Record
 from sampling.text import Wording
 
 _SASS = re.compile(
-    r"sms?p?__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed)?"
+    r"(?:sm|smsp)__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed)?"
 )
 _VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA)_F(16|32|64)")
 _MFMA, _TENSOR = "SQ_INSTS_VALU_MFMA_MOPS_", "sm__ops_path_tensor_"
@@ -113,25 +113,29 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
     assert moved is not None
     peak_operations, peak_bytes = _parse_peaks(peaks) if peaks else _device_peaks(metrics)
     columns = {"operations": operations, "bytes": moved, "time": time_s}
-    bounds = _bound_times(metrics, columns, peak_operations, peak_bytes)
+    bounds = _bound_times(estimate, columns, peak_operations, peak_bytes)
     sample = build_sample(estimate.plan, replace(estimate.results, metrics=columns | bounds))
     profiled = sample.launches * sample.mean_x
     keys = list(dict.fromkeys(compared_keys(estimate.plan)))
-    share = np.bincount(sample.group, profiled) / max(profiled.sum(), 1)
+    shares = np.bincount(sample.group, profiled) / max(profiled.sum(), 1)
 
-    def point(of: Sample, key: str, its_share: float) -> RooflinePoint:
-        place = (_quotient(estimate, of, "operations", below) for below in ("bytes", "time"))
-        return RooflinePoint(key, min(its_share, 1.0), *place)
+    def point(part: Sample, key: str, share: float) -> RooflinePoint:
+        place = (_quotient(estimate, part, "operations", below) for below in ("bytes", "time"))
+        return RooflinePoint(key, min(share, 1.0), *place)
 
-    largest = [int(group) for group in np.argsort(-share, kind="stable")[:kernels]]
+    largest = [int(group) for group in np.argsort(-shares, kind="stable")[:kernels]]
     groups = [
-        (keys[group], float(share[group]), _strata_of(sample, sample.group == group)) for group in largest
+        (keys[group], float(shares[group]), _strata_of(sample, sample.group == group)) for group in largest
     ]
     return RooflineSummary(
         peak_operations,
         peak_bytes,
         point(sample, "", 1.0),
-        [point(of, key, its) for key, its, of in groups if not np.isnan(of.y[:, :3]).any(axis=1).all()],
+        [
+            point(part, key, share)
+            for key, share, part in groups
+            if not np.isnan(part.y[:, :3]).any(axis=1).all()
+        ],
         {name: _quotient(estimate, sample, name, "time") for name in bounds},
     )
 
@@ -140,9 +144,8 @@ def summarise_bounds(estimate: PlanEstimate) -> dict[str, Quantity]:
     """Return what bounds the run by share of time, where shares of peaks were measured; else nothing."""
     if (time_s := _time_s(estimate.results.metrics)) is None:
         return {}
-    bounds = _bound_times(estimate.results.metrics, {"time": time_s}, None, None)
-    metrics = {"time": time_s} | bounds
-    sample = build_sample(estimate.plan, replace(estimate.results, metrics=metrics))
+    bounds = _bound_times(estimate, {"time": time_s}, None, None)
+    sample = build_sample(estimate.plan, replace(estimate.results, metrics={"time": time_s} | bounds))
     return {name: _quotient(estimate, sample, name, "time") for name in bounds}
 
 
@@ -206,14 +209,17 @@ def _parse_peaks(text: str) -> tuple[float, float]:
 
 
 def _bound_times(
-    metrics: Mapping[str, FloatArray],
+    estimate: PlanEstimate,
     columns: Mapping[str, FloatArray],
     peak_operations: float | None,
     peak_bytes: float | None,
 ) -> dict[str, FloatArray]:
     """Return (n,) the time of each launch by what bounds it; nothing where that is not known."""
+    metrics, units = estimate.results.metrics, estimate.results.units
+    # A details page has Memory Throughput as bytes a second too.
     shares: Sequence[FloatArray | None] = [
-        next((metrics[name] for name in names if name in metrics), None) for names in _SHARES
+        next((metrics[name] for name in names if name in metrics and units.get(name, "%") == "%"), None)
+        for names in _SHARES
     ]
     if any(share is None for share in shares):
         if peak_operations is None or peak_bytes is None:

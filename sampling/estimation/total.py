@@ -190,7 +190,7 @@ def estimate_plan(
     if not names:
         raise AnalysisError("the results have no counter that adds up, only rates", remedy=_MEASURE_TIME)
     # What the whole run takes is the first thing that is asked of it.
-    names.sort(key=lambda name: next((rank for rank, its in enumerate(_COSTS) if its == name), len(_COSTS)))
+    names.sort(key=lambda name: _COSTS.index(name) if name in _COSTS else len(_COSTS))
     missing = {}
     for name in names:
         measured = set(results.ids[~np.isnan(results.metrics[name])].tolist())

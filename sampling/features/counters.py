@@ -3,7 +3,7 @@
 A rate, a share or an occupancy of a launch is a quotient a/b of what adds up. Over many launches it is
 sum a / sum b, the mean of the launches' own values weighted by b: by the time for what is per second, by the
 cycles for what is per cycle or of a peak, by a metric's own count for what is per count. Where b was not
-measured the launches' time stands for it, which is b but for how it varies over the time.
+measured the launches' time stands for it. (docs/methods.md, 17 Counters of a profiler)
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ _ROLLUPS = frozenset(("sum", "avg", "min", "max"))
 _LAUNCHED = frozenset({"launch__grid_size", "launch__thread_count", "Grid Size"})
 # Of Nsight Compute's names without a rollup, and of other tools'.
 _PER_COUNT = re.compile(
-    r"pct$|_x2$|maximum|average|(?<![a-z])per(?![a-z])|occupancy|latency|ratio$|^launch__"
+    r"pct$|_x2$|maximum|average|avg|(?<![a-z])per(?![a-z])|occupancy|latency|ratio$|^launch__"
 )
 _MEAN = re.compile(
     r"(?<![a-z])(ipc|cpi|rate|ratio|percent|pct|per|utili[sz]ation|occupancy|bandwidth|throughput)(?![a-z])",
     re.IGNORECASE,
 )
+# How a kernel was launched and measured.
+_SETTING = re.compile(r"\b(Size|Interval)\b")
 # Derived counters of AMD, which are per cents and averages: L2CacheHit, VALUBusy, MeanOccupancyPerCU.
 _DERIVED = re.compile(
     r"[A-Z]+\w*(Utilization|Util|Busy|Stalled|StalledByLDS|Conflict|Hit|Percent)|MeanOccupancy\w*"
@@ -61,7 +63,7 @@ def adds_up(name: str, unit: str = "") -> bool:
     if _MEAN.search(name) or _DERIVED.fullmatch(name):
         return False
     # A label of the details page is no counter unless its unit says so.
-    return " " not in name or (unit in _COUNTED_UNITS and "Size" not in name)
+    return " " not in name or (unit in _COUNTED_UNITS and not _SETTING.search(name))
 
 
 def weight_of(name: str, available: Container[str]) -> Weight:

@@ -130,6 +130,8 @@ def _database_table(file: InputFile) -> tuple[FeatureTable, tuple[str, ...]]:
         cursor = database.connection.execute(_COUNTED)
         titles = tuple(title for title, *_ in cursor.description)
         columns = [pa.array(values) for values in zip(*cursor.fetchall(), strict=True)]
+    if not columns:
+        raise ProfileError("has no counter of a dispatch", path=file.path, remedy=_REMEDY)
     layout = Layout(titles, {title: (place, "any") for place, title in enumerate(titles)}, remedy=_REMEDY)
     rows = [Rows(file.path, layout, pa.table(columns, titles), lambda: np.arange(1, len(columns[0]) + 1))]
-    return FeatureTable.of(file.path, rows if columns else [], "C"), titles
+    return FeatureTable.of(file.path, rows, "C"), titles

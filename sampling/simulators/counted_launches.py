@@ -6,6 +6,7 @@ occurrence; where only what the plan draws was profiled, it is the drawn launch 
 kernel's numbers were profiled in every size that it has (``ncu --kernel-id``), that of those numbers. Files
 with the same metrics go on from each other, in the order of the numbers in their names (``range-2.csv``
 before ``range-10.csv``); files with others are passes over the same launches.
+(docs/methods.md, 17 Counters of a profiler)
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ def join_counters(plan: PlanFile, files: Sequence[FeatureRows]) -> tuple[Measure
         sequence_codes = match_sequences(rows, list(sequence_of), selected, place, notes)
         parts.append(_with_kernels(rows, sequence_codes, names, by_shape=by_shape))
         notes += rows.notes
-    matches = _match(parts, {kernel: [drawn[index] for index in its] for kernel, its in of_kernel.items()})
+    launches_of = {kernel: [drawn[index] for index in indices] for kernel, indices in of_kernel.items()}
     joined, has_row = KnownFeatures(len(drawn)), np.zeros(len(drawn), dtype=np.bool_)
     places = [np.full(len(part.rows), -1, dtype=np.int64) for part in parts]
-    for file, kernel, rows_matched, of_drawn in matches:
+    for file, kernel, rows_matched, of_drawn in _match(parts, launches_of):
         places[file][rows_matched] = np.array(of_kernel[kernel], dtype=np.int64)[of_drawn]
         has_row[places[file][rows_matched]] = True
-    for part, its_places in zip(parts, places, strict=True):
-        notes += joined.add(part.rows.features, its_places)
+    for part, indices in zip(parts, places, strict=True):
+        notes += joined.add(part.rows.features, indices)
     if not has_row.any():
         message = f"none of its rows is of a launch that the plan draws: it has {files[0].words(0)}"
         raise ProfileError(message, path=files[0].path, remedy=_REMEDY)
@@ -135,8 +136,8 @@ def _match(parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedL
         kernel: np.array([launch.occurrence for launch in launches]) for kernel, launches in of_kernel.items()
     }
     of_name: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
-    for kernel, its in occurrences.items():
-        of_name[kernel[:2]] |= set(its.tolist())
+    for kernel, numbers in occurrences.items():
+        of_name[kernel[:2]] |= set(numbers.tolist())
     goes_on: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     # Occurrences count the launches of one grid and block.
     is_counted = {
@@ -149,16 +150,15 @@ def _match(parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedL
         is_whole = all(len(places) > occurrences[kernel][-1] for kernel, places in rows.items())
         if part.has_others or is_whole:
             for kernel, places in rows.items():
-                its = occurrences[kernel]
-                is_there = (its < len(places)) & is_counted[kernel]
-                yield file, kernel, places[its[is_there]], np.flatnonzero(is_there)
+                is_there = (occurrences[kernel] < len(places)) & is_counted[kernel]
+                yield file, kernel, places[occurrences[kernel][is_there]], np.flatnonzero(is_there)
         else:
             goes_on[tuple(part.rows.features.metrics)].append(file)
     for files in goes_on.values():
-        for kernel, its in occurrences.items():
+        for kernel, drawn_numbers in occurrences.items():
             numbers = np.array(sorted(of_name[kernel[:2]]))
             of_files = {file: parts[file].places(kernel) for file in files if kernel in parts[file].kernels}
-            for file, rows_matched, of_drawn in _continued(of_files, its, numbers):
+            for file, rows_matched, of_drawn in _continued(of_files, drawn_numbers, numbers):
                 yield file, kernel, rows_matched, of_drawn
 
 
@@ -201,9 +201,9 @@ def _unmatched(
 ) -> Iterator[str]:
     """Yield the kernels whose rows do not tell which launches they are."""
     lacking = [
-        f"{shortened(names.full(kernel[1]))} ({counted(rows, 'row')} for {counted(len(its), 'drawn launch')})"
-        for kernel, its in of_kernel.items()
-        if not has_row[its].any() and (rows := sum(len(part.places(kernel)) for part in parts))
+        f"{shortened(names.full(kernel[1]))} ({counted(rows, 'row')} for {len(drawn)} drawn)"
+        for kernel, drawn in of_kernel.items()
+        if not has_row[drawn].any() and (rows := sum(len(part.places(kernel)) for part in parts))
     ]
     if lacking:
         yield f"rows do not tell which launches they are, so they are left out: {listed(lacking, 4)}"

@@ -194,18 +194,18 @@ def _passes(metrics: Sequence[str]) -> int:
     return max(1, bool(patched) + max((-(-count // _AT_ONCE) for count in units.values()), default=0))
 
 
-def _cost_text(to: Handover, program_runs: int, passes: int) -> str:
-    """Return what measuring takes, at least."""
-    plan = to.plan
+def _add_cost(to: Handover, runs: int, passes: int) -> None:
+    """Put into the page what measuring takes at least, with so many more runs of the program."""
+    plan, program_runs = to.plan, to.page.get("program_runs", 0) + runs
     drawn_ns = sum(launch.duration_ns for launch in plan.drawn)
-    least_ns = program_runs * plan.total_duration_ns + passes * drawn_ns
-    runs = counted(program_runs, "run")
+    least_s = (program_runs * plan.total_duration_ns + passes * drawn_ns) / 1e9
     words = (
-        f"It takes {runs} of the program and about {counted(passes, 'pass', 'passes')} over each of "
-        f"{counted(len(plan.drawn), 'launch')}: {least_ns / 1e9:.3g} s of the GPU's time at least, beside "
-        "what the host does and what is saved between passes."
+        f"It takes {counted(program_runs, 'run')} of the program and about "
+        f"{counted(passes, 'pass', 'passes')} over each of {counted(len(plan.drawn), 'launch')}: "
+        f"{least_s:.3g} s of the GPU's time at least, beside what the host does and saves between passes."
     )
-    return fill(words, 106) + "\n"
+    is_known = to.choices.metric_set is not None
+    to.page |= {"program_runs": program_runs, "cost": f"{fill(words, 106)}\n" if is_known else ""}
 
 
 def _for_ncu(to: Handover) -> None:
@@ -222,8 +222,7 @@ def _for_ncu(to: Handover) -> None:
                 for run_number, run in enumerate(runs, 1)
             ]
             to.files[name] = _profiled("ncu/run.sh", comment, options, measures=to.page["measures"])
-            if name.startswith("run."):
-                to.page["cost"] = _cost_text(to, len(runs), _passes(metrics)) if metrics else ""
+        _add_cost(to, len(kernel_ids(shard)), _passes(metrics))
     launches = [step.launch for step in to.part.steps if step.launch is not None]
     to.called |= {launch.ordinal: launch.occurrence + 1 for launch in launches}
 
@@ -317,12 +316,10 @@ def _for_rocm(to: Handover, tool: str, options_of: Callable[[Shard, Mapping[int,
         to.page["unknown"] = unknown
     iteration = to.page["known"]
     groups = [f"--pmc {group} " for group in _metrics_of(to.choices, _ROCM_SETS)] or [""]
-    to.page["cost"] = ""
     for suffix, shard in to.part.files():
         # One option holds for all of a run, and one group of counters.
         runs = [group + run for run in options_of(shard, iteration) for group in groups]
-        if to.choices.metric_set:
-            to.page["cost"] = _cost_text(to, len(runs), 1)
+        _add_cost(to, len(runs), 1)
         comment = (
             f"Runs the program {len(runs)} times under {tool}: sh run{suffix}.sh PROGRAM "
             f"[ARGUMENT...]\nThe launches are those of device {to.part.device}."

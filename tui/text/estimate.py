@@ -241,12 +241,12 @@ def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]
 
 def bound_sentence(bounds: dict[str, Quantity]) -> str:
     """Return what bounds the run, by share of time, the largest first; nothing where that is not known."""
-    shares = [(its.value, kind, its.low, its.high) for kind, its in bounds.items() if its.value is not None]
-    parts = [
-        f"{kind} for {share(value)}"
-        + ("" if low is None else f" ({share(low)} to {share(min(high or 1, 1))})")
-        for value, kind, low, high in sorted(shares, reverse=True)
-    ]
+    shares = [(part.value, kind, part.low, part.high) for kind, part in bounds.items() if part.value]
+    parts = []
+    for value, kind, low, high in sorted(shares, reverse=True):
+        is_exact = low is None or high is None or low == high
+        interval = "" if is_exact else f" ({share(low)} to {share(min(high or 1, 1))})"
+        parts.append(f"{kind} for {share(value)}{interval}")
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 
 
@@ -265,7 +265,8 @@ def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing,
     ]
     for mean in means:
         if mean.ratio:
-            within = UNKNOWN if mean.high is None else share(mean.high / mean.ratio - 1)
+            half_width = None if mean.high is None else mean.high / mean.ratio - 1
+            within = "exact" if half_width == 0 else share(half_width)
             kind = "quotient" if mean.reason is None else "mean"
             rows.append((mean.name, f"{mean.ratio:,.4g}", mean.unit, within, kind))
     zeros, shown = len(totals) + len(means) - len(rows), len(rows) if is_whole else _MOST_COUNTERS

@@ -193,6 +193,9 @@ def test_a_set_is_what_the_script_measures_and_the_page_says_what_it_takes(
     # Four runs of 14 us, and 6,300 ns of drawn launches once; four counters of a unit at once.
     said = " ".join(files["README.txt"].split())
     assert "It takes 4 runs of the program and about 1 pass over each of 5 launches: " in said
+    shared = written(ten, "ncu", metric_set="memory", shards=2)["README.txt"]
+    assert "It takes 4 runs of the program" in " ".join(shared.split())
+    assert "It takes" not in written(ten, "ncu")["README.txt"]
     with pytest.raises(OptionError, match="there is no such set"):
         written(ten, "ncu", metric_set="rooflin")
     with pytest.raises(OptionError, match="means nothing to nvbit"):
