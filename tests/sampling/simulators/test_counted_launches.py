@@ -8,6 +8,7 @@ import shlex
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.estimation.total import POOLED, PlanEstimate, estimate_plan
 from sampling.features.counters import Weight, adds_up, weight_of
 from sampling.plan.plan_file import PlanFile
+from sampling.readers.registry import read_profile
 from sampling.simulators.counted_launches import _drawn_among
 from sampling.simulators.export import ExportChoices, run_parts
 from sampling.simulators.profilers import kernel_ids, positions
@@ -343,3 +345,42 @@ def test_a_plan_that_pools_kernels_is_said_to_tell_little_of_counters(tmp_path: 
     assert POOLED not in estimated(plan, path).notes
     pooled = replace(plan, strata=(replace(plan.strata[0], pooled=True), *plan.strata[1:]))
     assert POOLED in estimated(pooled, path).notes
+
+
+# -- what is broken ------------------------------------------------------------------------------------------
+
+_CELLS = (
+    st.text(max_size=8) | st.integers().map(str) | st.sampled_from(["", "nan", "inf", "-1", "1e400", '"'])
+)
+
+
+@pytest.mark.parametrize("write", [page, rocm_long, rocm_wide])
+@given(changes=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 15), _CELLS), min_size=1, max_size=4))
+def test_cells_of_any_text_are_read_or_refused(  # type: ignore[no-untyped-def]
+    write, changes: list[tuple[int, int, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("broken") / "c.csv"
+    write(path, [3, 8, 30, 31])
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    for row, column, cell in changes:
+        cells = lines[row % len(lines)]
+        cells[column % len(cells)] = cell
+    path.write_bytes("\n".join(map(",".join, lines)).encode("utf-8", "surrogatepass"))
+    with suppress(ProfileError):
+        assert len(read_result_files(drawn_plan([3, 8, 30, 31]), [str(path)]).ids)
+
+
+def test_columns_of_counters_are_metrics_of_a_profile_too(tmp_path: Path) -> None:
+    profile = read_profile([rocm_wide(tmp_path / "pmc_perf.csv", [3, 8, 30])])
+    assert profile.metric_names == ("SQ_WAVES", "FETCH_SIZE")
+    assert profile.launches == 3
+
+
+def test_a_database_without_counters_is_refused_with_what_measures_them(tmp_path: Path) -> None:
+    path = rocm_database(tmp_path / "none.db", [3])
+    database = sqlite3.connect(path)
+    database.execute("DELETE FROM rocpd_pmc_event")
+    database.commit()
+    database.close()
+    with pytest.raises(ProfileError, match="rocprofv3 --"):
+        read_result_files(drawn_plan([3]), [path])
