@@ -15,16 +15,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.join import KnownFeatures, file_places, match_sequences
 from sampling.features.names import reconcile_names
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import NameTable
 from sampling.readers.feature_table import FeatureRows
+from sampling.simulators.manifest import Manifest
 from sampling.simulators.measured_run import MeasuredRun
 from sampling.text import counted, listed, shortened
 
@@ -32,6 +34,7 @@ from sampling.text import counted, listed, shortened
 _Kernel = tuple[int, ...]
 #: Of a kernel without sizes
 _BARE = 2
+_WHICH_RUN = "leave files where the export's script put them, with its manifest.csv, or give --manifest"
 _REMEDY = "give what was measured of the plan's own program, from `kernelpoint export --to ncu` or rocprofv3"
 
 
@@ -50,49 +53,76 @@ class _Rows:
         return np.flatnonzero(self.kernel == wanted)
 
 
-def join_counters(plan: PlanFile, files: Sequence[FeatureRows]) -> tuple[MeasuredRun, tuple[str, ...]]:
+def join_counters(
+    plan: PlanFile, files: Sequence[FeatureRows], manifests: Sequence[Manifest]
+) -> tuple[MeasuredRun, tuple[str, ...]]:
     """Return what files say of a plan's launches, several of them joined, and what was left out, in words.
 
-    Where several say a metric of a launch, the first counts. Raises ProfileError: no row is of a drawn
-    launch, or a file's processes are not the profile's.
+    Files in the folder of an export are of the launches of its manifest. Where several say a metric of a
+    launch, the first counts. Raises ProfileError: no row is of a drawn launch, or a file's processes are not
+    the profile's; of a plan that was topped up no manifest says which launches a file is of.
     """
     notes: list[str] = []
-    files = sorted(files, key=lambda rows: _numbers_in(rows.path))
-    drawn = plan.drawn
+    ids = np.array([launch.id for launch in plan.drawn], dtype=np.int64)
+    joined, has_row = KnownFeatures(len(ids)), np.zeros(len(ids), dtype=np.bool_)
+    of_export: defaultdict[str, list[FeatureRows]] = defaultdict(list)
+    exported = {manifest.path: manifest.id for manifest in manifests}
+    for rows in sorted(files, key=lambda rows: _numbers_in(rows.path)):
+        folders = Path(rows.path).absolute().parents
+        path = next((path for path in exported if Path(path).absolute().parent in folders), "")
+        if not path and plan.simulated:
+            message = "the plan was topped up, so that its launches were measured in several runs"
+            raise ProfileError(message, path=rows.path, remedy=_WHICH_RUN)
+        of_export[path].append(rows)
+    for path, group in of_export.items():
+        measured = (
+            plan.drawn if not path else [launch for launch in plan.drawn if launch.id in exported[path]]
+        )
+        for rows, matched in zip(group, _match_rows(plan, measured, group, notes), strict=True):
+            places = np.where(matched >= 0, np.searchsorted(ids, matched), -1)
+            has_row[places[places >= 0]] = True
+            notes += [*rows.notes, *joined.add(rows.features, places)]
+    if not has_row.any():
+        message = f"none of its rows is of a launch that the plan draws: it has {files[0].words(0)}"
+        raise ProfileError(message, path=files[0].path, remedy=_REMEDY)
+    features = joined.features()
+    metrics = {name: values[has_row] for name, values in features.metrics.items()}
+    path = ", ".join(rows.path for rows in files)
+    return MeasuredRun(path, ids[has_row], None, metrics, units=features.units), tuple(dict.fromkeys(notes))
+
+
+def _match_rows(
+    plan: PlanFile, drawn: Sequence[PlannedLaunch], files: Sequence[FeatureRows], notes: list[str]
+) -> Iterator[IntArray]:
+    """Yield of each file (rows,) the id of each row's launch, -1 where it is none that is drawn or told."""
     by_shape = _compares_shapes(drawn, files)
     names = NameTable()
     name_code = names.intern([launch.name for launch in drawn]).tolist()
     sequences = [(sequence.process, sequence.device) for sequence in plan.profile.sequences]
     sequence_of = {place: index for index, place in enumerate(sequences)}
-    of_kernel: defaultdict[_Kernel, list[int]] = defaultdict(list)
-    for index in sorted(range(len(drawn)), key=lambda index: drawn[index].ordinal):
-        launch = drawn[index]
+    of_kernel: defaultdict[_Kernel, list[PlannedLaunch]] = defaultdict(list)
+    for code, launch in sorted(zip(name_code, drawn, strict=True), key=lambda pair: pair[1].ordinal):
         sequence = sequence_of.setdefault((launch.process, launch.device), len(sequence_of))
         sizes = _shape(launch.grid, launch.block, by_shape=by_shape)
-        of_kernel[sequence, name_code[index], *sizes].append(index)
+        of_kernel[sequence, code, *sizes].append(launch)
     selected = sorted({kernel[0] for kernel in of_kernel})
     parts = []
     for rows, place in zip(files, file_places(files), strict=True):
         sequence_codes = match_sequences(rows, list(sequence_of), selected, place, notes)
         parts.append(_with_kernels(rows, sequence_codes, names, by_shape=by_shape))
-        notes += rows.notes
-    launches_of = {kernel: [drawn[index] for index in indices] for kernel, indices in of_kernel.items()}
-    joined, has_row = KnownFeatures(len(drawn)), np.zeros(len(drawn), dtype=np.bool_)
-    places = [np.full(len(part.rows), -1, dtype=np.int64) for part in parts]
-    for file, kernel, rows_matched, of_drawn in _match(parts, launches_of):
-        places[file][rows_matched] = np.array(of_kernel[kernel], dtype=np.int64)[of_drawn]
-        has_row[places[file][rows_matched]] = True
-    for part, indices in zip(parts, places, strict=True):
-        notes += joined.add(part.rows.features, indices)
-    if not has_row.any():
-        message = f"none of its rows is of a launch that the plan draws: it has {files[0].words(0)}"
-        raise ProfileError(message, path=files[0].path, remedy=_REMEDY)
-    notes += _unmatched(parts, of_kernel, names, has_row)
-    features = joined.features()
-    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
-    metrics = {name: values[has_row] for name, values in features.metrics.items()}
-    path = ", ".join(rows.path for rows in files)
-    return MeasuredRun(path, ids[has_row], None, metrics, units=features.units), tuple(dict.fromkeys(notes))
+    ids = [np.full(len(part.rows), -1, dtype=np.int64) for part in parts]
+    told = set()
+    for file, kernel, rows_matched, of_drawn in _match(parts, of_kernel):
+        ids[file][rows_matched] = np.array([launch.id for launch in of_kernel[kernel]])[of_drawn]
+        told |= {kernel} if len(rows_matched) else set()
+    lacking = [
+        f"{shortened(names.full(kernel[1]))} ({counted(count, 'row')} for {len(launches)} drawn)"
+        for kernel, launches in of_kernel.items()
+        if kernel not in told and (count := sum(len(part.places(kernel)) for part in parts))
+    ]
+    if lacking:
+        notes.append(f"rows do not tell which launches they are, so they are left out: {listed(lacking, 4)}")
+    yield from ids
 
 
 def _numbers_in(path: str) -> tuple[tuple[int, str], ...]:
@@ -194,16 +224,3 @@ def _drawn_among(rows: int, occurrences: IntArray, numbers: IntArray) -> IntArra
         return np.arange(rows)
     place = np.searchsorted(numbers, occurrences)
     return place if place[-1] < rows <= len(numbers) else None
-
-
-def _unmatched(
-    parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[int]], names: NameTable, has_row: BoolArray
-) -> Iterator[str]:
-    """Yield the kernels whose rows do not tell which launches they are."""
-    lacking = [
-        f"{shortened(names.full(kernel[1]))} ({counted(rows, 'row')} for {len(drawn)} drawn)"
-        for kernel, drawn in of_kernel.items()
-        if not has_row[drawn].any() and (rows := sum(len(part.places(kernel)) for part in parts))
-    ]
-    if lacking:
-        yield f"rows do not tell which launches they are, so they are left out: {listed(lacking, 4)}"

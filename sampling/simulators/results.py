@@ -133,6 +133,10 @@ def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[li
             lists += map(str, manifests_in(Path(path)))
         else:
             files.append(path)
+            manifest = Path(path).parent.parent / "manifest.csv"
+            # Where the scripts of an export for a profiler leave what it writes.
+            if not manifests and Path(path).parent.name == "results" and manifest.is_file():
+                lists += [] if str(manifest) in lists else [str(manifest)]
     return files, lists
 
 
@@ -143,7 +147,7 @@ def join_results(
     profiled = [run.rows for run in runs if run.rows is not None]
     profiler_notes: tuple[str, ...] = ()
     if profiled:
-        counters, profiler_notes = join_counters(plan, profiled)
+        counters, profiler_notes = join_counters(plan, profiled, manifests)
         runs = [*(run for run in runs if run.rows is None), counters]
     launches = {launch.id: launch for launch in plan.drawn}
     drawn_ids = np.array(list(launches), dtype=np.int64)

@@ -776,6 +776,8 @@ def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
     table = kernelpoint("estimate", plan, page).out
     assert re.search(r"sector\s+3\.4 %\s+sum\s+l1tex__t_sectors", table)
     assert re.search(r"quotient\s+smsp__", table)
+    larger = kernelpoint("estimate", plan, page, "--target", "0.01", "--top-up", tmp_path / "more.json")
+    assert f"export {tmp_path / 'more.json'} --to ncu -o more" in " ".join(larger.out.split())
     pooled = tmp_path / "pooled.json"
     kernelpoint("sample", resnet, "-o", pooled)
     assert "plan with `sample --for counters`" in " ".join(kernelpoint("estimate", pooled, page).out.split())

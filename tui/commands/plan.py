@@ -21,7 +21,7 @@ from tui.options.files import PLAN_NAME, free_name, input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, CommandResult, emit, write_product
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
-from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
+from tui.text.plan import export_command, plan_list_result, plan_result, profiler_target, usual_target
 from tui.text.profile import plan_selection, survey_selection, with_selection
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
@@ -61,7 +61,7 @@ def run_sample(options: SampleOptions) -> None:
             traces = str(listed.parent) if listed.name == LIST else None
             following = export_command(str(options.output), "chosen", target, traces=traces)
             if options.purpose is PlanPurpose.COUNTERS:
-                target = "rocprofv3" if draft.profile.is_amd else "ncu"
+                target = profiler_target(is_amd=draft.profile.is_amd)
                 following = f"{export_command(str(options.output), 'counted', target)} --set roofline"
         rows = launches if shows_rows else ()
         result = plan_result(

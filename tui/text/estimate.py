@@ -36,7 +36,7 @@ from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, shortened
 from tui.text.labels import Place, group_places, key_parts, label_kernels, place_lines
-from tui.text.plan import export_command, launch_figures, sure_words, usual_target
+from tui.text.plan import export_command, launch_figures, profiler_target, sure_words, usual_target
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
@@ -143,7 +143,10 @@ def _following(estimate: PlanEstimate, options: EstimateOptions, listed: str | N
     if not (estimate.caches.is_of_whole_run or options.accept_cold):
         return warm_export(estimate.plan, options.plan, options.source)
     if listed is not None:
-        return export_command(listed, "more", usual_target(is_amd=_is_amd(estimate.plan)))
+        is_amd = _is_amd(estimate.plan)
+        if estimate.results.units:
+            return export_command(listed, "more", profiler_target(is_amd=is_amd))
+        return export_command(listed, "more", usual_target(is_amd=is_amd))
     if (next_options := _asked_next(estimate, options)) is not None:
         return command_line("estimate", next_options)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"

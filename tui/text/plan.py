@@ -78,6 +78,11 @@ def usual_target(*, is_amd: bool) -> str:
     return "csv" if is_amd else "accel-sim"
 
 
+def profiler_target(*, is_amd: bool) -> str:
+    """Return what a plan for counters is exported for."""
+    return "rocprofv3" if is_amd else "ncu"
+
+
 def export_command(
     plan: str, folder: str, target: str, caches: str | None = None, traces: str | None = None
 ) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sampling.errors import OptionError, ProfileError
 from sampling.estimation.total import POOLED, PlanEstimate, estimate_plan
@@ -23,6 +24,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.readers.registry import read_profile
 from sampling.simulators.counted_launches import _drawn_among
 from sampling.simulators.export import ExportChoices, run_parts
+from sampling.simulators.manifest import manifest_text
 from sampling.simulators.profilers import kernel_ids, positions
 from sampling.simulators.results import read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of
@@ -168,6 +170,23 @@ def test_a_run_with_kernels_that_are_not_drawn_is_of_the_program_from_its_start(
     plan = drawn_plan([gemm[0], gemm[-1]])
     path = page(tmp_path / "first.csv", range(gemm[2]))
     assert counted_sectors(plan, [path]) == {gemm[0]: sectors(gemm[0])}
+
+
+def test_of_a_plan_that_was_topped_up_each_export_says_which_launches_it_measured(tmp_path: Path) -> None:
+    """The first round measured a kernel's later launch, the second one before it."""
+    gemm = [ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel == PROGRAM[0]]
+    plan = replace(drawn_plan([gemm[1], gemm[4]]), simulated=(gemm[4],))
+    paths = []
+    for round_name, ordinal in (("first", gemm[4]), ("second", gemm[1])):
+        folder = tmp_path / round_name / "results"
+        folder.mkdir(parents=True)
+        (part,) = run_parts(drawn_plan([ordinal]), ExportChoices())
+        (tmp_path / round_name / "manifest.csv").write_text(manifest_text(part, {}, "", {}))
+        paths.append(page(folder / "kernel-1.csv", [ordinal]))
+    assert counted_sectors(plan, paths) == {ordinal: sectors(ordinal) for ordinal in (gemm[1], gemm[4])}
+    alone = page(tmp_path / "kernel-1.csv", [gemm[4]])
+    with pytest.raises(ProfileError, match="topped up"):
+        read_result_files(plan, [alone])
 
 
 def test_drawn_among_tells_the_places_or_nothing() -> None:
@@ -338,8 +357,6 @@ def test_picked_launches_have_means_without_an_interval(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_pools_kernels_is_said_to_tell_little_of_counters(tmp_path: Path) -> None:
-    from msgspec.structs import replace
-
     plan = drawn_plan([3, 30, 31])
     path = page(tmp_path / "a.csv", [3, 30, 31])
     assert POOLED not in estimated(plan, path).notes
