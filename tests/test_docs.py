@@ -46,6 +46,7 @@ _FLAGS_OF_OTHERS = {
     *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
     *("--skip-until-gpu-kernel", "--exit-after-gpu-kernel", "--debug-at-gpu-kernel", "--exit-at-gpu-kernel"),
     *("--help", "--version", "--install-completion", "--constraints", "--venv", "--chrome-kernel-logging"),
+    *("--import", "--page", "--cache-control", "--clock-control"),
 }
 # Pages that this project's text once cited and never had.
 _NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")

@@ -104,6 +104,9 @@ _COMMANDS = (
         "estimate plan.json run.log --target 0.03 --top-up more.json",
     ),
     Command(
+        "roofline", _SIMULATE, "simulate", "simulate", "The whole run below its roofline, from counters."
+    ),
+    Command(
         "speedup",
         _SIMULATE,
         "simulate",

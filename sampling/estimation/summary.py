@@ -21,6 +21,8 @@ class TotalSummary(Record, frozen=True):
     """The total of a metric over all launches of a plan."""
 
     metric: str
+    #: As the profiler counts it, in base units: ns, byte, inst; "" where it is not known.
+    unit: str
     #: None of a part.
     total: float | None
     low: float | None
@@ -39,9 +41,12 @@ class TotalSummary(Record, frozen=True):
 
 
 class RatioSummary(Record, frozen=True):
-    """A ratio of two totals; None where there is none, and why."""
+    """A ratio of two totals, or the mean of a counter that does not add up; None where there is none: why."""
 
     name: str
+    unit: str
+    #: Of a mean the metric that weights it, "" for the profile's time; None of a ratio.
+    weight: str | None
     ratio: float | None
     low: float | None
     high: float | None
@@ -55,6 +60,7 @@ class GroupTotal(Record, frozen=True):
 
     key: str
     metric: str
+    unit: str
     total: float | None
     low: float | None
     high: float | None
@@ -137,16 +143,20 @@ class ComparedGroup(NamedTuple):
     hardware: HardwareComparison | None
 
 
-def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
-    """Return the kernel groups, largest differences from a GPU first, or totals; none of picked launches."""
-    totals = dict(estimate.groups)
+def compare_groups(estimate: PlanEstimate, metric: Estimate | None = None) -> list[ComparedGroup]:
+    """Return the kernel groups, largest differences from a GPU first, or totals; none of picked launches.
+
+    ``metric``: whose totals they are; the main one's if not given.
+    """
+    metric = metric or estimate.main
+    totals = dict(estimate.group_totals(metric.metric))
     if not totals:
         return []
     profiled_ns: dict[str, float] = {}
     for key, stratum in zip(compared_keys(estimate.plan), estimate.plan.strata, strict=True):
         profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
     all_ns = sum(profiled_ns.values())
-    in_all = math.nan if estimate.main.is_incomplete else sum(total.total for total in totals.values())
+    in_all = math.nan if metric.is_incomplete else sum(total.total for total in totals.values())
     groups = []
     for key, ns in profiled_ns.items():
         total, simulated, per_ns, hardware = totals.get(key), None, None, None
@@ -154,7 +164,7 @@ def compare_groups(estimate: PlanEstimate) -> list[ComparedGroup]:
             known_ns = ns * (1 - total.share_missing)
             simulated = total.total / in_all if in_all > 0 else None
             per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
-            hardware = compare_total(estimate, total, ns)
+            hardware = compare_total(estimate, total, ns) if metric is estimate.main else None
         profiled = ns / all_ns if all_ns else 0.0
         groups.append(ComparedGroup(key, total, ns, profiled, simulated, per_ns, hardware))
     return sorted(
@@ -177,16 +187,22 @@ def summarise_estimate(
     next_launches: Sequence[PlannedLaunch] = (),
 ) -> EstimateSummary:
     """Return every figure of an estimate; ``groups``: those of the kernel groups too."""
-    main, parts, spread = estimate.main, estimate.parts, estimate.main.seen
+    main, parts, spread, units = estimate.main, estimate.parts, estimate.main.seen, estimate.results.units
     declared = estimate.plan.options.target if estimate.plan.is_random else None
     compared = {group.key: group for group in compare_groups(estimate)} if groups else {}
     if not any(group.hardware for group in compared.values()):
         # In the plan's order, where no difference has one.
         compared = {key: compared[key] for key, _ in estimate.groups if groups}
+    others = [total for total in estimate.totals if groups and total is not main]
+    rows = [*compared.values(), *(row for total in others for row in compare_groups(estimate, total))]
     return EstimateSummary(
         metrics=[
             TotalSummary.from_attributes(
-                total, **_total_fields(total), missing=list(missing), notes=list(map(str, total.notes))
+                total,
+                **_total_fields(total),
+                unit=units.get(total.metric, ""),
+                missing=list(missing),
+                notes=list(map(str, total.notes)),
             )
             for total, missing in zip(estimate.totals, estimate.missing, strict=True)
         ],
@@ -204,9 +220,10 @@ def summarise_estimate(
                 group.total,
                 group,
                 **_total_fields(group.total),
+                unit=units.get(group.total.metric, ""),
                 hardware_ratio=None if group.hardware is None else group.hardware.ratio,
             )
-            for group in compared.values()
+            for group in rows
             if group.total is not None
         ],
         promise_met=None if target is None else estimate.is_within(target, accept_cold=accept_cold),

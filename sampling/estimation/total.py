@@ -23,7 +23,9 @@ from sampling.estimation.interval import (
     estimate,
     estimate_groups,
 )
-from sampling.estimation.ratio import Ratio, ratio_of_totals
+from sampling.estimation.ratio import Ratio, ratio_of_totals, weighted_mean
+from sampling.features.counters import TIMES, adds_up, weight_of
+from sampling.features.metric_names import CYCLES as COUNTED_CYCLES
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest
@@ -48,6 +50,14 @@ _COVERS = (
 _OF_TOTAL_ALONE = (
     "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
 )
+#: Of counters of a plan that pools kernels
+POOLED = (
+    "the plan pools small kernels that last alike, whose counters differ: intervals of counters beside time "
+    "and cycles may be far too narrow; plan with `sample --for counters`"
+)
+_MEASURE_TIME = "measure their time too, as gpu__time_duration.sum"
+# What a total is first of.
+_COSTS = (CYCLES, *TIMES, *COUNTED_CYCLES)
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
@@ -107,11 +117,20 @@ class PlanEstimate:
     @cached_property
     def groups(self) -> tuple[tuple[str, Estimate], ...]:
         """Of each kernel group its key and its main total; none where launches were picked."""
+        return self.group_totals(self.main.metric)
+
+    def group_totals(self, metric: str) -> tuple[tuple[str, Estimate], ...]:
+        """Return the key of each kernel group and its total of a metric; none where launches were picked."""
         if not self.plan.is_random:
             return ()
-        keys, main = list(dict.fromkeys(compared_keys(self.plan))), self.main
-        totals = estimate_groups(build_sample(self.plan, self.results), main.metric, main.confidence)
+        keys = list(dict.fromkeys(compared_keys(self.plan)))
+        totals = estimate_groups(self.sample, metric, self.main.confidence)
         return tuple((keys[number], total) for number, total in totals.items())
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The simulated launches in the plan's strata."""
+        return build_sample(self.plan, self.results)
 
     @property
     def own_reads(self) -> OwnReads | None:
@@ -164,9 +183,14 @@ def estimate_plan(
     results = warmed(results, caches.check)
     sample = build_sample(plan, results)
     has_values = ~np.isnan(sample.y).all(axis=0)
-    names = [name for name in np.array(sample.metrics)[has_values].tolist() if name != IS_PROJECTED]
-    if not names:
+    all_names = [name for name in np.array(sample.metrics)[has_values].tolist() if name != IS_PROJECTED]
+    if not all_names:
         raise AnalysisError("the results tell no metric of any launch of the plan")
+    names = [name for name in all_names if adds_up(name, results.units.get(name, ""))]
+    if not names:
+        raise AnalysisError("the results have no counter that adds up, only rates", remedy=_MEASURE_TIME)
+    # What the whole run takes is the first thing that is asked of it.
+    names.sort(key=lambda name: _COSTS.index(name) if name in _COSTS else len(_COSTS))
     missing = {}
     for name in names:
         measured = set(results.ids[~np.isnan(results.metrics[name])].tolist())
@@ -190,11 +214,20 @@ def estimate_plan(
             _picked_ratio(name, totals[numerator], totals[denominator])
             for name, numerator, denominator in named
         ]
+    for name in all_names:
+        if name not in names:
+            weight, unit = weight_of(name, names), results.units.get(name, "")
+            mean = weighted_mean(sample, name, *weight, unit, confidence)
+            found_ratios.append(
+                mean if plan.is_random else mean._replace(low=None, high=None, reason=NOT_RANDOM)
+            )
     if has_budget:
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
         other_errors = projection, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
-    notes = [*results.notes, *([_OF_TOTAL_ALONE] if caches.check else [])]
+    # Kernels that last alike need not count alike, and two launches of a pool do not show it.
+    is_pooled = bool(results.units) and any(stratum.pooled for stratum in plan.strata)
+    notes = [*results.notes, *([POOLED] if is_pooled else []), *([_OF_TOTAL_ALONE] if caches.check else [])]
     return PlanEstimate(
         plan=plan,
         results=results,

@@ -61,7 +61,7 @@ def with_features(
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
-    joined = _KnownFeatures(len(launches))
+    joined = KnownFeatures(len(launches))
     joined.add(_own_metrics(profile, launches, progress), np.arange(len(launches)))
     if not paths:
         return replace(launches, features=joined.features()), ()
@@ -73,7 +73,7 @@ def with_features(
     # Which process a file describes may depend on the other files, so all are read before one is joined.
     files = [read_features(path, locale=locale, progress=progress) for path in paths]
     reports = []
-    for number, (rows, place) in enumerate(zip(files, _places(files), strict=True)):
+    for number, (rows, place) in enumerate(zip(files, file_places(files), strict=True)):
         if progress is not None:
             progress(number, len(paths), f"joining {rows.path}")
         try:
@@ -113,7 +113,7 @@ def _own_metrics(profile: Profile, launches: LaunchList, progress: Progress | No
     return Features(metrics=values)
 
 
-class _KnownFeatures(Mapping[str, FloatArray]):
+class KnownFeatures(Mapping[str, FloatArray]):
     """What is known of n launches so far; the metrics are arrays (n,) that are built when they are asked for.
 
     Hundreds of metrics of the first launches of a million would not fit in memory otherwise.
@@ -251,7 +251,8 @@ def _match(rows: FeatureRows, launches: _Profile, place: tuple[int, int]) -> tup
             columns += range(first, first + 3)
             own_columns += list(sizes.T)
             compared.append(dimension)
-    sequence = _sequences(rows, launches, place, notes)
+    places = [(sequence.process, sequence.device) for sequence in launches.profile.sequences]
+    sequence = match_sequences(rows, places, launches.sequence_indices.tolist(), place, notes)
     codes, _ = reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
     name = codes[rows.name]
     matches = _by_number(rows, launches, sequence, name, notes)
@@ -350,7 +351,7 @@ def _by_occurrence(
     return matches
 
 
-def _places(files: Sequence[FeatureRows]) -> list[tuple[int, int]]:
+def file_places(files: Sequence[FeatureRows]) -> list[tuple[int, int]]:
     """Return the place of each file among those of its format that have one process and device, as it has."""
     kinds: list[object] = []
     for place, rows in enumerate(files):
@@ -360,8 +361,17 @@ def _places(files: Sequence[FeatureRows]) -> list[tuple[int, int]]:
     return [(kinds[:place].count(kind), kinds.count(kind)) for place, kind in enumerate(kinds)]
 
 
-def _sequences(rows: FeatureRows, launches: _Profile, place: tuple[int, int], notes: list[str]) -> IntArray:
+def match_sequences(
+    rows: FeatureRows,
+    places: Sequence[tuple[int, int]],
+    selected: Sequence[int],
+    place: tuple[int, int],
+    notes: list[str],
+) -> IntArray:
     """Return (rows,) the index of the sequence of every row, -1 for one that the profile lacks.
+
+    ``places`` are process and device of the profile's sequences, ``selected`` those that launches are of, and
+    ``place`` says which of how many files of its kind this is.
 
     Equal numbers mean the same process and device. Of another run, devices may still be the same; else
     equally many processes and devices go in ascending order, or equally many files in the order given.
@@ -371,12 +381,11 @@ def _sequences(rows: FeatureRows, launches: _Profile, place: tuple[int, int], no
     # Numbers may be -1, codes want them from 0 on.
     codes, first_rows = dense_codes([process + 1, device + 1])
     pairs = list(zip(process[first_rows].tolist(), device[first_rows].tolist(), strict=True))
-    places = [(sequence.process, sequence.device) for sequence in launches.profile.sequences]
 
     def told_by(*numbers: int) -> list[int] | None:
         """Return the sequence of each pair by process (0) or device (1); None where that leaves a doubt."""
         pair_keys, place_keys = (
-            [tuple(place[number] for number in numbers) for place in side] for side in (pairs, places)
+            [tuple(pair[number] for number in numbers) for pair in side] for side in (pairs, places)
         )
         if len(set(pair_keys)) < len(pair_keys) or any(place_keys.count(key) > 1 for key in pair_keys):
             return None
@@ -389,7 +398,7 @@ def _sequences(rows: FeatureRows, launches: _Profile, place: tuple[int, int], no
     matches, message = told_by(*columns) if columns else None, ""
     if matches is None and 1 in columns and len(places) > 1:
         matches, message = told_by(1), "by device"
-    for candidates in (list(range(len(places))), launches.sequence_indices.tolist()):
+    for candidates in (list(range(len(places))), list(selected)):
         if matches is not None:
             break
         if len(candidates) == len(pairs):

@@ -33,7 +33,7 @@ from sampling.text import Wording
 
 FORMAT = "ncu"
 
-_HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
+HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 # A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
 _QUOTED_ROW = r'^"[\d.,]+","[\d.,]+",'
 _BARE_ROW = r'^"?\d+"?,"?\d+"?,'
@@ -64,9 +64,9 @@ def _header(file: InputFile) -> bytes:
 
     Nsight Compute prints a line for each launch before it, so it may be beyond the file's head.
     """
-    if _HEADER.search(file.head) is None and b"==PROF==" not in file.head:
+    if HEADER.search(file.head) is None and b"==PROF==" not in file.head:
         return b""
-    return next((match[0] for _, text in pieces(file) if (match := _HEADER.search(text))), b"")
+    return next((match[0] for _, text in pieces(file) if (match := HEADER.search(text))), b"")
 
 
 def read_rows(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
@@ -159,14 +159,14 @@ def _rows(
     layout = Layout(titles, {title: (titles.index(title), "text") for title in titles}, remedy=_WRITE_AGAIN)
     line, is_past_header = 1, False
     for offset, text in pieces(file, progress):
-        start, header = 0, _HEADER.search(text)
+        start, header = 0, HEADER.search(text)
         if header is not None and not is_past_header:
             is_past_header = True
             start = text.find(b"\n", header.end()) + 1 or len(text)
             cells = header_cells(text[start:].partition(b"\n")[0])
             if len(cells) == len(titles) and not any(cells[: titles.index("Kernel Name") + 1]):
                 units += cells
-            header = _HEADER.search(text, start)
+            header = HEADER.search(text, start)
         if header is not None:
             message = "holds several Nsight Compute reports one after the other"
             raise ProfileError(message, path=file.path, remedy=_A_FILE_EACH)

@@ -2,7 +2,8 @@
 
 A row is a launch in all of them, and in what rocpd and Omniperf make of them, but in rocprofv3's
 ``*_counter_collection.csv``: there a dispatch has a row a counter, and several of one where its kernel was
-replayed; it is one launch, with its first times, and its counters are metrics. Times are nanoseconds, grids
+replayed; it is one launch, with its first times. Counters, which may be columns too, are metrics.
+Times are nanoseconds, grids
 are counted in work-items. Columns differ in names, capitals and order. Launches are in the order of their
 dispatch or correlation numbers, which count up with the calls of a process, else of their start. Where a file
 has only totals of work-items, grid and work-group are given as one-dimensional: their products are right.
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
+from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, RecordingFacts
@@ -46,6 +49,7 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
     **{f"group_{axis}": (f"workgroup_size_{axis}",) for axis in "xyz"},
 }
 _SIZES = [[f"{unit}_{axis}" for unit in ("items", "group") for axis in "xyz"], ["items", "group"]]
+_COUNTER: Kind = "any"
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("name", "kind", "device", "database", "counter"), "text"),
     "value": "number",
@@ -54,6 +58,14 @@ _KINDS: Mapping[str, Kind] = {
 _DISPATCH_BITS = 44
 # "2", or with the kind of the agent before it: "Agent 2", "GPU-2".
 _AGENT = re.compile(r"\D*?(\d{1,9})\s*")
+_COPY = "copy the file again, or give the CSV beside it"
+# Columns that are no counters beside those above, in small letters and without what stands between words.
+_OTHERS = """
+    correlationid queueindex tid threadid streamid kernelid ldsblocksize ldsperworkgroup lds scratchsize
+    scratchperworkitem scr vgprcount vgpr archvgpr accumvgprcount accumvgpr sgprcount sgpr wavesize fbar sig
+    obj dispatchns completens durationns privatesegmentsize groupsegmentsize nodeid xcc
+"""
+_NO_COUNTERS = frozenset(_OTHERS.split())
 _NOTHING = (
     "a ROCm kernel list without a kernel dispatch",
     "record the program with `rocprofv3 --kernel-trace`",
@@ -87,7 +99,21 @@ def recognise(file: InputFile) -> bool:
 
 def _layout(file: InputFile) -> Layout:
     cells = header_cells(first_line(file.head))
-    return Layout(cells, columns_called(cells), remedy="record the profile again")
+    columns = columns_called(cells)
+    counters = {title: (cells.index(title), _COUNTER) for title in counter_columns(cells)}
+    return Layout(cells, {**counters, **columns}, remedy="record the profile again")
+
+
+def counter_columns(titles: Sequence[str]) -> list[str]:
+    """Return the columns that are counters, where a row is a dispatch; none where it is one counter of it."""
+    if "counter" in (called := columns_called(titles)):
+        return []
+    others = {titles[place] for place, _ in called.values()}
+    plain = {title: "".join(filter(str.isalnum, title)).casefold() for title in titles}
+    known = {
+        "".join(filter(str.isalnum, name)) for names in _CALLED.values() for name in names
+    } | _NO_COUNTERS
+    return [title for title, text in plain.items() if text and text not in known and title not in others]
 
 
 def columns_called(titles: Sequence[str]) -> dict[str, tuple[int, Kind]]:
@@ -121,6 +147,7 @@ def build_profile(
     launch_order: LaunchOrder = "correlation"
     databases: dict[str, int] = {}
     dispatches = _Dispatches()
+    wide: dict[str, list[FloatArray]] = {}
     for rows in tables:
         if "kind" in rows:
             kinds, codes = rows.texts("kind")
@@ -133,6 +160,8 @@ def build_profile(
         if not is_first.any():
             continue
         rows = rows.where(is_first)  # noqa: PLW2901
+        for title in (title for title, (_, kind) in rows.layout.columns.items() if kind == _COUNTER):
+            wide.setdefault(title, []).append(floats(rows, title, None)[0])
         order = rows.if_complete("order")
         if order is None:
             launch_order = "gpu-start"
@@ -157,7 +186,9 @@ def build_profile(
             )
         )
     facts = RecordingFacts(launch_order=launch_order, replays=dispatches.replays())
-    return launches.finish(format_name, facts, _NOTHING, dispatches.metrics())
+    counters = {title: np.concatenate(parts) for title, parts in wide.items()}
+    metrics = {title: values for title, values in counters.items() if not np.isnan(values).all()}
+    return launches.finish(format_name, facts, _NOTHING, metrics | dispatches.metrics())
 
 
 def _process(rows: Rows, databases: dict[str, int]) -> AnyIntArray | None:
@@ -168,12 +199,17 @@ def _process(rows: Rows, databases: dict[str, int]) -> AnyIntArray | None:
     return np.array([databases.setdefault(text, len(databases)) for text in texts])[codes]
 
 
+def agent_number(text: str) -> int:
+    """Return the number of an agent, which may be "2" or "Agent 2"; -1 where there is none."""
+    match = _AGENT.fullmatch(text)
+    return int(match[1]) if match else -1
+
+
 def _device(rows: Rows) -> NDArray[np.int32] | None:
     if "device" not in rows:
         return None
     agents, codes = rows.texts("device")
-    matches = [_AGENT.fullmatch(agent) for agent in agents]
-    device = np.array([int(match[1]) if match else -1 for match in matches], dtype=np.int32)[codes]
+    device = np.array(list(map(agent_number, agents)), dtype=np.int32)[codes]
     rows.refuse(device < 0, "device", lambda row: f"{agents[codes[row]]!r} does not say which GPU")
     return device
 
@@ -237,3 +273,37 @@ class _Dispatches:
         table = np.full((len(self._counters), len(dispatch)), np.nan)
         table[counter, by_key[np.searchsorted(dispatch[by_key], key)]] = value
         return dict(zip(self._counters, table, strict=True))
+
+
+def _whole(value: Any) -> int | None:
+    """Return the number of a value, None where there is none; ValueError where it is no whole number."""
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError(f"{value!r}")
+    return None if value in {None, ""} else int(value)
+
+
+def rows_of_values(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
+    """Return columns of values by their titles, as of a database, as rows of a kernel list.
+
+    Raises ProfileError: a value is no whole number where one has to be.
+    """
+    import pyarrow as pa
+
+    layout = Layout(tuple(columns), columns_called([*columns]), remedy=_COPY)
+    arrays = {}
+    for role, (place, kind) in layout.columns.items():
+        title = layout.header[place]
+        values = columns[title]
+        if kind == "text":
+            # The database keeps the quotes of the list.
+            texts = [b"" if value is None else str(value).strip('"').encode() for value in values]
+            arrays[role] = pa.array(texts, pa.binary()).dictionary_encode()
+            continue
+        try:
+            numbers = values if kind == "number" else [_whole(value) for value in values]
+            arrays[role] = pa.array(numbers, pa.float64() if kind == "number" else pa.int64())
+        except (TypeError, ValueError, OverflowError) as error:
+            message = f"holds what is no whole number ({error})"
+            raise ProfileError(message, path=file.path, column=title, remedy=_COPY) from error
+    table = pa.table(arrays)
+    return Rows(file.path, layout, table, lambda: np.arange(1, table.num_rows + 1))

@@ -10,16 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from msgspec import Struct, field, json
 
-from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import InputFile, damage_note
-from sampling.readers.rocm_csv import build_profile, columns_called
+from sampling.readers.rocm_csv import build_profile, rows_of_values
 from sampling.readers.sqlite_file import SQLITE, open_database
-from sampling.readers.table import Layout, Rows
 from sampling.readers.table_launches import Launches
 from sampling.readers.trace_text import read_at_once
 
@@ -63,7 +60,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         trace, damage = read_at_once(file, json.Decoder(_Trace).decode, "a trace of rocprof", progress)
         columns = _arguments(trace)
     launches = Launches(file, kernels)
-    profile = build_profile([_rows(file, columns)] if columns else [], launches, kernels, FORMAT)
+    profile = build_profile([rows_of_values(file, columns)] if columns else [], launches, kernels, FORMAT)
     if damage is not None:
         profile.notes = (damage_note(file, "kernel", len(next(iter(columns.values())))),)
     return profile
@@ -74,37 +71,3 @@ def _arguments(trace: _Trace) -> Mapping[str, Sequence[Any]]:
     rows = [event.args for event in trace.events if "KernelName" in event.args]
     titles = dict.fromkeys(title for row in rows for title in row)
     return {title: [row.get(title, "") for row in rows] for title in titles}
-
-
-def _whole(value: Any) -> int | None:
-    """Return the number of a value, None where there is none; ValueError where it is no whole number."""
-    if isinstance(value, float) and not value.is_integer():
-        raise ValueError(f"{value!r}")
-    return None if value in {None, ""} else int(value)
-
-
-def _rows(file: InputFile, columns: Mapping[str, Sequence[Any]]) -> Rows:
-    """Return columns of values as rows of a kernel list.
-
-    Raises ProfileError: a value is no whole number where one has to be.
-    """
-    import pyarrow as pa
-
-    layout = Layout(tuple(columns), columns_called([*columns]), remedy=_AGAIN)
-    arrays = {}
-    for role, (place, kind) in layout.columns.items():
-        title = layout.header[place]
-        values = columns[title]
-        if kind == "text":
-            # The database keeps the quotes of the list.
-            texts = [b"" if value is None else str(value).strip('"').encode() for value in values]
-            arrays[role] = pa.array(texts, pa.binary()).dictionary_encode()
-            continue
-        try:
-            numbers = [_whole(value) for value in values]
-            arrays[role] = pa.array(numbers, pa.int64())
-        except (TypeError, ValueError, OverflowError) as error:
-            message = f"holds what is no whole number ({error})"
-            raise ProfileError(message, path=file.path, column=title, remedy=_AGAIN) from error
-    table = pa.table(arrays)
-    return Rows(file.path, layout, table, lambda: np.arange(1, table.num_rows + 1))

@@ -189,8 +189,12 @@ class Recording:
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is a SQLite database whose schema names tables of rocpd, or rocprofv3's JSON."""
-    is_database = file.head.startswith(SQLITE) and any(name in file.head.lower() for name in _SCHEMA)
-    return is_database or _OPENING.match(file.head) is not None
+    return is_database(file.head) or _OPENING.match(file.head) is not None
+
+
+def is_database(head: bytes) -> bool:
+    """Return whether a file that starts like this is a database of rocpd."""
+    return head.startswith(SQLITE) and any(name in head.lower() for name in _SCHEMA)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:

@@ -57,6 +57,8 @@ class ExportChoices:
     simulator_log: str | None = None
     trace_before: int = 16  #: so many launches before each drawn one are recorded too
     drop_copies: bool = False  #: leave out the memory copies of the traces' list
+    #: what a profiler measures, by commas: sets that it knows, and metrics; None: what the user says later
+    metric_set: str | None = None
     apart: bool = False  #: share the launches out so that each runs by itself, whatever `shards` says
     progress: Progress | None = field(default=None, compare=False)  #: of reading the traces
     #: told what a file written says less of than it could

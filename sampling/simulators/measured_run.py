@@ -19,7 +19,7 @@ from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
-from sampling.readers.feature_table import FeatureTable
+from sampling.readers.feature_table import FeatureRows, FeatureTable
 from sampling.readers.input_file import CUT_SHORT, InputFile, whole_lines
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
@@ -66,6 +66,14 @@ class MeasuredRun:
     options: Mapping[str, str] = field(default_factory=dict)  #: the configuration, where it is printed
     unfinished: int = 0  #: launches that were announced and had not ended
     clock_hz: float | None = None  #: of the part whose cycles are counted, where it is printed
+    units: Mapping[str, str] = field(default_factory=dict)  #: of metrics, where they are known
+    #: what a profiler says of launches that it does not number as the program does; then nothing else is here
+    rows: FeatureRows | None = None
+
+    @classmethod
+    def of_profiler(cls, rows: FeatureRows) -> MeasuredRun:
+        """Return the rows of a profiler, which only all its files together and the plan tell apart."""
+        return cls(rows.path, np.zeros(0, dtype=np.int64), None, {}, rows=rows)
 
 
 def is_state(text: str) -> bool:

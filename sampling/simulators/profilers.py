@@ -25,26 +25,60 @@ to, not with, ``END_GRID_NUM``, both counted from 0: one range of launches a run
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from shlex import quote
+from textwrap import fill
 from typing import TypeVar
 
 import numpy as np
 
+from sampling.errors import OptionError
+from sampling.features.counters import OPERATIONS, TIMES
+from sampling.features.metric_names import CYCLES
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import readable_name
-from sampling.simulators.export import Shard, merged, range_text
+from sampling.readers import ncu, rocm_counters
+from sampling.readers.feature_table import FeatureRows
+from sampling.readers.input_file import InputFile
+from sampling.simulators.export import ExportChoices, Shard, merged, range_text
 from sampling.simulators.exporter import Handover, export_parts, script, template
-from sampling.simulators.simulator import Exporter, Simulator
-from sampling.text import counted
+from sampling.simulators.measured_run import MeasuredRun
+from sampling.simulators.simulator import Exporter, ResultsReader, Simulator
+from sampling.text import Wording, counted
 
 Item = TypeVar("Item")
 _TAKES = frozenset({"shards"})
+_MEASURES = _TAKES | {"metric_set"}
+# Attributes of the device, and how the profiler itself ran.
+_CONSTANT = re.compile(
+    r"(device__attribute|profiler|numa|nvlink|c2clink|pcie)_|smsp__pcsamp_(interval|buffer|dropped|aggregated)|"
+    "launch__.*_(id|config)$"
+)
 #: Numbers or ranges of one option: it stays far below what one word of a command may hold
 _MOST_NUMBERS = 2000
+
+
+def _chosen(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
+    """Return rows with some metrics, beside times and cycles; all of them where none is named."""
+    values = rows.features.metrics
+    named = {*metrics, *TIMES, *CYCLES} if metrics else values
+    chosen = {name: column for name, column in values.items() if name in named}
+    return MeasuredRun.of_profiler(replace(rows, features=replace(rows.features, metrics=chosen)))
+
+
+def _read_ncu(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
+    rows = ncu.read_rows(file, file.number_locale, file.progress)
+    # What is the same of every launch says nothing of any.
+    measured = {name: column for name, column in rows.features.metrics.items() if not _CONSTANT.match(name)}
+    return _chosen(replace(rows, features=replace(rows.features, metrics=measured)), metrics)
+
+
+def _read_rocm(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
+    return _chosen(rocm_counters.read(file), metrics)
 
 
 def _split(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
@@ -78,11 +112,10 @@ def name_pattern(name: str) -> str:
     return f"^{''.join(signs)}$"
 
 
-def _profiled(template: str, comment: str, runs: Sequence[str]) -> str:
+def _profiled(template: str, comment: str, runs: Sequence[str], **values: object) -> str:
     """Return a script that defines how to measure, and then does so once for each run."""
-    return script(
-        template, comment, takes_program=True, runs="".join(f'profile {run} "$@"\n' for run in runs)
-    )
+    lines = "".join(f'profile {run} "$@"\n' for run in runs)
+    return script(template, comment, takes_program=True, runs=lines, **values)
 
 
 def positions(ordinals: Iterable[int]) -> list[str]:
@@ -109,7 +142,75 @@ def kernel_ids(shard: Shard) -> list[str]:
     return [*runs, *positions(ordinals)] if ordinals else runs
 
 
+_TIME = "gpu__time_duration.sum"
+_BOUNDS = (
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+)
+#: Of Nsight Compute: operations and bytes beside the time, their peaks, and what bounds a launch
+_NCU_SETS: Mapping[str, tuple[str, ...]] = {
+    "roofline": (
+        *(_TIME, "dram__bytes.sum", *_BOUNDS),
+        *(f"sm__sass_thread_inst_executed_op_{kind}{op}_pred_on.sum" for kind in "dfh" for op in OPERATIONS),
+        *(
+            "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained",
+            "sm__cycles_elapsed.avg.per_second",
+        ),
+        *("dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second"),
+    ),
+    "memory": (
+        *(_TIME, "dram__bytes_read.sum", "dram__bytes_write.sum", *_BOUNDS),
+        *(f"{unit}__t_{what}.sum" for unit in ("lts", "l1tex") for what in ("sectors", "sectors_lookup_hit")),
+    ),
+}
+#: Of ROCm, in groups that one run of the program takes: 8 of an SQ, 4 of a channel of L2
+_ROCM_SETS: Mapping[str, tuple[str, ...]] = {
+    "roofline": (
+        " ".join(f"SQ_INSTS_VALU_{op}_F{bits}" for bits in (32, 64) for op in ("ADD", "MUL", "FMA")),
+        " ".join(f"SQ_INSTS_VALU_{op}_F16" for op in ("ADD", "MUL", "FMA"))
+        + "".join(f" SQ_INSTS_VALU_MFMA_MOPS_{kind}" for kind in ("F16", "BF16", "F32", "F64")),
+        *("FETCH_SIZE", "WRITE_SIZE"),
+    ),
+    "memory": ("FETCH_SIZE", "WRITE_SIZE", "TCC_HIT_sum TCC_MISS_sum", "TCP_TOTAL_CACHE_ACCESSES_sum"),
+}
+# So many counters of a unit are taken to be measured at once.
+_AT_ONCE = 4
+
+
+def _metrics_of(choices: ExportChoices, sets: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return what the sets and metrics of a choice are; OptionError where one is neither."""
+    items = [item.strip() for item in (choices.metric_set or "").split(",") if item.strip()]
+    for item in items:
+        if item not in sets and not re.fullmatch(r"[\w.]*[A-Z_][\w.]*", item, re.ASCII):
+            remedy = f"give {', '.join(sets)}, or metrics by their names"
+            raise OptionError(Wording("`metric_set={}`: there is no such set", item), remedy=remedy)
+    return [*dict.fromkeys(metric for item in items for metric in sets.get(item, (item,)))]
+
+
+def _passes(metrics: Sequence[str]) -> int:
+    """Return how often ncu may run a launch: instructions are patched in once, units count a few at once."""
+    patched = [name for name in metrics if "__sass_" in name and name.endswith(".sum")]
+    units = Counter(name.partition("__")[0] for name in {*metrics} - {*patched, _TIME})
+    return max(1, bool(patched) + max((-(-count // _AT_ONCE) for count in units.values()), default=0))
+
+
+def _add_cost(to: Handover, runs: int, passes: int) -> None:
+    """Put into the page what measuring takes at least, with so many more runs of the program."""
+    plan, program_runs = to.plan, to.page.get("program_runs", 0) + runs
+    drawn_ns = sum(launch.duration_ns for launch in plan.drawn)
+    least_s = (program_runs * plan.total_duration_ns + passes * drawn_ns) / 1e9
+    words = (
+        f"It takes {counted(program_runs, 'run')} of the program and about "
+        f"{counted(passes, 'pass', 'passes')} over each of {counted(len(plan.drawn), 'launch')}: "
+        f"{least_s:.3g} s of the GPU's time at least, beside what the host does and saves between passes."
+    )
+    is_known = to.choices.metric_set is not None
+    to.page |= {"program_runs": program_runs, "cost": f"{fill(words, 106)}\n" if is_known else ""}
+
+
 def _for_ncu(to: Handover) -> None:
+    metrics = _metrics_of(to.choices, _NCU_SETS)
+    to.page["measures"] = f"--metrics {','.join(metrics)}" if metrics else ""
     for suffix, shard in to.part.files():
         for name, report, runs in (
             (f"run{suffix}.sh", f"kernel{suffix}", kernel_ids(shard)),
@@ -120,7 +221,8 @@ def _for_ncu(to: Handover) -> None:
                 f"{report}-{run_number} --devices {to.part.device} {run}"
                 for run_number, run in enumerate(runs, 1)
             ]
-            to.files[name] = _profiled("ncu/run.sh", comment, options)
+            to.files[name] = _profiled("ncu/run.sh", comment, options, measures=to.page["measures"])
+        _add_cost(to, len(kernel_ids(shard)), _passes(metrics))
     launches = [step.launch for step in to.part.steps if step.launch is not None]
     to.called |= {launch.ordinal: launch.occurrence + 1 for launch in launches}
 
@@ -131,11 +233,13 @@ NCU = Simulator(
     exporter=Exporter(
         note="--kernel-id counts the launches of a kernel, grid and block on a device from 1: occurrence + "
         "1; --launch-skip is the ordinal, from 0; both were run with ncu 2025.3 on an H100",
-        takes=_TAKES,
+        takes=_MEASURES,
         export=partial(export_parts, write=_for_ncu),
         runs_program=True,
         by_name=True,
+        logs="results/*.csv",
     ),
+    results=ResultsReader(lambda head: ncu.HEADER.search(head) is not None, _read_ncu),
 )
 
 
@@ -211,14 +315,20 @@ def _for_rocm(to: Handover, tool: str, options_of: Callable[[Shard, Mapping[int,
             to.choices.tell(f"all launches of the drawn kernels are to be measured: {why_not}")
         to.page["unknown"] = unknown
     iteration = to.page["known"]
+    groups = [f"--pmc {group} " for group in _metrics_of(to.choices, _ROCM_SETS)] or [""]
     for suffix, shard in to.part.files():
-        runs = options_of(shard, iteration)
+        # One option holds for all of a run, and one group of counters.
+        runs = [group + run for run in options_of(shard, iteration) for group in groups]
+        _add_cost(to, len(runs), 1)
         comment = (
             f"Runs the program {len(runs)} times under {tool}: sh run{suffix}.sh PROGRAM "
             f"[ARGUMENT...]\nThe launches are those of device {to.part.device}."
         )
         options = [f"kernel{suffix}-{run_number} {run} --" for run_number, run in enumerate(runs, 1)]
-        to.files[f"run{suffix}.sh"] = _profiled(f"{tool}/run.sh", comment, options)
+        to.page["measures"] = "" if to.choices.metric_set else "--pmc SQ_WAVES "
+        to.files[f"run{suffix}.sh"] = _profiled(
+            f"{tool}/run.sh", comment, options, measures=to.page["measures"]
+        )
     to.called |= {step.ordinal: iteration[step.id] for step in to.part.steps if step.id in iteration}
 
 
@@ -228,10 +338,14 @@ ROCPROFV3 = Simulator(
     exporter=Exporter(
         note="iterations count the launches of a kernel on a device from 1, whatever their sizes; written "
         "from the tool's grammar, not run against it",
-        takes=_TAKES,
+        takes=_MEASURES,
         export=partial(export_parts, write=partial(_for_rocm, tool="rocprofv3", options_of=filters)),
         runs_program=True,
         by_name=True,
+        logs="results/*_counter_collection.csv",
+    ),
+    results=ResultsReader(
+        rocm_counters.recognise, _read_rocm, is_table=True, form="counters of ROCm's profilers"
     ),
 )
 

@@ -19,6 +19,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.simulators.counted_launches import join_counters
 from sampling.simulators.export import FILLED
 from sampling.simulators.manifest import Manifest, manifests_in, read_manifest
 from sampling.simulators.measured_run import (
@@ -30,7 +31,7 @@ from sampling.simulators.measured_run import (
     refuse_other,
 )
 from sampling.simulators.registry import opened, read_results
-from sampling.text import Wording, counted, listed
+from sampling.text import Wording, counted, listed, nearest
 
 #: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest
 NOT_WANTED = -1
@@ -66,6 +67,8 @@ class SimulatedLaunches:
     #: the simulator's configuration, by its options' names, where it is printed
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     clock_hz: float | None = None  #: of the part whose cycles are counted; None where it is not known
+    #: of metrics, where they are known
+    units: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 class _Place(NamedTuple):
@@ -111,7 +114,13 @@ def read_result_files(
     with opened(paths, "file of results", manifests) as (files, lists):
         inputs = files if progress is None else [replace(file, progress=progress) for file in files]
         runs = [read_results(file, metrics, source) for file in inputs]
-        return join_results(plan, runs, [read_manifest(file) for file in lists])
+        results = join_results(plan, runs, [read_manifest(file) for file in lists])
+    if any(run.rows is not None for run in runs):
+        # Of several passes each has some.
+        for name in metrics:
+            if name not in results.metrics:
+                raise OptionError(f"no metric {name!r}", remedy=nearest(name, list(results.metrics)))
+    return results
 
 
 def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -124,6 +133,10 @@ def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[li
             lists += map(str, manifests_in(Path(path)))
         else:
             files.append(path)
+            manifest = Path(path).parent.parent / "manifest.csv"
+            # Where the scripts of an export for a profiler leave what it writes.
+            if not manifests and Path(path).parent.name == "results" and manifest.is_file():
+                lists += [] if str(manifest) in lists else [str(manifest)]
     return files, lists
 
 
@@ -131,6 +144,11 @@ def join_results(
     plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Manifest] = ()
 ) -> SimulatedLaunches:
     """Return what files of results that are read say of a plan's launches, see `read_result_files`."""
+    profiled = [run.rows for run in runs if run.rows is not None]
+    profiler_notes: tuple[str, ...] = ()
+    if profiled:
+        counters, profiler_notes = join_counters(plan, profiled, manifests)
+        runs = [*(run for run in runs if run.rows is None), counters]
     launches = {launch.id: launch for launch in plan.drawn}
     drawn_ids = np.array(list(launches), dtype=np.int64)
     states: defaultdict[int, set[str]] = defaultdict(set)
@@ -167,7 +185,7 @@ def join_results(
         )
     left_out = in_all - len(counting) - len(second)
     options, clock_hz, differing = _join_configurations(runs)
-    notes = (*_notes(launches, counting, left_out), *differing)
+    notes = (*profiler_notes, *_notes(launches, counting, left_out), *differing)
     repeated = _launches_at(runs, second) if second else None
     counted_launches = _launches_at(runs, counting)
     dirty = {
@@ -183,6 +201,9 @@ def join_results(
         again=repeated,
         options=options,
         clock_hz=clock_hz,
+        units={name: unit for run in reversed(runs) for name, unit in run.units.items()},
+        # A profiler measures within the program, whose launches it delays and whose caches it may empty.
+        caches=() if profiled else counted_launches.caches,
     )
 
 

@@ -224,6 +224,23 @@ def cycles_of(plan: Path, table: Path, *, spread: int = 1, instructions: bool = 
     return table
 
 
+def counters_of(plan: Path, table: Path) -> Path:
+    """Write what Nsight Compute counts of a plan's launches, more or fewer by their ids."""
+    rows = [
+        (
+            "id",
+            "gpu__time_duration.sum",
+            "dram__bytes.sum",
+            "sm__sass_thread_inst_executed_op_ffma_pred_on.sum",
+        )
+    ]
+    for each in drawn_of(plan):
+        ns, number = each["duration_ns"], each["id"]
+        rows.append((number, ns, ns * (400 + number % 7), ns * (3000 + number % 11)))
+    table.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    return table
+
+
 @pytest.fixture(scope="session")
 def command_lines(
     resnet: Path, resnet_csv: Path, plan_file: Path, tmp_path_factory: pytest.TempPathFactory
@@ -263,6 +280,13 @@ def command_lines(
         "speedup": (
             *("speedup", plan_file, f"base={cycles_of(plan_file, folder / 'base.csv')}"),
             f"other={cycles_of(plan_file, folder / 'other.csv', spread=2)}",
+        ),
+        "roofline": (
+            "roofline",
+            plan_file,
+            counters_of(plan_file, folder / "counters.csv"),
+            "--peak",
+            "9T,600G",
         ),
         "study new": (
             *("study", "new", plan_file, f"base={folder / 'base.config'}"),

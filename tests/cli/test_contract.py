@@ -34,6 +34,7 @@ ROWS_OF_THEIR_OWN = {
         "histogram",
         "timeline",
         "layers",
+        "roofline",
         "align",
         "difference",
         "estimate",
@@ -48,7 +49,7 @@ SAID_IN_WORDS = {
     *("estimate", "speedup", "study new", "run", "sample", "judge", "methods", "report", "export", "convert"),
     "baseline save",
 }
-DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
+DRAWN = ("roofline", "histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 
 every_command = pytest.mark.parametrize("command", COMMANDS)
@@ -120,6 +121,13 @@ CONTRACT: dict[str, dict[str, str]] = {
     "export": {"": "files launches"},
     "run": _ESTIMATE,
     "estimate": _ESTIMATE,
+    "roofline": {
+        "": "peak_operations peak_bytes bounds",
+        "run": "share",
+        "run.intensity": "value low high",
+        "run.performance": "value low high",
+        "kernels[]": "key share",
+    },
     "speedup": {
         "": "means confidence simultaneous next",
         "configurations[]": "name options_changed",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
+import operator
 import re
 import shlex
 from collections.abc import Callable
@@ -18,7 +20,7 @@ import pytest
 from sampling.plan.plan_file import read_plan
 from sampling.readers.registry import read_profile
 from sampling.running.summary import RunSummary
-from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tests.cli.conftest import JSON, PROJECT, Kernelpoint, cycles_of, drawn_of, results
 from tui.commands.schema import output_schema
 
 
@@ -737,3 +739,45 @@ def test_instructions_may_come_from_the_tracer(kernelpoint: Kernelpoint, log: Lo
     row = only(kernelpoint, *files, "--instructions-from", stats, "--instructions", "2000000")
     assert row["total_instructions"] == 2_000_000
     assert "which trace" in kernelpoint("project", files[0], "--instructions-from", stats).failed(3)
+
+
+def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    """Totals and the mean that weighs threads by instructions are those of the whole page."""
+    plan, page = tmp_path / "plan.json", PROJECT / "sample_data" / "resnet50-like-ncu-raw.csv.gz"
+    said = " ".join(kernelpoint("sample", resnet, "--for", "counters", "-o", plan).out.split())
+    assert "With 2 launches a stratum at least, the total of a counter that varies within a kernel as" in said
+    assert f"Next: kernelpoint export {plan} --to ncu -o counted --set roofline" in said
+    options = json.loads(plan.read_text())["options"]
+    assert (options["min_samples"], options["pool"]) == (2, False)
+    with gzip.open(page, "rt") as file:
+        rows = list(csv.reader(line for line in file if line.startswith('"')))
+    whole = {
+        name: [float(row[column]) for row in rows[2:]]
+        for column, name in enumerate(rows[0])
+        if "." in name and rows[2][column]
+    }
+    found = results(kernelpoint, "estimate", plan, page, "--groups")
+    sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+    by_metric = {row["metric"]: row for row in found["metrics"]}
+    assert by_metric[sectors]["unit"] == "sector"
+    assert all(
+        row["low"] <= sum(whole[name]) <= row["high"] for name, row in by_metric.items() if name in whole
+    )
+    (mean,) = found["ratios"]
+    executed, threads = whole["smsp__inst_executed.sum"], whole[mean["name"]]
+    true = sum(map(operator.mul, executed, threads)) / sum(executed)
+    assert mean["weight"] == "smsp__inst_executed.sum"
+    assert mean["low"] <= true <= mean["high"]
+    of_groups = [row["total"] for row in found["groups"] if row["metric"] == sectors]
+    assert len(of_groups) > 10
+    assert sum(of_groups) == pytest.approx(by_metric[sectors]["total"])
+    table = kernelpoint("estimate", plan, page).out
+    assert re.search(r"sector\s+3\.4 %\s+sum\s+l1tex__t_sectors", table)
+    assert re.search(r"quotient\s+smsp__", table)
+    larger = kernelpoint("estimate", plan, page, "--target", "0.01", "--top-up", tmp_path / "more.json")
+    assert f"export {tmp_path / 'more.json'} --to ncu -o more" in " ".join(larger.out.split())
+    pooled = tmp_path / "pooled.json"
+    kernelpoint("sample", resnet, "-o", pooled)
+    assert "plan with `sample --for counters`" in " ".join(kernelpoint("estimate", pooled, page).out.split())

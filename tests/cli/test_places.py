@@ -221,6 +221,7 @@ def test_what_is_no_file_is_written_to_or_refused(tmp_path: Path, monkeypatch: p
 
 # Options that are any text, and name no file to read. A new one belongs here or is an `InputFile`.
 NO_FILES = {
+    *("metric_set", "peak"),
     *(
         "output",
         "svg",

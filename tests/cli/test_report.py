@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from sampling.text import counted
-from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tests.cli.conftest import JSON, Kernelpoint, counters_of, cycles_of, drawn_of, results
 from tests.rendered_html import Page
 from tests.rendered_markdown import rendered_tables
 from tui.charts import quantities
@@ -205,3 +205,16 @@ def test_results_are_totalled_as_estimate_does(kernelpoint: Kernelpoint, profile
     shown = section(page, "Simulated")
     assert f"from {len(drawn_of(plan))} of " in shown
     assert f"The plan is that of `{larger}`." in shown
+
+
+def test_counters_have_their_roofline_in_the_report(
+    kernelpoint: Kernelpoint, profile: Path, here: Path
+) -> None:
+    plan, page, charts = here / "counted.json", here / "counted.html", here / "charts"
+    words = ("sample", profile, *QUICK, "--judge", "0", "-o", plan)
+    assert kernelpoint(*words).code == 0
+    counters = counters_of(plan, here / "counters.csv")
+    kernelpoint("report", profile, *QUICK, "--judge", "0", "--results", counters, "-o", page, "--svg", charts)
+    assert "Performance over arithmetic intensity" in page.read_text()
+    assert "FLOP/byte" in (charts / "roofline.svg").read_text()
+    assert kernelpoint("roofline", plan, counters).code == 0

@@ -21,7 +21,7 @@ from tui.options.files import PLAN_NAME, free_name, input_files
 from tui.options.plan import CompareOptions, JudgeOptions, MethodsOptions, SampleOptions, TradeOffOptions
 from tui.output.writer import STDOUT, CommandResult, emit, write_product
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
-from tui.text.plan import export_command, plan_list_result, plan_result, usual_target
+from tui.text.plan import export_command, plan_list_result, plan_result, profiler_target, usual_target
 from tui.text.profile import plan_selection, survey_selection, with_selection
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
@@ -29,8 +29,8 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
 def run_sample(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
-    if options.purpose is PlanPurpose.SPEEDUPS:
-        options = for_speedups(options)
+    if options.purpose is not PlanPurpose.TOTAL:
+        options = with_replicates(options)
     draft = draft_within_budget(options.profiles, options)
     notes(map(with_flags, draft.design.notes), quiet=options.quiet)
     plan = drawn_plan(draft.counts, draft.design, options.request.seed)
@@ -60,6 +60,9 @@ def run_sample(options: SampleOptions) -> None:
             listed = Path(draft.profile.files[0].path)
             traces = str(listed.parent) if listed.name == LIST else None
             following = export_command(str(options.output), "chosen", target, traces=traces)
+            if options.purpose is PlanPurpose.COUNTERS:
+                target = profiler_target(is_amd=draft.profile.is_amd)
+                following = f"{export_command(str(options.output), 'counted', target)} --set roofline"
         rows = launches if shows_rows else ()
         result = plan_result(
             draft,
@@ -69,21 +72,26 @@ def run_sample(options: SampleOptions) -> None:
             costs,
             details=options.details,
             following=following,
-            is_for_speedups=options.purpose is PlanPurpose.SPEEDUPS,
+            purpose=options.purpose,
         )
     result = with_selection(result, survey_selection(draft))
     emit(result, options, to_stderr=options.output == STDOUT, redirect=False)
 
 
-def for_speedups(options: SampleOptions) -> SampleOptions:
-    """Return the options with two launches a stratum at least, whose ratios tell how much they vary.
+def with_replicates(options: SampleOptions) -> SampleOptions:
+    """Return the options with two launches a stratum at least, which tell how much they vary.
+
+    For counters no kernels are pooled: those that last alike need not count alike.
 
     Raises OptionError: the method has no least number of launches.
     """
     if not is_used(options.request, "min_samples"):
-        message = f"--for speedups: {options.request.method} draws no least number of launches of a stratum"
+        method = f"--for {options.purpose}: {options.request.method}"
+        message = f"{method} draws no least number of launches of a stratum"
         raise OptionError(message, remedy="plan by joint")
-    return options.with_request(min_samples=max(options.request.min_samples, FEWEST_OF_SPEEDUPS))
+    is_pooled = options.request.pool and options.purpose is not PlanPurpose.COUNTERS
+    least = max(options.request.min_samples, FEWEST_OF_SPEEDUPS)
+    return options.with_request(min_samples=least, pool=is_pooled)
 
 
 def run_trade_off(options: TradeOffOptions) -> None:

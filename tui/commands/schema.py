@@ -10,6 +10,7 @@ from msgspec.json import schema_components
 
 from sampling.difference.comparison import DifferenceSummary
 from sampling.errors import OptionError
+from sampling.estimation.roofline import RooflineSummary
 from sampling.estimation.summary import EstimateSummary
 from sampling.methods.description import MethodDescription
 from sampling.plan.comparison import ComparedMethod
@@ -76,6 +77,7 @@ RESULTS: dict[str, tuple[Any, ...]] = {
     "run": (RunSummary, RunState, StudyRunSummary),
     "align": (AlignmentSummary,),
     "estimate": (EstimateSummary,),
+    "roofline": (RooflineSummary,),
     "speedup": (SpeedupSummary,),
     "study new": (NewStudy,),
     "project": (list[ProjectedKernel],),

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
 from sampling.plan.plan_file import IN_FOLDER, read_plan
@@ -40,7 +42,14 @@ from tui.commands.running import interruptible, progress_width, show_progress
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.options.command_line import options_of
 from tui.options.files import Product, check_place
-from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
+from tui.options.simulate import (
+    AlignOptions,
+    EstimateOptions,
+    ExportOptions,
+    ProjectOptions,
+    RooflineOptions,
+    RunOptions,
+)
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, CommandResult, emit, write_product, write_stdout
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note, notes
@@ -70,6 +79,7 @@ def run_export(options: ExportOptions) -> None:
             simulator_log=options.simulator_log,
             trace_before=options.trace_before,
             drop_copies=options.drop_copies,
+            metric_set=options.metric_set,
             progress=progress,
             tell=tell,
         )
@@ -211,6 +221,25 @@ def run_estimate(options: EstimateOptions) -> None:
     )
     emit(result, options, to_stderr=options.top_up == STDOUT)
     _check(estimate, options)
+
+
+def run_roofline(options: RooflineOptions) -> None:
+    """Read the plan and its counters, place the run and its kernels below the roof, show."""
+    # Not at the head: no other command needs it.
+    from sampling.estimation.roofline import summarise_roofline
+    from tui.text.roofline import roofline_blocks
+
+    with ProgressMeter(quiet=options.quiet) as progress:
+        estimate = estimated(options_of(EstimateOptions, options), progress)
+    summary = summarise_roofline(estimate, options.peak, options.kernels)
+    result = CommandResult(
+        "roofline",
+        summary,
+        blocks=lambda canvas: roofline_blocks(summary, canvas, options.width, options.height),
+        rows=to_builtins([summary.run, *summary.kernels]),
+        warnings=estimate.notes,
+    )
+    emit(with_selection(result, plan_selection(estimate.plan)), options)
 
 
 def run_project(options: ProjectOptions) -> None:

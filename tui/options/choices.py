@@ -31,8 +31,8 @@ DifferenceSort = StrEnum("DifferenceSort", "CHANGE BEFORE AFTER LAUNCHES RELATIV
 #: What the ranges of one level are sorted by: where they begin, or their time, largest first.
 RangeSort = StrEnum("RangeSort", "START TIME")
 
-#: What a plan is made for: the total of one configuration, or speedups between several.
-PlanPurpose = StrEnum("PlanPurpose", "TOTAL SPEEDUPS")
+#: What a plan is made for: the total of one configuration, speedups between several, or counters.
+PlanPurpose = StrEnum("PlanPurpose", "TOTAL SPEEDUPS COUNTERS")
 
 #: What `sample` lists instead of the plan's figures.
 PlanList = StrEnum("PlanList", "STRATA LAUNCHES")

@@ -23,7 +23,8 @@ from tui.options.shared import (
 class SampleOptions(BudgetOptions, ProfileOptions):
     output: str | None = output_option("Where the plan goes; `-` is stdout.", "PLAN", Product.PLAN)
     purpose: PlanPurpose = option(
-        "What is to be simulated with it: for speedups, two launches a stratum at least.",
+        "What is to be learnt by it: for speedups, two launches a stratum at least; for counters of a "
+        "profiler these, and no pool of small kernels.",
         "--for",
         default=PlanPurpose.TOTAL,
         panel=shared.PLAN_PANEL,

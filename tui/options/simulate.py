@@ -59,6 +59,11 @@ class ExportOptions(OutputOptions):
     trace_before: int = option(
         "<trace_before>: record so many launches before each too.", default=16, least=0
     )
+    metric_set: str | None = option(
+        "<metric_set>: what is measured, by commas: roofline, memory, or metrics by their names.",
+        "--set",
+        metavar="SET",
+    )
     drop_copies: bool = option("<drop_copies>: leave out the memory copies that the traces list.")
 
 
@@ -167,6 +172,19 @@ class EstimateOptions(ResultsOptions):
     top_up: str | None = option(
         "Write the larger plan here while --target is not met.", metavar="PLAN", product=Product.PLAN
     )
+
+
+class RooflineOptions(OutputOptions, panel=RESULTS_PANEL):
+    plan: InputFile = argument("A plan file.", "PLAN")
+    results: InputFiles = argument("What a profiler counted of the plan's launches.", "RESULTS")
+    peak: str | None = option(
+        "Operations and bytes a second at most, as 67T,3.35T; those of the file if not given.",
+        metavar="OPERATIONS,BYTES",
+    )
+    kernels: int = option("Draw and list so many of the largest.", default=8, least=0, metavar="N")
+    confidence: float | None = option("Of the intervals; the plan's if not given.", fraction=True)
+    width: int | None = width_option("Columns.")
+    height: int | None = height_option("Rows of the chart.")
 
 
 class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):

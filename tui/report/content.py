@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sampling.errors import AnalysisError, OptionError, SamplingError
+from sampling.estimation.roofline import summarise_roofline
 from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.parallel import Progress
@@ -27,6 +29,7 @@ from tui import __version__
 from tui.charts.grid import Grid, plain
 from tui.charts.histogram import histogram_data, useful_bins
 from tui.charts.quantities import count, duration, duration_range, kernel_time, ratio, share
+from tui.charts.roofline import roofline_chart
 from tui.engine.looking import GroupTimeline, timeline_of_group
 from tui.engine.plan_files import estimated, missing_to_target, plan_before
 from tui.engine.planning import comparison_of, draft_within_budget, plan_costs, traded
@@ -42,12 +45,13 @@ from tui.report import pictures
 from tui.report.page import Report
 from tui.report.pictures import Figure, Legend
 from tui.terminal.diagnostics import CheckFailedError
-from tui.terminal.printable import Column, ascii_within, names
+from tui.terminal.printable import Column, ascii_within, names, shortened
 from tui.text import groups as group_words
 from tui.text import plan as plan_words
 from tui.text import profile as profile_words
 from tui.text.estimate import estimate_blocks, hardware_lines, next_listing, total_lines, unmet_text
 from tui.text.groups import group_clusters, group_label
+from tui.text.labels import key_parts
 from tui.text.methods import comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
@@ -260,7 +264,7 @@ def _plan(facts: Facts) -> Iterator[Block]:
         yield f"{plan_words.why_none(design)}."
 
 
-def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterator[Block]:
+def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterator[Block | Figure]:
     if simulated is None:
         return
     if options.plan is not None:
@@ -277,6 +281,7 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
         yield block.columns(48, options.top)
         if (left := len(block) - options.top) > 0:
             yield f"{count(left)} more are not listed."
+    yield from roofline_figures(simulated.estimate, options.charts)
 
 
 def _comparison(facts: Facts) -> Iterator[Block | Figure]:
@@ -363,6 +368,24 @@ def trade_off_figure(curve: TradeOff) -> Figure:
     svg = pictures.curve_shapes(epsilon, speedup, curve.target.epsilon)
     legend = pictures.curve_legend(curve.target.epsilon)
     return _figure("trade-off", "Speedup over epsilon", words, svg, legend, curve.chart)
+
+
+def roofline_figures(estimate: PlanEstimate, kernels: int) -> Iterator[Figure]:
+    """Yield the roofline, where results have counted operations, bytes and time."""
+    with suppress(AnalysisError):
+        summary = summarise_roofline(estimate, None, kernels)
+        words = (
+            "Performance over arithmetic intensity: the run (*) and its largest kernels, by their numbers "
+        )
+        words += "in the table, with the bars of their intervals."
+        legend = [
+            (pictures.letter_mark(str(number)), shortened(key_parts(kernel.key).name, 60))
+            for number, kernel in enumerate(summary.kernels, 1)
+        ]
+        if any(point.is_drawable for point in (summary.run, *summary.kernels)):
+            svg = pictures.roofline_shapes(summary)
+            draw = partial(roofline_chart, summary)
+            yield _figure("roofline", "Roofline", words, svg, legend, draw)
 
 
 def comparison_figures(rows: Sequence[ComparedMethod]) -> Iterator[Figure]:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
+from sampling.estimation.roofline import RooflineSummary
 from sampling.reduction.timeline import GroupLaunches
 from sampling.text import counted
 from tui import __version__
 from tui.charts.axis import multiples, round_step, time_labels
 from tui.charts.histogram import HistogramData
-from tui.charts.quantities import count, duration, ratio, share
+from tui.charts.quantities import count, duration, ratio, share, si
 from tui.terminal.printable import printable
 
 #: The picture and the part of it that the axes enclose.
@@ -273,6 +274,35 @@ def point_shapes(speedup: FloatArray, mean_error: FloatArray, letters: Sequence[
     yield from axes(across, up, x_ticks, y_ticks, "speedup", "mean error")
     for letter, x, y in zip(letters, across.at(speedup).tolist(), up.at(error).tolist(), strict=True):
         yield letter_mark(letter, x, y)
+
+
+# A roofline.
+
+
+def roofline_shapes(summary: RooflineSummary) -> Iterator[str]:
+    """Yield the roof, kernels by their numbers and the run as a star, with the bars of their intervals."""
+    signs = [*((str(number), kernel) for number, kernel in enumerate(summary.kernels, 1)), ("*", summary.run)]
+    points = [(sign, point.intensity, point.performance) for sign, point in signs if point.is_drawable]
+    ridge = (summary.peak_operations or 0) / summary.peak_bytes if summary.peak_bytes else 0
+    ends = [[end for axis in axes for end in axis.ends] for axes in list(zip(*points, strict=True))[1:]]
+    intensities, performances = (
+        [*ends[0], ridge or ends[0][0]],
+        [*ends[1], summary.peak_operations or ends[1][0]],
+    )
+    across = Axis(min(intensities) / 1.4, max(intensities) * 1.4, LEFT, RIGHT, log=True)
+    up = Axis(min(performances) / 1.4, max(performances) * 1.4, BOTTOM, TOP, log=True)
+    x_ticks = digit_ticks(across.low, across.high, lambda value: f"{value:g}")
+    yield from axes(across, up, x_ticks, digit_ticks(up.low, up.high, si), "FLOP/byte", "FLOP/s")
+    if summary.peak_bytes and summary.peak_operations:
+        # From where the roof comes into the picture.
+        corners = [max(across.low, up.low / summary.peak_bytes), ridge, across.high]
+        line = " ".join(f"{across.at(corner):.1f},{up.at(summary.roof_at(corner)):.1f}" for corner in corners)
+        yield f'<polyline class="curve" points="{line}"/>'
+    for sign, intensity, performance in points:
+        x, y = float(across.at(intensity.value)), float(up.at(performance.value))
+        (left, right), (bottom, top) = across.at(intensity.ends).tolist(), up.at(performance.ends).tolist()
+        yield f'<path class="curve" d="M{left:.1f} {y:.1f}H{right:.1f}M{x:.1f} {bottom:.1f}V{top:.1f}"/>'
+        yield letter_mark(sign, x, y)
 
 
 # A chart as a file of its own.

@@ -16,8 +16,9 @@ from msgspec import structs, to_builtins
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
 from sampling.estimation.ratio import Ratio
+from sampling.estimation.roofline import Quantity, summarise_bounds
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
-from sampling.estimation.total import PlanEstimate
+from sampling.estimation.total import POOLED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_rocm_name
@@ -35,7 +36,7 @@ from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import CommandResult
 from tui.terminal.printable import Column, shortened
 from tui.text.labels import Place, group_places, key_parts, label_kernels, place_lines
-from tui.text.plan import export_command, launch_figures, sure_words, usual_target
+from tui.text.plan import export_command, launch_figures, profiler_target, sure_words, usual_target
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
@@ -47,6 +48,8 @@ _HEADS = {"cold": "COLD", "own": "LOWER BOUND"}
 # How much of an interval is assumption, from which share on.
 _AMOUNTS = ((0.9, "Nearly all"), (0.6, "Most"), (0.4, "Half"), (0.1, "Part"), (0.0, "Hardly any"))
 _HALF = 0.4
+# So many totals are sentences, more of them a table; so many counters of one.
+_MOST_SENTENCES, _MOST_COUNTERS = 8, 24
 # From this share of the declared variance on, next to all strata were simulated twice.
 _NEXT_TO_ALL = 0.9
 
@@ -115,6 +118,7 @@ def estimate_blocks(
     yield from hardware_lines(estimate)
     yield from cache_lines(estimate)
     yield from basis_lines(estimate)
+    yield from counter_blocks(estimate, is_whole=options.details)
     if (target := options.target) is not None:
         is_met = estimate.is_within(target, accept_cold=options.accept_cold)
         yield f"within {share(target)} as asked for" if is_met else unmet_text(estimate, target)
@@ -139,7 +143,10 @@ def _following(estimate: PlanEstimate, options: EstimateOptions, listed: str | N
     if not (estimate.caches.is_of_whole_run or options.accept_cold):
         return warm_export(estimate.plan, options.plan, options.source)
     if listed is not None:
-        return export_command(listed, "more", usual_target(is_amd=_is_amd(estimate.plan)))
+        is_amd = _is_amd(estimate.plan)
+        if estimate.results.units:
+            return export_command(listed, "more", profiler_target(is_amd=is_amd))
+        return export_command(listed, "more", usual_target(is_amd=is_amd))
     if (next_options := _asked_next(estimate, options)) is not None:
         return command_line("estimate", next_options)
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
@@ -194,7 +201,8 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
     sure = f"; {sure_words(main.confidence)}"
     if not caches.is_of_whole_run:
         sure = f" at {100 * main.confidence:.4g} %"
-    for total in sorted(estimate.totals, key=lambda total: total is not main):
+    totals = [main] if is_counted(estimate) else estimate.totals
+    for total in sorted(totals, key=lambda total: total is not main):
         text, missing = f"{total.metric} {total.total:,.0f}", math.isnan(total.total)
         part = f" of {share(1 - total.share_missing)} of the time" if total.share_missing else ""
         if head := total_head(estimate, total):
@@ -213,7 +221,66 @@ def total_lines(estimate: PlanEstimate, options: EstimateOptions | None = None) 
         notes = [note for note in total.notes if not (is_met and f"{WITHOUT_RESULT};" in note)]
         yield "; ".join([text + (origin if total is main else ""), *notes])
     for ratio in estimate.ratios:
-        yield f"{ratio.name} {_ratio_text(ratio)}"
+        if ratio.weight is None or not is_counted(estimate):
+            yield f"{ratio.name} {_ratio_text(ratio)}"
+
+
+def is_counted(estimate: PlanEstimate) -> bool:
+    """Return whether results are counters of a profiler, which are a table beside the first sentence."""
+    return bool(estimate.results.units) or len(estimate.totals) > _MOST_SENTENCES
+
+
+def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]:
+    """Yield the table of a profiler's counters, where results are these."""
+    if not is_counted(estimate):
+        return
+    yield from [sentence] if (sentence := bound_sentence(summarise_bounds(estimate))) else []
+    listing, left_out = counter_listing(estimate, is_whole=is_whole)
+    yield from [listing] if len(listing) else []
+    yield from [f"not shown: {left_out}"] if left_out else []
+    if POOLED in estimate.notes:
+        yield POOLED
+
+
+def bound_sentence(bounds: dict[str, Quantity]) -> str:
+    """Return what bounds the run, by share of time, the largest first; nothing where that is not known."""
+    shares = [(part.value, kind, part.low, part.high) for kind, part in bounds.items() if part.value]
+    parts = []
+    for value, kind, low, high in sorted(shares, reverse=True):
+        is_exact = low is None or high is None or low == high
+        interval = "" if is_exact else f" ({share(low)} to {share(min(high or 1, 1))})"
+        parts.append(f"{kind} for {share(value)}{interval}")
+    return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
+
+
+def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing, str]:
+    """Return totals and means of counters as a table, and what it leaves out, in words.
+
+    Counters that were 0 wherever they were measured are left out; with `is_whole` no others.
+    """
+    units = estimate.results.units
+    totals = [total for total in estimate.totals if total is not estimate.main]
+    means = [ratio for ratio in estimate.ratios if ratio.weight is not None]
+    rows = [
+        (total.metric, f"{total.total:,.0f}", units.get(total.metric, ""), within_text(total), "sum")
+        for total in totals
+        if total.total
+    ]
+    for mean in means:
+        if mean.ratio:
+            half_width = None if mean.high is None else mean.high / mean.ratio - 1
+            within = "exact" if half_width == 0 else share(half_width)
+            kind = "quotient" if mean.reason is None else "mean"
+            rows.append((mean.name, f"{mean.ratio:,.4g}", mean.unit, within, kind))
+    zeros, shown = len(totals) + len(means) - len(rows), len(rows) if is_whole else _MOST_COUNTERS
+    left_out = [f"{counted(zeros, 'counter')} of 0"] if zeros else []
+    left_out += [f"{len(rows) - shown:,} more (`--details`)"] if len(rows) > shown else []
+    columns = list(zip(*rows[:shown], strict=True)) or [()] * 5
+    figures = [
+        Column(title, cells, to_right=title in {"whole run", "within"})
+        for title, cells in zip(("whole run", "unit", "within", "as"), columns[1:], strict=True)
+    ]
+    return Listing(figures, "counter", lambda row, room: shortened(rows[row][0], room)), ", ".join(left_out)
 
 
 def _ratio_text(ratio: Ratio, unit: str = "") -> str:

@@ -48,7 +48,7 @@ from tui.charts.quantities import (
     recorded_unit,
     share,
 )
-from tui.options.choices import PlanList
+from tui.options.choices import PlanList, PlanPurpose
 from tui.options.command_line import command_line, flags_of_parameters, options_of, with_flags
 from tui.options.files import PLAN_NAME, free_name
 from tui.options.look import TreeOptions
@@ -89,6 +89,11 @@ def usual_target(*, is_amd: bool) -> str:
     No simulator of AMD's GPUs takes chosen launches: that part of MGPUSim runs whole programs.
     """
     return "csv" if is_amd else "accel-sim"
+
+
+def profiler_target(*, is_amd: bool) -> str:
+    """Return what a plan for counters is exported for."""
+    return "rocprofv3" if is_amd else "ncu"
 
 
 def export_command(
@@ -158,6 +163,15 @@ def speedup_sentence(promise: Promise) -> str:
     return (
         f"With {launches}, a speedup between {configurations} is expected within {expected}, the geometric "
         f"mean over four such programs within {of_mean}; `speedup` tells."
+    )
+
+
+def counters_sentence(promise: Promise) -> str:
+    """Return how well a profiler's counters are known of the whole run."""
+    launches = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
+    return (
+        f"With {launches}, the total of a counter that varies within a kernel as cycles do is expected "
+        f"within {share(promise.expected_half_width)}; `estimate` tells how far each really is known."
     )
 
 
@@ -324,7 +338,7 @@ def plan_result(
     *,
     details: bool,
     following: str,
-    is_for_speedups: bool = False,
+    purpose: PlanPurpose = PlanPurpose.TOTAL,
 ) -> CommandResult:
     """Return what `sample` says in every form; the launches are the rows, and `following` is typed next."""
     return CommandResult(
@@ -332,7 +346,7 @@ def plan_result(
         lambda: summarise_plan(draft, plan, judgement, costs, promise_words(plan.design)),
         rows=launches,
         blocks=lambda _: (
-            *plan_blocks(draft, plan, costs, judgement, details=details, is_for_speedups=is_for_speedups),
+            *plan_blocks(draft, plan, costs, judgement, details=details, purpose=purpose),
             CommandLine(following),
         ),
         warnings=_warnings(draft, plan),
@@ -352,7 +366,7 @@ def plan_blocks(
     judgement: Judgement | None = None,
     *,
     details: bool,
-    is_for_speedups: bool = False,
+    purpose: PlanPurpose = PlanPurpose.TOTAL,
 ) -> Iterator[Block]:
     """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
@@ -364,8 +378,10 @@ def plan_blocks(
         names += [f"{len(layers) - _MOST_NAMED:,} more"] if len(layers) > _MOST_NAMED else []
         all_layers = counted(int(design.strata.launches[stratum]), "layer")
         yield f"Of {all_layers} {joined(names)} are drawn, counted from 0."
-    if is_for_speedups and design.promise is not None:
+    if purpose is PlanPurpose.SPEEDUPS and design.promise is not None:
         yield speedup_sentence(design.promise)
+    if purpose is PlanPurpose.COUNTERS and design.promise is not None:
+        yield counters_sentence(design.promise)
     if plan.cost is not None and plan.cost_share and not plan.cost.is_objective:
         # A simulator sees another speedup than that of time on the GPU.
         words = f"A simulator rather takes {_share_of_cost(plan, plan.cost)}"

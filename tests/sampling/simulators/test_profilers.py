@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 import sampling
+from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
 from sampling.simulators.profilers import iterations, kernel_ids, kernel_pattern
@@ -119,7 +120,7 @@ def test_iterations_count_from_1_where_the_profile_tells(
     words = ran.stdout.splitlines()
     chosen = ["--kernel-iteration-range", "[1-3]"] if is_there else []
     assert words[:-1] == [
-        *("--pmc", "SQ_WAVES", "-d", str(tmp_path / "r"), "-o", "kernel-1"),
+        *("--pmc", "SQ_WAVES", "--output-format", "csv", "-d", str(tmp_path / "r"), "-o", "kernel-1"),
         *("--kernel-include-regex", r"^f.int.(\.kd| .clone.*)?$", *chosen, "--", "prog", "x y"),
     ]
     assert ("\n3,3,0," in files["manifest.csv"]) == is_there
@@ -171,3 +172,41 @@ def test_any_order_of_sizes(
     for each in plan.drawn:
         names = [name for name, _ in kernels[each.device :: devices]]
         assert found[each.id] == names[: each.ordinal + 1].count(each.name)
+
+
+def test_a_set_is_what_the_script_measures_and_the_page_says_what_it_takes(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    files = written(ten, "ncu", metric_set="memory,sm__cycles_active.avg")
+    ncu = program(tmp_path / "ncu", ECHO)
+    ran = shell(tmp_path / "out" / "run.sh", "prog", NCU=ncu, RESULTS=tmp_path / "r")
+    words = ran.stdout.splitlines()
+    measured = words[words.index("--metrics") + 1].split(",")
+    assert {"gpu__time_duration.sum", "dram__bytes_read.sum", "sm__cycles_active.avg"} <= {*measured}
+    # Each report becomes a page beside it, which is what `estimate` reads.
+    pages = sorted(path.name for path in (tmp_path / "r").iterdir())
+    assert pages == ["kernel-1.csv", "kernel-2.csv", "kernel-3.csv", "kernel-4.csv"]
+    assert (tmp_path / "r" / "kernel-1.csv").read_text().split()[:2] == [
+        "--import",
+        f"{tmp_path}/r/kernel-1.ncu-rep",
+    ]
+    # Four runs of 14 us, and 6,300 ns of drawn launches once; four counters of a unit at once.
+    said = " ".join(files["README.txt"].split())
+    assert "It takes 4 runs of the program and about 1 pass over each of 5 launches: " in said
+    shared = written(ten, "ncu", metric_set="memory", shards=2)["README.txt"]
+    assert "It takes 4 runs of the program" in " ".join(shared.split())
+    assert "It takes" not in written(ten, "ncu")["README.txt"]
+    with pytest.raises(OptionError, match="there is no such set"):
+        written(ten, "ncu", metric_set="rooflin")
+    with pytest.raises(OptionError, match="means nothing to nvbit"):
+        written(ten, "nvbit", metric_set="memory")
+
+
+def test_groups_of_counters_are_runs_of_rocprofv3(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    written(ten, "rocprofv3", metric_set="memory")
+    rocprof = program(tmp_path / "rocprofv3", 'echo "$*"')
+    ran = shell(tmp_path / "out" / "run.sh", "prog", ROCPROFV3=rocprof, RESULTS=tmp_path / "r")
+    lines = ran.stdout.splitlines()[:-1]
+    groups = {line.partition("--pmc ")[2].partition(" --kernel")[0] for line in lines}
+    assert groups == {"FETCH_SIZE", "WRITE_SIZE", "TCC_HIT_sum TCC_MISS_sum", "TCP_TOTAL_CACHE_ACCESSES_sum"}
+    assert len(lines) == 3 * len(groups)

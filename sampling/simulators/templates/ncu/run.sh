@@ -6,7 +6,8 @@ mkdir -p -- "$results"
 profile() {
   report=$1
   shift
-  "$ncu" ${NCU_OPTIONS:-} --target-processes all --force-overwrite --export "$results/$report" "$@"
+  "$ncu" ${NCU_OPTIONS:-@measures@} --target-processes all --force-overwrite --export "$results/$report" "$@"
+  "$ncu" --import "$results/$report.ncu-rep" --csv --page raw >"$results/$report.csv"
 }
 @runs@
 printf '%s\n' "$results"

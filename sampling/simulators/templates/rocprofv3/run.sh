@@ -5,7 +5,7 @@ results=$(absolute "${RESULTS:-$here/results}")
 profile() {
   name=$1
   shift
-  "$rocprofv3" ${ROCPROF_OPTIONS:---pmc SQ_WAVES} -d "$results" -o "$name" "$@"
+  "$rocprofv3" ${ROCPROF_OPTIONS:-@measures@--output-format csv} -d "$results" -o "$name" "$@"
 }
 @runs@
 printf '%s\n' "$results"

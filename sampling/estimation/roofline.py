@@ -1,0 +1,249 @@
+"""The roofline of a whole run and its kernels, from counters of drawn launches, and what bounds the run.
+
+A launch does a floating-point operations on b bytes of device memory in time t. Of the run, and of a kernel,
+
+    intensity = sum a / sum b,   performance = sum a / sum t
+
+are quotients of totals, each with the interval of `ratio`. What bounds the run is the share of its time in
+launches that memory bounds, or compute, or neither, which wait (latency): Nsight Compute's rule by the shares
+of their peaks that a launch reaches, waiting below 60 % of both, else bounded by the larger.
+(docs/methods.md, 17 Counters of a profiler)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sampling.arrays import BoolArray, FloatArray
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.interval import Sample
+from sampling.estimation.ratio import ratio_of_totals
+from sampling.estimation.total import PlanEstimate, build_sample, compared_keys
+from sampling.features.counters import OPERATIONS, TIMES
+from sampling.record import Amount, Fraction, Record
+from sampling.text import Wording
+
+_SASS = re.compile(
+    r"(?:sm|smsp)__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed)?"
+)
+_VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA)_F(16|32|64)")
+_MFMA, _TENSOR = "SQ_INSTS_VALU_MFMA_MOPS_", "sm__ops_path_tensor_"
+# Operations of an instruction of a wave, and of one that a matrix instruction counts.
+_LANES, _MFMA_OPERATIONS = 64, 512
+_FREQUENCY = "smsp__cycles_elapsed.avg.per_second"
+_SHARES = (
+    ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput"),
+    ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput"),
+)
+_PEAKS = (
+    ("sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained", "sm__cycles_elapsed.avg.per_second"),
+    ("dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second"),
+)
+_AMOUNT = r"\s*(\d{1,20}(?:\.\d*)?(?:e\d\d?)?)\s*([kMGTP]?)\s*"
+_TWO_PEAKS = re.compile(f"{_AMOUNT},{_AMOUNT}")
+_FACTORS = {prefix: 1000.0**power for power, prefix in enumerate(("", "k", "M", "G", "T", "P"))}
+_BUSY = 60.0
+_MEASURE = "measure again by `kernelpoint export --to ncu --set roofline`"
+
+
+class Quantity(Record, frozen=True):
+    """A quotient of two totals with its interval; None where there is none."""
+
+    value: Amount | None
+    low: Amount | None
+    high: Amount | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval, those above 0; the value where there is none."""
+        value = self.value or 0.0
+        return self.low or value, self.high or value
+
+
+class RooflinePoint(Record, frozen=True):
+    """Where the run, or a kernel group, lies."""
+
+    key: str  #: of the kernel group; "" is the run
+    share: Fraction  #: of the profile's time
+    intensity: Quantity  #: operations a byte of device memory
+    performance: Quantity  #: operations a second
+
+    @property
+    def is_drawable(self) -> bool:
+        """Whether it has a place on logarithmic axes."""
+        return bool(self.intensity.value) and bool(self.performance.value)
+
+
+class RooflineSummary(Record, frozen=True):
+    """A roofline, and what bounds the run by share of time."""
+
+    peak_operations: Amount | None  #: a second; None where neither the file nor the user says it
+    peak_bytes: Amount | None
+    run: RooflinePoint
+    kernels: list[RooflinePoint]  #: the largest, by the profile's time
+    bounds: dict[str, Quantity]  #: memory, compute and latency; empty where shares of the peaks are not known
+
+    def roof_at(self, intensity: float | None) -> float | None:
+        """Return operations a second at most, of so many a byte; None where that is not known."""
+        if self.peak_operations is None or self.peak_bytes is None or intensity is None:
+            return None
+        return min(self.peak_operations, intensity * self.peak_bytes)
+
+
+def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) -> RooflineSummary:
+    """Return the roofline of the run and of its largest kernel groups.
+
+    ``peaks``: operations and bytes a second, as "67T,3.35T"; None: what the counters say of the device.
+
+    Raises AnalysisError: operations or bytes were not counted; OptionError: the peaks are no two numbers.
+    """
+    metrics = estimate.results.metrics
+    time_s = _time_s(metrics)
+    if time_s is None:
+        raise AnalysisError("no time of the launches was measured", remedy=_MEASURE)
+    operations, moved = _operations(metrics, time_s), _bytes(metrics, time_s)
+    for values, noun in ((operations, "floating-point operations"), (moved, "bytes of device memory")):
+        if values is None or np.isnan(values).all():
+            raise AnalysisError(f"no {noun} were counted", remedy=_MEASURE)
+    assert operations is not None
+    assert moved is not None
+    peak_operations, peak_bytes = _parse_peaks(peaks) if peaks else _device_peaks(metrics)
+    columns = {"operations": operations, "bytes": moved, "time": time_s}
+    bounds = _bound_times(estimate, columns, peak_operations, peak_bytes)
+    sample = build_sample(estimate.plan, replace(estimate.results, metrics=columns | bounds))
+    profiled = sample.launches * sample.mean_x
+    keys = list(dict.fromkeys(compared_keys(estimate.plan)))
+    shares = np.bincount(sample.group, profiled) / max(profiled.sum(), 1)
+
+    def point(part: Sample, key: str, share: float) -> RooflinePoint:
+        place = (_quotient(estimate, part, "operations", below) for below in ("bytes", "time"))
+        return RooflinePoint(key, min(share, 1.0), *place)
+
+    largest = [int(group) for group in np.argsort(-shares, kind="stable")[:kernels]]
+    groups = [
+        (keys[group], float(shares[group]), _strata_of(sample, sample.group == group)) for group in largest
+    ]
+    return RooflineSummary(
+        peak_operations,
+        peak_bytes,
+        point(sample, "", 1.0),
+        [
+            point(part, key, share)
+            for key, share, part in groups
+            if not np.isnan(part.y[:, :3]).any(axis=1).all()
+        ],
+        {name: _quotient(estimate, sample, name, "time") for name in bounds},
+    )
+
+
+def summarise_bounds(estimate: PlanEstimate) -> dict[str, Quantity]:
+    """Return what bounds the run by share of time, where shares of peaks were measured; else nothing."""
+    if (time_s := _time_s(estimate.results.metrics)) is None:
+        return {}
+    bounds = _bound_times(estimate, {"time": time_s}, None, None)
+    sample = build_sample(estimate.plan, replace(estimate.results, metrics={"time": time_s} | bounds))
+    return {name: _quotient(estimate, sample, name, "time") for name in bounds}
+
+
+def _time_s(metrics: Mapping[str, FloatArray]) -> FloatArray | None:
+    return next((metrics[name] / 1e9 for name in TIMES if name in metrics), None)
+
+
+def _quotient(estimate: PlanEstimate, sample: Sample, above: str, below: str) -> Quantity:
+    ratio = ratio_of_totals(sample, above, above, below, estimate.main.confidence)
+    return Quantity(ratio.ratio, *((ratio.low, ratio.high) if estimate.plan.is_random else (None, None)))
+
+
+def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
+    """Return (n,) floating-point operations, those of half precision two an instruction."""
+    counted: dict[object, FloatArray] = {}
+    for name, values in metrics.items():
+        if (match := _SASS.fullmatch(name)) is not None:
+            kind, operation, rate = match.groups()
+            cycles = metrics.get(_FREQUENCY, np.full(len(values), np.nan)) * time_s if rate else 1.0
+            # The same stands there of an SM and of its parts, as a count and as a rate.
+            if rate is None or (kind, operation) not in counted:
+                counted[kind, operation] = values * cycles * OPERATIONS[operation] * (1 + (kind == "h"))
+        elif (match := _VALU.fullmatch(name)) is not None:
+            counted[name] = values * _LANES * OPERATIONS[match[1].lower()]
+        elif name.startswith(_MFMA):
+            counted[name] = values * _MFMA_OPERATIONS
+        elif name.startswith(_TENSOR) and name.endswith(".sum"):
+            counted[name] = values
+    return np.sum([*counted.values()], axis=0) if counted else None
+
+
+def _bytes(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
+    """Return (n,) bytes of device memory that were read and written."""
+    for names, unit in (
+        (("dram__bytes.sum",), 1.0),
+        (("dram__bytes_read.sum", "dram__bytes_write.sum"), 1.0),
+        (("dram__bytes.sum.per_second",), time_s),
+        (("FETCH_SIZE", "WRITE_SIZE"), 1024.0),
+    ):
+        if all(name in metrics for name in names):
+            return np.asarray(np.sum([metrics[name] for name in names], axis=0) * unit)
+    return None
+
+
+def _device_peaks(metrics: Mapping[str, FloatArray]) -> tuple[float | None, float | None]:
+    """Return operations (32 bits, an fma is two) and bytes a second at most, where the counters have them."""
+    peaks = []
+    for (per_cycle, frequency), unit in zip(_PEAKS, (OPERATIONS["fma"], 1), strict=True):
+        nothing = np.array([np.nan])
+        values = metrics.get(per_cycle, nothing) * metrics.get(frequency, nothing) * unit
+        peaks.append(None if np.isnan(values).all() else float(np.nanmax(values)))
+    return peaks[0], peaks[1]
+
+
+def _parse_peaks(text: str) -> tuple[float, float]:
+    match = _TWO_PEAKS.fullmatch(text)
+    if match is None or not float(match[1]) * float(match[3]) > 0:
+        remedy = "give operations and bytes a second, as 67T,3.35T"
+        raise OptionError(Wording("`peak` is no two numbers above 0: {!r}", text), remedy=remedy)
+    return float(match[1]) * _FACTORS[match[2]], float(match[3]) * _FACTORS[match[4]]
+
+
+def _bound_times(
+    estimate: PlanEstimate,
+    columns: Mapping[str, FloatArray],
+    peak_operations: float | None,
+    peak_bytes: float | None,
+) -> dict[str, FloatArray]:
+    """Return (n,) the time of each launch by what bounds it; nothing where that is not known."""
+    metrics, units = estimate.results.metrics, estimate.results.units
+    # A details page has Memory Throughput as bytes a second too.
+    shares: Sequence[FloatArray | None] = [
+        next((metrics[name] for name in names if name in metrics and units.get(name, "%") == "%"), None)
+        for names in _SHARES
+    ]
+    if any(share is None for share in shares):
+        if peak_operations is None or peak_bytes is None:
+            return {}
+        pairs = ((columns["bytes"], peak_bytes), (columns["operations"], peak_operations))
+        shares = [100 * values / columns["time"] / peak for values, peak in pairs]
+    memory, compute = (np.asarray(share) for share in shares)
+    is_known, waits = ~np.isnan(memory + compute), np.maximum(memory, compute) < _BUSY
+    kinds: dict[str, BoolArray] = {
+        "memory": ~waits & (memory >= compute),
+        "compute": ~waits & (memory < compute),
+        "latency": waits,
+    }
+    return {kind: np.where(is_known, columns["time"] * mask, np.nan) for kind, mask in kinds.items()}
+
+
+def _strata_of(sample: Sample, mask: BoolArray) -> Sample:
+    """Return the part of a sample in some strata (s,)."""
+    rows = mask[sample.stratum]
+    names = ("launches", "mean_x", "group", "declared", "planned")
+    return replace(
+        sample,
+        **{name: getattr(sample, name)[mask] for name in names},
+        stratum=(np.cumsum(mask) - 1)[sample.stratum[rows]],
+        x=sample.x[rows],
+        y=sample.y[rows],
+    )

@@ -1,0 +1,148 @@
+"""Rooflines against sums over all launches, and intervals that hold them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.roofline import summarise_bounds, summarise_roofline
+from sampling.estimation.total import PlanEstimate, estimate_plan
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.results import SimulatedLaunches
+from tests.sampling.simulators.conftest import launch, plan_of
+from tests.small_plans import stratum
+
+TIME, BYTES = "gpu__time_duration.sum", "dram__bytes.sum"
+MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+COMPUTE = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+SASS = "sm__sass_thread_inst_executed_op_{}_pred_on.sum"
+#: Two kernels of 40 launches; ns, bytes, and fma instructions of a thread of each launch.
+LAUNCHES = 80
+KERNEL = np.arange(LAUNCHES) % 2
+NS = np.where(KERNEL == 0, 1000, 3000) + np.arange(LAUNCHES)
+MOVED = np.where(KERNEL == 0, 9e5, 1e5) + 13.0 * np.arange(LAUNCHES)
+FMA = np.where(KERNEL == 0, 2e6, 9e6) + 1e4 * np.arange(LAUNCHES)
+
+
+def plan(ids: list[int], method: str = "root") -> PlanFile:
+    strata = []
+    for kernel in (0, 1):
+        rows = [
+            launch(id_, id_ // 2, "ab"[kernel], duration_ns=int(NS[id_]), weight=20.0)
+            for id_ in ids
+            if KERNEL[id_] == kernel
+        ]
+        of_kernel = NS[kernel == KERNEL]
+        strata.append(stratum("ab"[kernel], 40, float(of_kernel.mean()), float(of_kernel.std()), rows))
+    return plan_of(*strata, method=method)
+
+
+def estimated(ids: list[int], method: str = "root", **metrics: np.ndarray) -> PlanEstimate:
+    at = np.array(ids)
+    columns = {TIME: NS.astype(float), BYTES: MOVED, SASS.format("ffma"): FMA} | metrics
+    results = SimulatedLaunches(
+        at, {name: values[at] for name, values in columns.items()}, units={TIME: "ns"}
+    )
+    return estimate_plan(plan(ids, method), results)
+
+
+EVERYTHING = list(range(LAUNCHES))
+
+
+def test_of_all_launches_it_is_the_quotients_of_sums() -> None:
+    summary = summarise_roofline(estimated(EVERYTHING), "10T,1.5T", 8)
+    run = summary.run
+    expected = 2 * FMA.sum() / MOVED.sum()
+    assert (run.intensity.low, run.intensity.value, run.intensity.high) == pytest.approx((expected,) * 3)
+    assert run.performance.value == pytest.approx(2 * FMA.sum() / NS.sum() * 1e9)
+    assert [kernel.key for kernel in summary.kernels] == ["b", "a"]
+    for kernel, code in zip(summary.kernels, (1, 0), strict=True):
+        mask = code == KERNEL
+        assert kernel.share == pytest.approx(NS[mask].sum() / NS.sum())
+        assert kernel.performance.value == pytest.approx(2 * FMA[mask].sum() / NS[mask].sum() * 1e9)
+        assert kernel.intensity.value == pytest.approx(2 * FMA[mask].sum() / MOVED[mask].sum())
+    assert (summary.peak_operations, summary.peak_bytes) == (10e12, 1.5e12)
+    assert summary.roof_at(2.0) == 3e12
+    assert summary.roof_at(100.0) == 10e12
+    # Kernel a moves 900 of 1,500 bytes a ns at most, 60 %; b does 6 of 10 operations an ps at most.
+    assert {*summary.bounds} == {"memory", "compute", "latency"}
+
+
+def test_the_intervals_of_samples_hold_them() -> None:
+    """Launches of a kernel are nearly alike, so that what is declared holds: 0.95 and more."""
+    rng = np.random.default_rng(4)
+    truth = summarise_roofline(estimated(EVERYTHING), None, 8)
+    held = []
+    for _ in range(200):
+        ids = sorted(
+            number for kernel in (0, 1) for number in (2 * rng.choice(40, 3, replace=False) + kernel).tolist()
+        )
+        summary = summarise_roofline(estimated(ids), None, 8)
+        for point, true in zip((summary.run, *summary.kernels), (truth.run, *truth.kernels), strict=True):
+            for its, real in ((point.intensity, true.intensity), (point.performance, true.performance)):
+                assert its.low is not None
+                assert its.high is not None
+                held.append(its.low < (real.value or 0) < its.high)
+    assert np.mean(held) > 0.9
+
+
+def test_operations_of_every_precision_and_maker_add_up() -> None:
+    ones = np.ones(LAUNCHES)
+    double = estimated(EVERYTHING, **{SASS.format("dadd"): 3 * FMA, SASS.format("hfma"): FMA})
+    base = (summarise_roofline(estimated(EVERYTHING), None, 0).run.intensity.value or 0) / 2
+    assert summarise_roofline(double, None, 0).run.intensity.value == pytest.approx(base * (2 + 3 + 4))
+    columns = {"duration": NS, "FETCH_SIZE": MOVED / 1024, "WRITE_SIZE": 0 * ones}
+    columns |= {"SQ_INSTS_VALU_FMA_F32": ones, "SQ_INSTS_VALU_MFMA_MOPS_F16": ones}
+    amd = estimate_plan(plan(EVERYTHING), SimulatedLaunches(np.array(EVERYTHING), columns))
+    expected = LAUNCHES * (2 * 64 + 512) / MOVED.sum()
+    assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(expected)
+
+
+def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
+    memory = np.where(KERNEL == 0, 81.0, 20.0)
+    compute = np.where(KERNEL == 0, 70.0, np.where(np.arange(LAUNCHES) < 40, 59.0, 61.0))
+    estimate = estimated(EVERYTHING, **{MEMORY: memory, COMPUTE: compute})
+    bounds = {kind: its.value for kind, its in summarise_bounds(estimate).items()}
+    waits = (KERNEL == 1) & (np.arange(LAUNCHES) < 40)
+    assert bounds["memory"] == pytest.approx(NS[KERNEL == 0].sum() / NS.sum())
+    assert bounds["latency"] == pytest.approx(NS[waits].sum() / NS.sum())
+    assert sum(filter(None, bounds.values())) == pytest.approx(1)
+    assert summarise_bounds(estimated(EVERYTHING)) == {}
+
+
+def test_the_ceilings_are_those_of_the_file() -> None:
+    ones = np.ones(LAUNCHES)
+    peaks = {
+        SASS.format("ffma") + ".peak_sustained": 7168 * ones,
+        "sm__cycles_elapsed.avg.per_second": 0.94e9 * ones,
+        "dram__bytes.sum.peak_sustained": 80 * ones,
+        "dram__cycles_elapsed.avg.per_second": 7.5e9 * ones,
+    }
+    summary = summarise_roofline(estimated(EVERYTHING, **peaks), None, 0)
+    assert (summary.peak_operations, summary.peak_bytes) == pytest.approx((7168 * 2 * 0.94e9, 600e9))
+
+
+def test_picked_launches_have_no_interval() -> None:
+    summary = summarise_roofline(estimated([0, 1, 2, 3], "pks"), None, 8)
+    assert {point.intensity.low for point in (summary.run, *summary.kernels)} == {None}
+    assert summary.run.performance.value is not None
+
+
+@pytest.mark.parametrize("peak", ["67T", "x,3T", "0,3T", "-1,3", "67T,3T,1"])
+def test_peaks_are_two_numbers(peak: str) -> None:
+    with pytest.raises(OptionError, match="no two numbers"):
+        summarise_roofline(estimated(EVERYTHING), peak, 8)
+
+
+def test_what_was_not_counted_is_named_with_a_remedy() -> None:
+    at = np.array(EVERYTHING)
+    cases = {
+        "no time of the launches": {BYTES: MOVED, SASS.format("ffma"): FMA},
+        "no floating-point operations": {TIME: NS, BYTES: MOVED},
+        "no bytes of device memory": {TIME: NS, SASS.format("ffma"): FMA},
+    }
+    for words, columns in cases.items():
+        estimate = estimate_plan(plan(EVERYTHING), SimulatedLaunches(at, columns))
+        with pytest.raises(AnalysisError, match=words):
+            summarise_roofline(estimate, None, 8)

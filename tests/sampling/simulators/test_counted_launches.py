@@ -1,0 +1,403 @@
+"""Counters of a profiler joined to a plan's launches, against a program whose every launch was counted."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from sampling.errors import OptionError, ProfileError
+from sampling.estimation.total import POOLED, PlanEstimate, estimate_plan
+from sampling.features.counters import Weight, adds_up, weight_of
+from sampling.plan.plan_file import PlanFile
+from sampling.readers.registry import read_profile
+from sampling.simulators.counted_launches import _drawn_among
+from sampling.simulators.export import ExportChoices, run_parts
+from sampling.simulators.manifest import manifest_text
+from sampling.simulators.profilers import kernel_ids, positions
+from sampling.simulators.results import read_result_files
+from tests.sampling.simulators.conftest import launch, plan_of
+from tests.small_plans import stratum
+
+SECTORS, TIME, RATE = "lts__t_sectors.sum", "gpu__time_duration.sum", "lts__t_sector_hit_rate.pct"
+BYTES = "dram__bytes.sum"
+NAMES = ("gemm", "void add<(int)4>(float *)", "scan")
+GRIDS = ((8, 1, 1), (4, 4, 1))
+#: Of each launch the kernel and the size, in program order; the id is the place.
+PROGRAM = [(number * 7 % 3, number * 5 % 11 % 2) for number in range(60)]
+
+
+def sectors(ordinal: int) -> float:
+    return 1000.0 + 37 * ordinal
+
+
+def hit_rate(ordinal: int) -> float:
+    return float(ordinal % 90)
+
+
+def occurrences() -> list[int]:
+    seen: Counter[tuple[int, int]] = Counter()
+    return [(seen.update([kernel]), seen[kernel] - 1)[1] for kernel in PROGRAM]
+
+
+def drawn_plan(ordinals: Sequence[int]) -> PlanFile:
+    """A plan that draws these launches, a stratum each kernel and size."""
+    at = occurrences()
+    strata = []
+    for kernel in dict.fromkeys(PROGRAM):
+        ids = [ordinal for ordinal in ordinals if PROGRAM[ordinal] == kernel]
+        size = PROGRAM.count(kernel)
+        rows = [
+            launch(ordinal, at[ordinal], NAMES[kernel[0]], grid=GRIDS[kernel[1]], weight=size / len(ids))
+            for ordinal in ids
+        ]
+        strata += [stratum(f"{kernel}", size, 100.0, 0.0, rows)] if rows else []
+    return plan_of(*strata, method="root")
+
+
+def page(path: Path, ordinals: Sequence[int], metrics: Sequence[str] = (SECTORS, TIME, RATE)) -> str:
+    """Write the raw page of a run that profiled these launches, as ncu numbers them: from 0."""
+    units = {SECTORS: "Ksector", TIME: "us", RATE: "%", BYTES: "Kbyte"}
+    values = {
+        SECTORS: lambda ordinal: f"{sectors(ordinal) / 1000:,.6f}",
+        TIME: lambda _: "0.1",
+        RATE: lambda ordinal: str(hit_rate(ordinal)),
+        BYTES: lambda ordinal: str(ordinal + 1),
+    }
+    head = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream")
+    with path.open("w", newline="") as file:
+        file.write("==PROF== Connected to process 41\n")
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow((*head, "Block Size", "Grid Size", "Device", "CC", *metrics))
+        writer.writerow(("",) * 11 + tuple(units[name] for name in metrics))
+        for number, ordinal in enumerate(ordinals):
+            kernel, size = PROGRAM[ordinal]
+            name = NAMES[kernel].replace("(int)4", "int=4")
+            cells = (number, 41, "prog", "host", name, 1, 7, "(128, 1, 1)", str(GRIDS[size]), 0, "9.0")
+            writer.writerow((*cells, *(values[metric](ordinal) for metric in metrics)))
+    return str(path)
+
+
+def profiled_by(options: str) -> list[int]:
+    """Which launches ncu profiles with these options, by its documentation."""
+    words = shlex.split(options)
+    if "--launch-skip" in words:
+        first, count = (int(words[words.index(word) + 1]) for word in ("--launch-skip", "--launch-count"))
+        return list(range(first, first + count))
+    _, _, _, name, numbers = words[words.index("--kernel-id") + 1].split(":")
+    return [
+        ordinal
+        for ordinal, (kernel, _) in enumerate(PROGRAM)
+        if re.search(name, NAMES[kernel]) and re.search(numbers, str(occurrences()[ordinal] + 1))
+    ]
+
+
+def exported_runs(plan: PlanFile, *, by_position: bool) -> Iterator[list[int]]:
+    """The launches that each run of an export profiles."""
+    (part,) = run_parts(plan, ExportChoices(), by_name=True)
+    runs = positions(step.ordinal for step in part.steps) if by_position else kernel_ids(part.steps)
+    return map(profiled_by, runs)
+
+
+def counted_sectors(plan: PlanFile, paths: Sequence[str]) -> dict[int, float]:
+    results = read_result_files(plan, paths)
+    assert results.units[SECTORS] == "sector"
+    return dict(zip(results.ids.tolist(), results.metrics[SECTORS].tolist(), strict=True))
+
+
+draws = st.lists(st.integers(0, len(PROGRAM) - 1), min_size=1, max_size=25, unique=True)
+
+
+@given(draws, st.booleans())
+def test_each_row_of_exported_runs_is_its_launch(
+    tmp_path_factory: pytest.TempPathFactory, ordinals: list[int], by_position: bool
+) -> None:
+    folder, plan = tmp_path_factory.mktemp("runs"), drawn_plan(ordinals)
+    runs = exported_runs(plan, by_position=by_position)
+    paths = [page(folder / f"kernel-{number}.csv", run) for number, run in enumerate(runs, 1)]
+    assert counted_sectors(plan, sorted(paths)) == {ordinal: sectors(ordinal) for ordinal in ordinals}
+
+
+@given(draws)
+def test_of_the_whole_program_each_occurrence_is_its_launch(
+    tmp_path_factory: pytest.TempPathFactory, ordinals: list[int]
+) -> None:
+    path = page(tmp_path_factory.mktemp("whole") / "all.csv", range(len(PROGRAM)))
+    assert counted_sectors(drawn_plan(ordinals), [path]) == {
+        ordinal: sectors(ordinal) for ordinal in ordinals
+    }
+
+
+def test_passes_are_joined_and_the_first_of_two_values_counts(tmp_path: Path) -> None:
+    plan = drawn_plan([3, 30, 31])
+    paths = [page(tmp_path / "a.csv", [3, 30, 31]), page(tmp_path / "b.csv", [3, 30, 31], [BYTES])]
+    results = read_result_files(plan, paths)
+    assert results.metrics[BYTES].tolist() == [4e3, 31e3, 32e3]
+    assert results.metrics[TIME].tolist() == [100.0] * 3
+    assert (results.units[BYTES], results.units[TIME], results.units[RATE]) == ("byte", "ns", "%")
+    chosen = read_result_files(plan, paths, metrics=[BYTES]).metrics
+    assert {*chosen} == {BYTES, TIME}
+    with pytest.raises(OptionError, match=r"no metric 'dram__byte\.sum'"):
+        read_result_files(plan, paths, metrics=["dram__byte.sum"])
+
+
+def test_rows_that_do_not_tell_their_launch_are_left_out_and_said(tmp_path: Path) -> None:
+    """Of gemm in one size launches 3, 9 and 21 are drawn, and two rows are there: which is not known."""
+    gemm = [ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel == PROGRAM[0]]
+    other = next(ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel[0] == 2)
+    plan = drawn_plan([*gemm[2:5], other])
+    results = read_result_files(plan, [page(tmp_path / "cut.csv", [*gemm[2:4], other])])
+    assert results.ids.tolist() == [other]
+    assert any("rows do not tell which launches they are" in note for note in results.notes)
+    with pytest.raises(ProfileError, match="none of its rows is of a launch that the plan draws"):
+        read_result_files(plan, [page(tmp_path / "lacking.csv", gemm[2:4])])
+
+
+def test_a_run_with_kernels_that_are_not_drawn_is_of_the_program_from_its_start(tmp_path: Path) -> None:
+    """Its rows are then never taken for the drawn launches in their order."""
+    gemm = [ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel == PROGRAM[0]]
+    plan = drawn_plan([gemm[0], gemm[-1]])
+    path = page(tmp_path / "first.csv", range(gemm[2]))
+    assert counted_sectors(plan, [path]) == {gemm[0]: sectors(gemm[0])}
+
+
+def test_of_a_plan_that_was_topped_up_each_export_says_which_launches_it_measured(tmp_path: Path) -> None:
+    """The first round measured a kernel's later launch, the second one before it."""
+    gemm = [ordinal for ordinal, kernel in enumerate(PROGRAM) if kernel == PROGRAM[0]]
+    plan = replace(drawn_plan([gemm[1], gemm[4]]), simulated=(gemm[4],))
+    paths = []
+    for round_name, ordinal in (("first", gemm[4]), ("second", gemm[1])):
+        folder = tmp_path / round_name / "results"
+        folder.mkdir(parents=True)
+        (part,) = run_parts(drawn_plan([ordinal]), ExportChoices())
+        (tmp_path / round_name / "manifest.csv").write_text(manifest_text(part, {}, "", {}))
+        paths.append(page(folder / "kernel-1.csv", [ordinal]))
+    assert counted_sectors(plan, paths) == {ordinal: sectors(ordinal) for ordinal in (gemm[1], gemm[4])}
+    alone = page(tmp_path / "kernel-1.csv", [gemm[4]])
+    with pytest.raises(ProfileError, match="topped up"):
+        read_result_files(plan, [alone])
+
+
+def test_drawn_among_tells_the_places_or_nothing() -> None:
+    assert _drawn_among(4, np.array([0, 5]), np.array([0, 2, 5, 6])).tolist() == [0, 2]  # type: ignore[union-attr]
+    assert _drawn_among(1, np.array([0, 5]), np.array([0, 2, 5])) is None
+    assert _drawn_among(9, np.array([0, 5]), np.array([0, 2, 5])) is None
+
+
+# -- ROCm ----------------------------------------------------------------------------------------------------
+
+_HEAD = "Dispatch_Id,Agent_Id,Process_Id,Grid_Size,Kernel_Name,Workgroup_Size,VGPR_Count"
+
+
+def rocm_long(path: Path, ordinals: Sequence[int]) -> str:
+    """rocprofv3's: a row a counter of a dispatch, numbered through the whole program from 1."""
+    lines = [f"{_HEAD},Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp"]
+    for ordinal in ordinals:
+        for name, value in (("SQ_WAVES", sectors(ordinal)), ("FETCH_SIZE", ordinal / 4)):
+            kernel, size = PROGRAM[ordinal]
+            items = 128 * int(np.prod(GRIDS[size]))
+            lines.append(
+                f'{ordinal + 1},Agent 4,9,{items},"{NAMES[kernel]} [clone .kd]",128,16,{name},{value},50,150'
+            )
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def rocm_wide(path: Path, ordinals: Sequence[int]) -> str:
+    """rocprof-compute's pmc_perf.csv: a row a dispatch."""
+    lines = [f"{_HEAD.replace('_Id', '_ID')},SQ_WAVES,FETCH_SIZE,Start_Timestamp,End_Timestamp"]
+    for ordinal in ordinals:
+        kernel, size = PROGRAM[ordinal]
+        items = 128 * int(np.prod(GRIDS[size]))
+        lines.append(
+            f'{ordinal},0,9,{items},"{NAMES[kernel]}",128,16,{sectors(ordinal)},{ordinal / 4},50,150'
+        )
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def rocm_database(path: Path, ordinals: Sequence[int]) -> str:
+    """rocpd's tables; a counter has a row for each of two instances."""
+    database = sqlite3.connect(path)
+    database.executescript(
+        """
+        CREATE TABLE rocpd_info_process (id INTEGER, pid INTEGER);
+        CREATE TABLE rocpd_info_agent (id INTEGER, type_index INTEGER);
+        CREATE TABLE rocpd_info_kernel_symbol (id INTEGER, display_name TEXT, kernel_name TEXT);
+        CREATE TABLE rocpd_info_pmc (id INTEGER, name TEXT);
+        CREATE TABLE rocpd_pmc_event (event_id INTEGER, pmc_id INTEGER, value REAL);
+        CREATE TABLE rocpd_kernel_dispatch (id INTEGER, pid INTEGER, agent_id INTEGER, dispatch_id INTEGER,
+            kernel_id INTEGER, event_id INTEGER, start INTEGER, "end" INTEGER, grid_size_x INTEGER,
+            grid_size_y INTEGER, grid_size_z INTEGER, workgroup_size_x INTEGER, workgroup_size_y INTEGER,
+            workgroup_size_z INTEGER);
+        INSERT INTO rocpd_info_process VALUES (1, 9);
+        INSERT INTO rocpd_info_agent VALUES (5, 0);
+        INSERT INTO rocpd_info_pmc VALUES (1, 'SQ_WAVES'), (2, 'SQ_WAVES'), (3, 'FETCH_SIZE');
+        """
+    )
+    for code, name in enumerate(NAMES):
+        database.execute("INSERT INTO rocpd_info_kernel_symbol VALUES (?, ?, ?)", (code, name, name))
+    for ordinal in ordinals:
+        kernel, size = PROGRAM[ordinal]
+        sizes = [blocks * threads for blocks, threads in zip(GRIDS[size], (128, 1, 1), strict=True)]
+        row = (ordinal, 1, 5, ordinal + 1, kernel, 100 + ordinal, 50, 150, *sizes, 128, 1, 1)
+        database.execute(f"INSERT INTO rocpd_kernel_dispatch VALUES ({','.join('?' * 14)})", row)
+        halves = ((1, sectors(ordinal) - 7), (2, 7), (3, ordinal / 4))
+        rows = [(100 + ordinal, pmc, value) for pmc, value in halves]
+        database.executemany("INSERT INTO rocpd_pmc_event VALUES (?, ?, ?)", rows)
+    database.commit()
+    database.close()
+    return str(path)
+
+
+@pytest.mark.parametrize("write", [rocm_long, rocm_wide, rocm_database])
+@pytest.mark.parametrize("profiled", ["drawn", "all"])
+def test_counters_of_rocm_are_those_of_the_launches(write, profiled: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    ordinals = [3, 8, 30, 31, 52]
+    suffix = "db" if write is rocm_database else "csv"
+    path = write(tmp_path / f"c.{suffix}", ordinals if profiled == "drawn" else range(len(PROGRAM)))
+    results = read_result_files(drawn_plan(ordinals), [path])
+    assert results.ids.tolist() == ordinals
+    assert results.metrics["SQ_WAVES"].tolist() == [sectors(ordinal) for ordinal in ordinals]
+    assert results.metrics["FETCH_SIZE"].tolist() == [ordinal / 4 for ordinal in ordinals]
+    assert results.metrics["duration"].tolist() == [100.0] * len(ordinals)
+    assert {*results.metrics} == {"SQ_WAVES", "FETCH_SIZE", "duration"}
+    assert results.units == {"duration": "ns", "FETCH_SIZE": "KiB"}
+
+
+# -- what adds up --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "expected"),
+    [
+        ("gpu__time_duration.sum", "ns", True),
+        ("sm__cycles_elapsed.max", "cycle", True),
+        ("dram__bytes_read.sum.pct_of_peak_sustained_elapsed", "%", False),
+        ("smsp__inst_executed.avg.per_cycle_active", "inst/cycle", False),
+        ("smsp__thread_inst_executed_per_inst_executed.ratio", "", False),
+        ("derived__memory_l2_theoretical_sectors_global_excessive", "byte", True),
+        ("derived__smsp__sass_thread_inst_executed_op_ffma_pred_on_x2", "thread", False),
+        ("launch__grid_size", "", True),
+        ("launch__registers_per_thread", "register/thread", False),
+        ("launch__occupancy_limit_warps", "block", False),
+        ("smsp__maximum_warps_avg_per_active_cycle", "warp", False),
+        ("sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained", "inst/cycle", False),
+        ("Elapsed Cycles", "cycle", True),
+        ("Memory Throughput", "byte/s", False),
+        ("Warp Cycles Per Issued Instruction", "cycle", False),
+        ("Theoretical Active Warps per SM", "warp", False),
+        ("Shared Memory Configuration Size", "byte", False),
+        ("SQ_INSTS_VALU", "", True),
+        ("TCC_HIT_sum", "", True),
+        ("L2CacheHit", "", False),
+        ("VALUBusy", "", False),
+        ("MeanOccupancyPerCU", "", False),
+        ("l2_hits", "", True),
+        ("L2_total_cache_miss_rate", "", False),
+        ("instructions", "", True),
+    ],
+)
+def test_counts_add_up_and_rates_do_not(name: str, unit: str, expected: bool) -> None:
+    assert adds_up(name, unit) is expected
+
+
+def test_a_rate_is_weighted_by_what_it_is_per_where_that_was_measured() -> None:
+    there = {TIME, SECTORS, "smsp__inst_executed.sum", "sm__cycles_active.avg", "gpc__cycles_elapsed.max"}
+    ratio = "smsp__thread_inst_executed_per_inst_executed.ratio"
+    assert weight_of(ratio, there) == Weight("smsp__inst_executed.sum", True)
+    assert weight_of(RATE, there) == Weight(SECTORS, True)
+    assert weight_of("sm__warps_active.avg.pct_of_peak_sustained_active", there) == Weight(
+        "sm__cycles_active.avg", True
+    )
+    assert weight_of("sm__throughput.avg.pct_of_peak_sustained_elapsed", there) == Weight(
+        "gpc__cycles_elapsed.max", True
+    )
+    assert weight_of("dram__bytes.sum.per_second", there) == Weight(TIME, True)
+    assert weight_of("dram__bytes.sum.per_second", set()) == Weight("", False)
+    assert weight_of("Achieved Occupancy", {"Duration"}) == Weight("Duration", False)
+
+
+def estimated(plan: PlanFile, path: str) -> PlanEstimate:
+    return estimate_plan(plan, read_result_files(plan, [path]))
+
+
+def test_of_all_launches_totals_are_sums_and_rates_quotients_of_sums(tmp_path: Path) -> None:
+    everything = list(range(len(PROGRAM)))
+    estimate = estimated(drawn_plan(everything), page(tmp_path / "all.csv", everything))
+    totals = {total.metric: (total.low, total.total, total.high) for total in estimate.totals}
+    in_all = sum(map(sectors, everything))
+    assert totals[SECTORS] == pytest.approx((in_all,) * 3)
+    assert estimate.main.metric == TIME
+    assert estimate.main.total == pytest.approx(6000)
+    (mean,) = estimate.ratios
+    hits = sum(hit_rate(ordinal) * sectors(ordinal) for ordinal in everything)
+    assert (mean.name, mean.weight, mean.unit, mean.reason) == (RATE, SECTORS, "%", None)
+    assert (mean.low, mean.ratio, mean.high) == pytest.approx((hits / in_all,) * 3)
+
+
+def test_picked_launches_have_means_without_an_interval(tmp_path: Path) -> None:
+    rows = [launch(3, 1, NAMES[PROGRAM[3][0]], grid=GRIDS[PROGRAM[3][1]], weight=60.0)]
+    plan = plan_of(stratum("k", 60, 100.0, 0.0, rows), method="pks")
+    estimate = estimated(plan, page(tmp_path / "one.csv", [3]))
+    assert (estimate.main.low, estimate.ratios[0].low) == (None, None)
+    assert estimate.main.total == pytest.approx(6000)
+    assert estimate.ratios[0].ratio == pytest.approx(hit_rate(3))
+
+
+def test_a_plan_that_pools_kernels_is_said_to_tell_little_of_counters(tmp_path: Path) -> None:
+    plan = drawn_plan([3, 30, 31])
+    path = page(tmp_path / "a.csv", [3, 30, 31])
+    assert POOLED not in estimated(plan, path).notes
+    pooled = replace(plan, strata=(replace(plan.strata[0], pooled=True), *plan.strata[1:]))
+    assert POOLED in estimated(pooled, path).notes
+
+
+# -- what is broken ------------------------------------------------------------------------------------------
+
+_CELLS = (
+    st.text(max_size=8) | st.integers().map(str) | st.sampled_from(["", "nan", "inf", "-1", "1e400", '"'])
+)
+
+
+@pytest.mark.parametrize("write", [page, rocm_long, rocm_wide])
+@given(changes=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 15), _CELLS), min_size=1, max_size=4))
+def test_cells_of_any_text_are_read_or_refused(  # type: ignore[no-untyped-def]
+    write, changes: list[tuple[int, int, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("broken") / "c.csv"
+    write(path, [3, 8, 30, 31])
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    for row, column, cell in changes:
+        cells = lines[row % len(lines)]
+        cells[column % len(cells)] = cell
+    path.write_bytes("\n".join(map(",".join, lines)).encode("utf-8", "surrogatepass"))
+    with suppress(ProfileError):
+        assert len(read_result_files(drawn_plan([3, 8, 30, 31]), [str(path)]).ids)
+
+
+def test_columns_of_counters_are_metrics_of_a_profile_too(tmp_path: Path) -> None:
+    profile = read_profile([rocm_wide(tmp_path / "pmc_perf.csv", [3, 8, 30])])
+    assert profile.metric_names == ("SQ_WAVES", "FETCH_SIZE")
+    assert profile.launches == 3
+
+
+def test_a_database_without_counters_is_refused_with_what_measures_them(tmp_path: Path) -> None:
+    path = rocm_database(tmp_path / "none.db", [3])
+    database = sqlite3.connect(path)
+    database.execute("DELETE FROM rocpd_pmc_event")
+    database.commit()
+    database.close()
+    with pytest.raises(ProfileError, match="rocprofv3 --"):
+        read_result_files(drawn_plan([3]), [path])

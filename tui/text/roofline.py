@@ -1,0 +1,63 @@
+"""A roofline in words, as a table and as a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sampling.estimation.roofline import Quantity, RooflineSummary
+from tui.charts.quantities import UNKNOWN, share, si
+from tui.charts.roofline import RUN_SIGN, roofline_chart
+from tui.output.blocks import Block, Listing
+from tui.output.writer import Canvas
+from tui.terminal.printable import Column
+from tui.text.estimate import bound_sentence
+from tui.text.labels import group_places, key_parts, label_kernels, place_lines
+
+if TYPE_CHECKING:
+    from tui.charts.grid import Grid
+
+_HEIGHT = 18
+
+
+def quantity_text(quantity: Quantity, unit: str = "") -> str:
+    """Return a figure with its interval, as ``1.95k (1.90k to 2.00k)``."""
+    if quantity.value is None:
+        return UNKNOWN
+    text = si(quantity.value, unit)
+    if quantity.low is None or quantity.high is None or quantity.low == quantity.high:
+        return text
+    return f"{text} ({si(quantity.low)} to {si(quantity.high)})"
+
+
+def roofline_blocks(
+    summary: RooflineSummary, canvas: Canvas, width: int | None, height: int | None
+) -> Iterator[Block | Grid]:
+    """Yield where the run stands below its roof, what bounds it, the chart, and the largest kernels."""
+    run, roof = summary.run, summary.roof_at(summary.run.intensity.value)
+    performance = quantity_text(run.performance, "FLOP/s")
+    intensity = quantity_text(run.intensity, "FLOP/byte")
+    yield f"The whole run does {performance} at {intensity} of device memory."
+    if summary.peak_operations and summary.peak_bytes:
+        reached = (
+            f"{share((run.performance.value or 0) / roof)} of the roof there" if roof else "no operation"
+        )
+        peak, ridge = summary.peak_operations, si(summary.peak_operations / summary.peak_bytes, "FLOP/byte")
+        below = si(summary.peak_bytes, "B/s")
+        yield f"That is {reached}: {si(peak, 'FLOP/s')} from {ridge} on, {below} before."
+    else:
+        yield "The ceilings are not known: give --peak 67T,3.35T (operations and bytes a second)."
+    yield from [sentence] if (sentence := bound_sentence(summary.bounds)) else []
+    if not canvas.is_page:
+        yield roofline_chart(summary, width or canvas.width, height or _HEIGHT)
+        yield f"FLOP/s over FLOP/byte; {RUN_SIGN} is the whole run, 1 and so on the kernels below"
+    keys = [kernel.key for kernel in summary.kernels]
+    places = group_places([*map(key_parts, keys)])
+    figures = [
+        Column("", [str(number) for number in range(1, len(keys) + 1)]),
+        Column("time", [share(kernel.share) for kernel in summary.kernels]),
+        Column("FLOP/s", [quantity_text(kernel.performance) for kernel in summary.kernels]),
+        Column("FLOP/byte", [quantity_text(kernel.intensity) for kernel in summary.kernels]),
+    ]
+    yield from [Listing(figures, "kernel group", label_kernels(map(key_parts, keys), places))] if keys else []
+    yield from place_lines(places)
