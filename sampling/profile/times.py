@@ -167,25 +167,27 @@ class OverlongScan:
     """
 
     def __init__(self) -> None:
-        # Row, start, duration and stream.
-        self._held: tuple[AnyIntArray, ...] = (np.zeros(0, dtype=np.int64),) * 4
+        # Row, start, duration, stream, and whether it was returned: it still limits those that began before.
+        self._held: tuple[AnyIntArray, ...] = (np.zeros(0, dtype=np.int64),) * 5
 
     def add(
         self, row: IntArray, start_ns: AnyIntArray, duration_ns: AnyIntArray, stream: AnyIntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Return the rows, durations and limits of launches that the next piece (n,) shows to be overlong."""
-        pieces = zip(self._held, (row, start_ns, duration_ns, stream), strict=True)
-        row, start_ns, duration_ns, stream = (np.concatenate(columns) for columns in pieces)
+        piece = row, start_ns, duration_ns, stream, np.zeros(len(row), dtype=np.int64)
+        columns = tuple(np.concatenate(both) for both in zip(self._held, piece, strict=True))
+        row, start_ns, duration_ns, stream, returned = columns
         places, limits_ns = overlong_launches(start_ns, duration_ns, stream)
+        is_new = returned[places] == 0
+        places, limits_ns = places[is_new], limits_ns[is_new]
         result = row[places], duration_ns[places].astype(np.int64), limits_ns
+        returned[places] = 1
         streams, code = np.unique(stream, return_inverse=True)
         last_ns, first_open_ns = np.full((2, len(streams)), NO_START)
         np.maximum.at(last_ns, code, start_ns)
-        is_open = start_ns + duration_ns > last_ns[code]
-        is_open[places] = False
+        is_open = (start_ns + duration_ns > last_ns[code]) & (returned == 0)
         first_open_ns[:] = np.iinfo(np.int64).max
         np.minimum.at(first_open_ns, code[is_open], start_ns[is_open])
         may_contain = start_ns >= first_open_ns[code]
-        may_contain[places] = False
-        self._held = tuple(column[may_contain] for column in (row, start_ns, duration_ns, stream))
+        self._held = tuple(column[may_contain] for column in columns)
         return result

@@ -31,7 +31,11 @@ async def scale(
     """The app in view 5, its table drawn."""
     async with opened(path, size, view="Scale model", **given) as (app, pilot):
         await wait_for(pilot, lambda: "[5] " in screen_text(app), "the table has its title")
-        await wait_for(pilot, lambda: "[f] " in screen_text(app), "so have the words")
+        await wait_for(
+            pilot,
+            lambda: "[tab] In words" in screen_text(app) or "[tab] What is" in screen_text(app),
+            "so have the words",
+        )
         yield app, pilot
 
 
@@ -73,7 +77,7 @@ async def test_every_size_shows_what_it_has_room_for() -> None:
             for part in ("[5] Made-up numbers, no real GPU", "  16  199", "simulated", "784.2"):
                 assert part in text
             assert "cliff 64 to 128 SMs" in text
-            assert "[f] In words: super-linear" in text
+            assert "[tab] In words: super-linear" in text
             assert max(map(len, text.splitlines())) <= size[0]
             assert not app.screen.query_one("#plan").display
             if size[1] > 15:
@@ -113,16 +117,14 @@ async def tab_goes_through_panes_that_have_no_room(app: App, pilot: Running) -> 
     assert max(map(len, screen_text(app).splitlines())) <= 60
     await pilot.press("tab")
     await shows(app, pilot, "  16  199", "the table again")
-    await pilot.press("f")
-    await shows(app, pilot, "Rule additive", "f goes to the words")
     await pilot.press("shift+tab")
-    await shows(app, pilot, "■ simulated", "and back to the chart")
+    await shows(app, pilot, "Rule additive", "and back to the words")
 
 
 async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_action() -> None:
     async with scale() as (app, pilot):
         await shows(app, pilot, "j more", "a hint")
-        await pilot.press("f", *"jjjjjj")
+        await pilot.press("tab", "tab", *"jjjjjj")
         await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
         pane = app.screen.query_one(ScaleWords)
         assert pane.scroll_y == pane.max_scroll_y > 0

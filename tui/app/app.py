@@ -45,9 +45,13 @@ class EntryProvider(Provider):
             yield DiscoveryHit(Content(title), callback, text=title, help=explanation.replace("[", r"\["))
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
+        matcher, words = self.matcher(query), query.casefold()
         for title, explanation, callback, _ in self.app.get_system_commands(self.screen):
-            if (score := matcher.match(title)) > 0:
+            score = matcher.match(title)
+            # What has the letters in its title somewhere stands behind what is explained by these words.
+            if words in title.casefold() or words in explanation.casefold():
+                score += 1 + (words in title.casefold())
+            if score > 0:
                 highlighted = matcher.highlight(title.replace("[", r"\["))
                 yield Hit(score, highlighted, callback, text=title, help=explanation.replace("[", r"\["))
 

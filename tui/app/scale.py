@@ -470,9 +470,6 @@ class ScaleScreen(ViewScreen):
 
     # What is copied.
 
-    def action_findings(self) -> None:
-        self.query_one(ScaleWords).focus()
-
     def action_copy_command(self) -> None:
         if isinstance(self._answer, SamplingError):
             self.app.say(f"no prediction: {error_text(self._answer)}", failed=True)

@@ -419,13 +419,13 @@ def chart_title(questions: OpenQuestions, answer: ScaleAnswer | None) -> Title:
 def words_title(answer: ScaleAnswer | None, *, has_more: bool) -> Title:
     """Return how much there is to read of what is found, and whether there is more below."""
     counts: list[str] = []
-    title = "[f] What is wrong"
+    title = "[tab] What is wrong"
     if answer is not None:
         outcome = answer.outcome
         warnings = len(outcome.warnings)
         numbers = [(warnings, "warning"), (len(outcome.findings) - warnings, "note")]
         counts = [counted(number, noun) for number, noun in numbers if number]
-        title = f"[f] In words: {outcome.classification.scaling}"
+        title = f"[tab] In words: {outcome.classification.scaling}"
     return title, ", ".join(counts + ["j more"] * has_more)
 
 

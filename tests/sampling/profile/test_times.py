@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
@@ -60,6 +60,7 @@ def test_overlong_is_what_contains_two_whole_launches_of_its_stream(
     ),
     size=st.integers(1, 9),
 )
+@example(rows=[(0, 1, 0), (0, 2, 0), (0, 0, 0), (0, 1, 0), (0, 0, 0)], size=1)
 def test_what_comes_in_turn_is_found_as_at_once(rows: list[tuple[int, int, int]], size: int) -> None:
     gap, duration, stream = (np.array(column) for column in zip(*rows, strict=True))
     start, row = np.cumsum(gap), np.arange(len(rows))
