@@ -44,6 +44,7 @@ _TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", _CALL_LASTS, "Kern
 _WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
 # What a copy or set is of, in bytes or, by newer versions, in the unit that the title names.
 _SIZE, _BYTES = "Bytes", {"": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
+_MOST_BYTES = 2.0**62
 _TEXTS = {"gpu": ("Device", "Name"), "exec": (_CALL_NAME, "GridXYZ", "BlockXYZ", "Kernel Name")}
 _NANOSECONDS = {
     **dict.fromkeys(("", "ns", "nsec"), 1),
@@ -275,6 +276,8 @@ class _Trace:
         start_ns, lasts_ns = (rows.times(name, self._units[name]) for name in _TIMES["gpu"])
         name = self._name_codes(rows, "Name")
         size = rows.numbers(_SIZE, empty=0) * self._units[_SIZE] if _SIZE in rows else np.zeros(len(rows))
+        # No copy is of so many bytes: what they are is not known then.
+        size = np.where(np.abs(size) < _MOST_BYTES, size, 0)
         device = process = np.zeros(len(rows), dtype=np.int64)
         if "Device" in rows:
             cells, codes = rows.texts("Device")

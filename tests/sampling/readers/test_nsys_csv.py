@@ -240,6 +240,13 @@ class TestDamage:
         error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS[2:4])))
         assert "lists no kernel launch" in str(error)
 
+    def test_a_copy_of_more_bytes_than_there_are_is_of_none(self, tmp_path: Path) -> None:
+        rows = [GPU_ROWS[2].replace("67.109", "1e300"), *GPU_ROWS[3:], *GPU_ROWS[:2]]
+        activity = read(write(tmp_path, text_of(HEADER_2023, rows))).activity
+        assert activity is not None
+        assert activity.copies is not None
+        assert activity.copies[4].tolist() == [0, 1000]
+
     @pytest.mark.parametrize("start", ["soon", "(1)"])
     def test_a_row_that_begins_oddly_is_left_out_and_counted(self, tmp_path: Path, start: str) -> None:
         rows = [GPU_ROWS[0], GPU_ROWS[1].replace("2000", start), *GPU_ROWS[2:]]
