@@ -138,7 +138,7 @@ def invitation(draft: Draft) -> str:
     known = "" if design.promise is None else f" within {100 * design.promise.error:.1f} %"
     return (
         f"{design.samples:,} of {launches:,} launches tell the whole run{known}: 3 shows how, e hands them "
-        "to a simulator; 7 shows what changed since last week, 8 which design is faster"
+        "to a simulator; 7 what changed, 8 which design is faster"
     )
 
 
