@@ -27,7 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Looking for cycles among a whole suite's objects takes a seventh of its time; rarely is often enough.
 gc.set_threshold(100_000, 50, 50)
 
-settings.register_profile("suite", deadline=None, max_examples=25, print_blob=True)
+settings.register_profile("suite", deadline=None, max_examples=15, print_blob=True)
 # Now and then: HYPOTHESIS_PROFILE=long, with what the sweep of `benchmarks/fuzz.py` finds.
 settings.register_profile("long", deadline=None, max_examples=300, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
