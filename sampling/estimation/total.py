@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import structs
 
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
 from sampling.estimation.interval import (
     Estimate,
@@ -185,7 +185,8 @@ def estimate_plan(
     has_values = ~np.isnan(sample.y).all(axis=0)
     all_names = [name for name in np.array(sample.metrics)[has_values].tolist() if name != IS_PROJECTED]
     if not all_names:
-        raise AnalysisError("the results tell no metric of any launch of the plan")
+        whole = " or whole layer" if any(stratum.layers for stratum in plan.strata) else ""
+        raise NoMetricError(f"the results tell no metric of any launch{whole} of the plan")
     names = [name for name in all_names if adds_up(name, results.units.get(name, ""))]
     if not names:
         raise AnalysisError("the results have no counter that adds up, only rates", remedy=_MEASURE_TIME)
