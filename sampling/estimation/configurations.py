@@ -162,7 +162,7 @@ class PlanSpeedups:
         """Return how many launches more bring a speedup to its goal; None where no number of them does."""
         goal = self.goal(speedup, target)
         sizes = None if goal is None else self.sizes(speedup, goal, math.inf)
-        return None if sizes is None else int(sizes.sum()) - speedup.launches
+        return None if sizes is None else self.sample.count(sizes) - speedup.launches
 
 
 def expected_half_width(plan: PlanFile) -> float | None:

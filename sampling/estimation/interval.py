@@ -67,7 +67,7 @@ class Sample:
     #: (n, k) its metrics, each in its own unit; NaN where one is not known. (k,) their names.
     y: FloatArray
     metrics: tuple[str, ...]
-    #: (s,) how many launches the plan asks for.
+    #: (s,) how many launches, or layers, the plan asks for.
     planned: IntArray
     #: (s,) how many launches of the plan one is, where several are drawn together, as those of a layer.
     of_unit: FloatArray | None = None
@@ -76,6 +76,10 @@ class Sample:
     def samples(self) -> IntArray:
         """(s,) how many launches of each stratum were simulated."""
         return np.bincount(self.stratum, minlength=len(self.launches))
+
+    def count(self, numbers: IntArray) -> int:
+        """Return how many launches so many (s,) of each stratum are, of layers those of their mean."""
+        return round(float((numbers * (1 if self.of_unit is None else self.of_unit)).sum()))
 
     def part(self, mask: BoolArray) -> Sample:
         """Return the strata where (s,) a mask says so, with their launches."""
@@ -381,8 +385,7 @@ def _estimate(
     nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
     stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
     stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
-    of_unit = 1 if sample.of_unit is None else sample.of_unit
-    missing = round(float((np.maximum(sample.planned - samples, 0) * of_unit)[is_asked].sum()))
+    missing = sample.count(np.maximum(sample.planned - samples, 0) * is_asked)
     missing_x, all_x = (
         float(np.dot(sample.launches[mask], sample.mean_x[mask])) for mask in (emptied, is_asked)
     )

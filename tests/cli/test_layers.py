@@ -164,6 +164,11 @@ def test_a_study_of_layers_goes_on_until_all_are_whole(
     run = kernelpoint("run", "study.toml", "--target", "0.5", "--accept-cold", *JSON)
     assert run.code == 0, run.err
     assert run.results["target_met"]
+    # A comparison counts launches, of which a layer has four.
+    table = cycles_of(Path("plan.json"), Path("cycles.csv"))
+    speedup = kernelpoint("speedup", "plan.json", f"one={table}", f"two={table}", *JSON)
+    (program,) = speedup.results["programs"]
+    assert {cell["launches"] for cell in program["cells"]} == {program["drawn"]}
 
 
 def test_the_hook_takes_the_layers_of_all_families_that_have_names(
