@@ -44,7 +44,7 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     stratum = layers.family[unit]
     stratum[outside] = len(numbers) + group
     unit[outside] = blocks + np.arange(len(outside))
-    labels = [f"layers, family {family + 1}" for family in range(len(numbers))]
+    labels = [f"(layers, family {family + 1})" for family in range(len(numbers))]
     size = np.bincount(stratum)
     row = np.sort(np.unique(stratum, return_index=True)[1])
     places = zip(layers.names, layers.step.tolist(), layers.number.tolist(), strict=True)

@@ -112,6 +112,7 @@ def test_from_names_to_what_the_hook_takes_and_a_total(
     (metric,) = kernelpoint("estimate", plan, results, *JSON).results["metrics"]
     assert metric["total"] == pytest.approx(3 * total_ns)
     assert metric["low"] < metric["total"] < metric["high"]
+    assert " (layers, family 1)\n" in kernelpoint("estimate", plan, results, "--groups").out
 
 
 def test_an_export_of_single_launches_says_nothing_of_the_hook(
