@@ -90,5 +90,9 @@ class AnalysisError(SamplingError):
     """An analysis that cannot give an answer for this profile."""
 
 
+class NoMetricError(AnalysisError):
+    """Results that tell no metric of any launch that was drawn, or of any layer that was drawn whole."""
+
+
 class NotApplicableError(AnalysisError):
     """A method that needs what this profile lacks; the remedy names the file that would supply it."""

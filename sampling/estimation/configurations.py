@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.caches import unlike_caches
 from sampling.estimation.interval import Sample
@@ -162,7 +162,7 @@ class PlanSpeedups:
         """Return how many launches more bring a speedup to its goal; None where no number of them does."""
         goal = self.goal(speedup, target)
         sizes = None if goal is None else self.sizes(speedup, goal, math.inf)
-        return None if sizes is None else int(sizes.sum()) - speedup.launches
+        return None if sizes is None else self.sample.count(sizes) - speedup.launches
 
 
 def expected_half_width(plan: PlanFile) -> float | None:
@@ -285,7 +285,7 @@ def compare_kernels(speedups: PlanSpeedups) -> list[GroupSpeedup]:
             is_group = sample.group == number
             if not (has_both & is_group[sample.stratum]).any():
                 continue
-            part = strata_where(sample, is_group)
+            part = sample.part(is_group)
             of_group = speedup(
                 part, contrast.base, contrast.name, speedups.confidence, at_least=contrast.at_least
             )
@@ -295,22 +295,6 @@ def compare_kernels(speedups: PlanSpeedups) -> list[GroupSpeedup]:
             )
             groups.append(GroupSpeedup(key, of_group, *totals))
     return sorted(groups, key=lambda group: -abs(group.base_cycles - group.cycles))
-
-
-def strata_where(sample: Sample, mask: BoolArray) -> Sample:
-    """Return the strata of a sample where (s,) a mask says so, with their launches."""
-    rows = mask[sample.stratum]
-    return Sample(
-        launches=sample.launches[mask],
-        mean_x=sample.mean_x[mask],
-        group=sample.group[mask],
-        declared=sample.declared[mask],
-        stratum=(np.cumsum(mask) - 1)[sample.stratum[rows]],
-        x=sample.x[rows],
-        y=sample.y[rows],
-        metrics=sample.metrics,
-        planned=sample.planned[mask],
-    )
 
 
 def _refuse_unlike(base: Configuration, configuration: Configuration) -> None:

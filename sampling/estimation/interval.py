@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import NoMetricError, OptionError
 from sampling.record import Amount, Fraction, Record
 from sampling.simulators.measured_run import CYCLES
 from sampling.strata.satterthwaite import (
@@ -67,7 +67,7 @@ class Sample:
     #: (n, k) its metrics, each in its own unit; NaN where one is not known. (k,) their names.
     y: FloatArray
     metrics: tuple[str, ...]
-    #: (s,) how many launches the plan asks for.
+    #: (s,) how many launches, or layers, the plan asks for.
     planned: IntArray
     #: (s,) how many launches of the plan one is, where several are drawn together, as those of a layer.
     of_unit: FloatArray | None = None
@@ -76,6 +76,26 @@ class Sample:
     def samples(self) -> IntArray:
         """(s,) how many launches of each stratum were simulated."""
         return np.bincount(self.stratum, minlength=len(self.launches))
+
+    def count(self, numbers: IntArray) -> int:
+        """Return how many launches so many (s,) of each stratum are, of layers those of their mean."""
+        return round(float((numbers * (1 if self.of_unit is None else self.of_unit)).sum()))
+
+    def part(self, mask: BoolArray) -> Sample:
+        """Return the strata where (s,) a mask says so, with their launches."""
+        rows = mask[self.stratum]
+        return Sample(
+            launches=self.launches[mask],
+            mean_x=self.mean_x[mask],
+            group=self.group[mask],
+            declared=self.declared[mask],
+            stratum=(np.cumsum(mask) - 1)[self.stratum[rows]],
+            x=self.x[rows],
+            y=self.y[rows],
+            metrics=self.metrics,
+            planned=self.planned[mask],
+            of_unit=None if self.of_unit is None else self.of_unit[mask],
+        )
 
     def values(self, metric: str) -> FloatArray:
         """Return (n,) a metric of every simulated launch; OptionError where there is none."""
@@ -86,24 +106,16 @@ class Sample:
     def known(self, *metrics: str) -> tuple[Sample, BoolArray]:
         """Return the launches that have all of some metrics, and (s,) which strata have any: its strata.
 
-        Raises OptionError: there is no such metric; AnalysisError: no launch has them.
+        Raises OptionError: there is no such metric; NoMetricError: no launch has them.
         """
         y = np.stack([self.values(metric) for metric in metrics], axis=1)
         rows = ~np.isnan(y).any(axis=1)
         if not rows.any():
             which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
-            raise AnalysisError(f"no simulated launch of the plan has {which}")
+            raise NoMetricError(f"no simulated launch of the plan has {which}")
         has_result = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
-        stratum = (np.cumsum(has_result) - 1)[self.stratum[rows]]
-        of_strata = (
-            self.launches[has_result],
-            self.mean_x[has_result],
-            self.group[has_result],
-            self.declared[has_result],
-        )
-        return Sample(
-            *of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[has_result]
-        ), has_result
+        measured = replace(self, stratum=self.stratum[rows], x=self.x[rows], y=y[rows], metrics=metrics)
+        return measured.part(has_result), has_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,8 +385,7 @@ def _estimate(
     nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
     stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
     stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
-    of_unit = 1 if sample.of_unit is None else sample.of_unit
-    missing = round(float((np.maximum(sample.planned - samples, 0) * of_unit)[is_asked].sum()))
+    missing = sample.count(np.maximum(sample.planned - samples, 0) * is_asked)
     missing_x, all_x = (
         float(np.dot(sample.launches[mask], sample.mean_x[mask])) for mask in (emptied, is_asked)
     )

@@ -124,9 +124,7 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
         return RooflinePoint(key, min(share, 1.0), *place)
 
     largest = [int(group) for group in np.argsort(-shares, kind="stable")[:kernels]]
-    groups = [
-        (keys[group], float(shares[group]), _strata_of(sample, sample.group == group)) for group in largest
-    ]
+    groups = [(keys[group], float(shares[group]), sample.part(sample.group == group)) for group in largest]
     return RooflineSummary(
         peak_operations,
         peak_bytes,
@@ -234,16 +232,3 @@ def _bound_times(
         "latency": waits,
     }
     return {kind: np.where(is_known, columns["time"] * mask, np.nan) for kind, mask in kinds.items()}
-
-
-def _strata_of(sample: Sample, mask: BoolArray) -> Sample:
-    """Return the part of a sample in some strata (s,)."""
-    rows = mask[sample.stratum]
-    names = ("launches", "mean_x", "group", "declared", "planned")
-    return replace(
-        sample,
-        **{name: getattr(sample, name)[mask] for name in names},
-        stratum=(np.cumsum(mask) - 1)[sample.stratum[rows]],
-        x=sample.x[rows],
-        y=sample.y[rows],
-    )

@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.interval import Interval, Moments, Sample, interval, moments, select_durations
+from sampling.estimation.total import PlanEstimate, build_sample
+from sampling.plan.request import PlanRequest
 from sampling.strata.satterthwaite import student_t
 
 #: The most that one round adds to the sampled time, as a share of it.
@@ -23,6 +26,8 @@ _LEAST_DF = 4.0
 # A stratum's own spread says so little of where launches are needed that what all say counts as so many.
 _LENT = 20.0
 _BISECTIONS = 30
+# A plan that is made again with an epsilon of more than this share of its own may be the same plan.
+_STEP = 0.8
 
 
 def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
@@ -101,6 +106,29 @@ def sizes_for(
     best = np.arange(n.shape[-1]) == gain.argmax(axis=-1)[..., np.newaxis]
     stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < limit)
     return np.where(stuck & best, n + 1, n).astype(np.int64)
+
+
+def larger_request(estimate: PlanEstimate, epsilon: float) -> PlanRequest | None:
+    """Return what to plan next in place of layers or clusters, for a total within epsilon.
+
+    With the seed of the plan, it draws what that has and more. None where no launches bring the total there.
+    """
+    plan, main = estimate.plan, estimate.main
+    left = sampling_left(epsilon, estimate.beside_sampling)
+    if not left:
+        return None
+    sample, options = build_sample(plan, estimate.results), plan.options
+    sizes = next_sizes(sample, main.metric, left, main.confidence)
+    is_layers = np.array([bool(stratum.layers) for stratum in plan.strata])
+    if is_layers.any():
+        settings = [setting for setting in options.set if not setting.startswith("layers.draw=")]
+        settings.append(f"layers.draw={sizes[is_layers].max()}")
+        options = structs.replace(options, set=tuple(settings))
+    # All other sizes go by the square of epsilon.
+    growth = sizes[~is_layers].sum() / max(sample.planned[~is_layers].sum(), 1)
+    if growth > 1:
+        options = structs.replace(options, epsilon=float(f"{options.epsilon * min(_STEP, growth**-0.5):.2g}"))
+    return options
 
 
 def sampling_left(epsilon: float, other_error: float) -> float:

@@ -190,7 +190,7 @@ def speedup(
     Errors are those of `Sample.known`.
     """
     pair, empty = pair_launches(sample, base, name)
-    launches, planned = len(pair.rows), int(sample.planned.sum())
+    launches, planned = pair.sample.count(pair.sample.samples), sample.count(sample.planned)
     nothing = Speedup(
         base, name, np.nan, np.nan, np.nan, np.nan, launches=launches, missing=planned - launches
     )

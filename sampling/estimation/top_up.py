@@ -15,7 +15,6 @@ from sampling.estimation.configurations import PlanSpeedups
 from sampling.estimation.interval import Estimate
 from sampling.estimation.sizes import next_sizes, sampling_left
 from sampling.estimation.total import build_sample
-from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.judge import planned_design
 from sampling.plan.other_recording import find_original
@@ -169,7 +168,7 @@ def read_original(plan: PlanFile, progress: Progress | None = None) -> Profile:
 def _refuse_picked(plan: PlanFile) -> None:
     if not plan.is_random:
         raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
-    if not method_named(plan.options.method).draws_at_random:
+    if not plan.is_extensible:
         raise AnalysisError(
             "a plan of layers or of clusters cannot be topped up, for what tells them is not in it",
             remedy="make it again with more launches; `kernelpoint methods` lists its options",

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import structs
 
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
 from sampling.estimation.interval import (
     Estimate,
@@ -180,12 +180,13 @@ def estimate_plan(
     confidence = PlanRequest(confidence=confidence).confidence
     caches = describe_caches(plan, results)
     results, error = with_projections(results, projection_error)
-    results = warmed(results, caches.check)
+    results = _in_cycles(warmed(results, caches.check))
     sample = build_sample(plan, results)
     has_values = ~np.isnan(sample.y).all(axis=0)
     all_names = [name for name in np.array(sample.metrics)[has_values].tolist() if name != IS_PROJECTED]
     if not all_names:
-        raise AnalysisError("the results tell no metric of any launch of the plan")
+        whole = " or whole layer" if any(stratum.layers for stratum in plan.strata) else ""
+        raise NoMetricError(f"the results tell no metric of any launch{whole} of the plan")
     names = [name for name in all_names if adds_up(name, results.units.get(name, ""))]
     if not names:
         raise AnalysisError("the results have no counter that adds up, only rates", remedy=_MEASURE_TIME)
@@ -217,7 +218,8 @@ def estimate_plan(
     for name in all_names:
         if name not in names:
             weight, unit = weight_of(name, names), results.units.get(name, "")
-            mean = weighted_mean(sample, name, *weight, unit, confidence)
+            of_launches = _weighted_results(plan, results, name, weight[0])
+            mean = weighted_mean(build_sample(plan, of_launches), name, *weight, unit, confidence)
             found_ratios.append(
                 mean if plan.is_random else mean._replace(low=None, high=None, reason=NOT_RANDOM)
             )
@@ -239,6 +241,27 @@ def estimate_plan(
         caches=caches,
         own=_with_own_reads(plan, results, caches, confidence),
     )
+
+
+def _in_cycles(results: SimulatedLaunches) -> SimulatedLaunches:
+    """Return results that tell not whether a launch is projected, but how many cycles are: these add up."""
+    metrics = dict(results.metrics)
+    if IS_PROJECTED in metrics:
+        metrics[IS_PROJECTED] = metrics[IS_PROJECTED] * metrics[CYCLES]
+    return replace(results, metrics=metrics)
+
+
+def _weighted_results(
+    plan: PlanFile, results: SimulatedLaunches, name: str, weight: str
+) -> SimulatedLaunches:
+    """Return a metric of launches times its weight, and that: of a layer drawn whole only these add up."""
+    by = results.metrics.get(weight)
+    if by is None:
+        duration_ns = {launch.id: launch.duration_ns or 0 for launch in plan.drawn}
+        by = np.array([duration_ns.get(launch_id, np.nan) for launch_id in results.ids.tolist()])
+    weighted = results.metrics[name] * by
+    by = np.where(np.isnan(weighted), np.nan, by)
+    return replace(results, metrics={"weighted": weighted, "weight": by})
 
 
 def build_sample(plan: PlanFile, results: SimulatedLaunches) -> Sample:
@@ -325,12 +348,14 @@ def with_projections(
 def share_projected(sample: Sample) -> float:
     """Return the root of the sum of squares, over kernel groups, of the share of cycles that is projected.
 
+    ``sample``: with projected cycles as `IS_PROJECTED`.
+
     Launches of one kernel group are taken to be projected wrongly alike, those of different groups not.
     """
     projected, _ = sample.known(CYCLES, IS_PROJECTED)
-    cycles = (projected.launches / projected.samples)[projected.stratum] * projected.values(CYCLES)
-    of_group = np.bincount(projected.group[projected.stratum], cycles * projected.values(IS_PROJECTED))
-    return float(np.sqrt((of_group**2).sum()) / cycles.sum())
+    weight = (projected.launches / projected.samples)[projected.stratum]
+    of_group = np.bincount(projected.group[projected.stratum], weight * projected.values(IS_PROJECTED))
+    return float(np.sqrt((of_group**2).sum()) / (weight @ projected.values(CYCLES)))
 
 
 def budgeted(
@@ -403,9 +428,8 @@ def _with_own_reads(
     repeated = results.again
     if caches.kind != "cold" or repeated is None or CYCLES not in repeated.metrics or not plan.is_random:
         return None
-    if np.isnan(repeated.metrics[CYCLES]).all() or {caches_kind(state) for state in repeated.caches} != {
-        "own"
-    }:
+    sample = build_sample(plan, repeated)
+    if np.isnan(sample.values(CYCLES)).all() or {caches_kind(state) for state in repeated.caches} != {"own"}:
         return None
-    total = estimate(build_sample(plan, repeated), CYCLES, confidence, topped_up_to=plan.topped_up_to)
+    total = estimate(sample, CYCLES, confidence, topped_up_to=plan.topped_up_to)
     return None if total.is_incomplete else total

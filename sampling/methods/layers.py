@@ -44,16 +44,16 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     stratum = layers.family[unit]
     stratum[outside] = len(numbers) + group
     unit[outside] = blocks + np.arange(len(outside))
-    labels = [f"layers, family {family + 1}" for family in range(len(numbers))]
+    labels = [f"(layers, family {family + 1})" for family in range(len(numbers))]
     size = np.bincount(stratum)
-    row = np.unique(stratum, return_index=True)[1]
+    row = np.sort(np.unique(stratum, return_index=True)[1])
     places = zip(layers.names, layers.step.tolist(), layers.number.tolist(), strict=True)
     samples = np.append(np.minimum(options.draw, numbers), np.zeros(len(groups), dtype=np.int64))
     return Picks(
         stratum=stratum,
         labels=(*labels, *(launches.groups[index].key for index in groups.tolist())),
-        row=np.sort(row),
-        weight=size[stratum[np.sort(row)]].astype(np.float64),
+        row=row,
+        weight=size[stratum[row]].astype(np.float64),
         units=Units(unit, samples, tuple(places)),
     )
 

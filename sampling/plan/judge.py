@@ -15,7 +15,6 @@ from msgspec import Meta, structs
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError
-from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.by_operator import OperatorMatch, match_operators
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, PickedDesign, SampledDesign, speedup_ratio
@@ -38,7 +37,7 @@ from sampling.strata.strata import WHOLE_WORKLOAD, measured_clusters
 from sampling.text import shortened
 
 _NOT_RANDOM = "its launches were not drawn at random"
-_BY_FEATURES = "its clusters are told by features, which the plan does not hold"
+_NOT_IN_PLAN = "what tells its layers or clusters is not in the plan"
 # Draws are made so many launches at a time.
 _LAUNCHES_AT_ONCE = 1 << 18
 
@@ -229,15 +228,13 @@ def judge_plan(
     of its recording, which is not there to tell of which; the files are those of the plan, in another order;
     or all launches last 0 ns here.
     """
-    # Strata told by features cannot be found again: the plan does not hold these.
-    by_durations = method_named(plan.options.method).draws_at_random
     match = _match_recordings(
         plan, profile, names_may_differ=names_may_differ, by_operator=by_operator, progress=progress
     )
     design, by_rank, other_ns = None, None, match.durations_ns
     if match.original is not None:
         counts = count_durations(match.original, plan.grouping, plan.options.region, progress)
-        if by_durations:
+        if plan.is_extensible:
             design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
             counts = design.counts
@@ -260,12 +257,12 @@ def judge_plan(
     if design is not None:
         redraws = judge_design(design, repeats, seed, progress, by_rank)
         expected_speedup = design.speedup if by_rank is None else _speedup_by_rank(design, by_rank)
-    elif not by_durations:
+    elif not plan.is_extensible:
         # Picked launches do not vary: they are the one draw.
         errors = np.array([abs(total_ns - estimate_ns) / total_ns])
         redraws = Judgement(errors, plan.options.epsilon, random=False)
         expected_speedup = speedup_ratio(total_ns, int(drawn_ns.sum()))
-        why_not_redrawn = _BY_FEATURES if plan.is_random else None if other_ns is None else _NOT_RANDOM
+        why_not_redrawn = _NOT_IN_PLAN if plan.is_random else None if other_ns is None else _NOT_RANDOM
     bounds = Bounds() if design is None else design.bounds
     return PlanJudgement(
         estimate_ns=estimate_ns,

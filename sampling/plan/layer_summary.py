@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.record import Amount, Count, Fraction, Index, Record
 from sampling.reduction.layers import Layers, LayerSource
 from sampling.strata.draw import DRAWS
@@ -91,7 +90,8 @@ def _family(layers: Layers, family: int, draws: int, confidence: float) -> Layer
     mean_ns, numbers = max(float(time_ns.mean()), 1.0), np.unique(number)
     relative, count = time_ns / mean_ns, len(time_ns)
     error, draws = np.abs(relative - 1), max(min(draws, count), 2)
-    drawn = relative[_drawn_rows(count, draws)]
+    rng = np.random.default_rng(0)
+    drawn = np.array([rng.choice(relative, draws, replace=False) for _ in range(DRAWS)])
     drawn_error = np.abs(drawn.mean(axis=1) - 1)
     left = finite_population_factor(np.array([draws]), np.array([count]))
     half_width = student_t(confidence, draws - 1.0) * drawn.std(axis=1, ddof=1) * np.sqrt(left)
@@ -116,10 +116,3 @@ def _family(layers: Layers, family: int, draws: int, confidence: float) -> Layer
         # Of all layers nothing is left, but for rounding.
         coverage=float((drawn_error <= half_width + 1e-9).mean()),
     )
-
-
-def _drawn_rows(count: int, draws: int) -> IntArray:
-    """Return (DRAWS, draws) rows of as many layers, drawn without replacement."""
-    rng = np.random.default_rng(0)
-    rows = [rng.choice(count, draws, replace=False) for _ in range(DRAWS)]
-    return np.array(rows)

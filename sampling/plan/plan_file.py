@@ -208,6 +208,11 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether its launches were drawn at random, so that intervals follow from them."""
         return draws_at_random(self.options.method, self.options.set)
 
+    @property
+    def is_extensible(self) -> bool:
+        """Whether more launches can be drawn of it: its strata are of durations, not layers or clusters."""
+        return method_named(self.options.method).draws_at_random
+
     def text(self) -> str:
         """Return the text of its file: a line a stratum, as there may be hundreds of thousands."""
         unwritten = {"path", "places", *(() if self.simulated else ("simulated",))}

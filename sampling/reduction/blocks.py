@@ -109,19 +109,15 @@ def _edges(codes: AnyIntArray, anchors: IntArray) -> tuple[IntArray, IntArray]:
     distance = np.diff(first)
     stop, follows = np.append(first[1:], len(codes)), np.append(distance <= _GAP * np.median(distance), False)
     behind, example, times = np.unique((stop - last)[follows] - 1, return_index=True, return_counts=True)
-    example = last[follows][example] + 1
-    by_times = np.argsort(-times, kind="stable").tolist()
+    by_times = np.argsort(-times, kind="stable")
+    begins, launches = last[follows][example][by_times] + 1, behind[by_times]
+    tails = [codes[begin : begin + size] for begin, size in zip(begins, launches, strict=True)]
     for index in np.flatnonzero(~follows).tolist():
-        begin, room = last[index] + 1, stop[index] - last[index] - 1
-        fitting = [choice for choice in by_times if behind[choice] <= room]
-        same = (
-            choice
-            for choice in fitting
-            if (codes[begin : begin + behind[choice]] == codes[example[choice] :][: behind[choice]]).all()
-        )
+        room = codes[last[index] + 1 : stop[index]]
+        fitting = [tail for tail in tails if len(tail) <= len(room)] or [room[:0]]
+        same = (tail for tail in fitting if np.array_equal(room[: len(tail)], tail))
         # Where none is the same, launches differ there: as many as most have.
-        choice = next(same, fitting[0] if fitting else None)
-        stop[index] = begin if choice is None else begin + behind[choice]
+        stop[index] = last[index] + 1 + len(next(same, fitting[0]))
     return first, stop
 
 

@@ -112,6 +112,7 @@ def _finders(
     profile: Profile, ids: IntArray, signature: IntArray, operator: Sequence[IntArray]
 ) -> list[tuple[LayerSource, _Finder]]:
     """Return what looks for blocks among launches ``start:stop``, by what tells them, the surest first."""
+    kernels = profile.kernels.signature_names()[signature].astype(np.int64)
     finders: list[tuple[LayerSource, _Finder]] = []
     if profile.ranges is not None:
         ranges = profile.ranges.holding("")
@@ -119,14 +120,9 @@ def _finders(
         finders.append(("ranges", _named_finder(ranges.texts, ranges.text, first, stop)))
     if operator:
         rows = np.arange(len(ids))
-        finders.append(
-            ("operators", _named_finder(profile.kernels.operators()[0], operator[0], rows, rows + 1))
-        )
-    finders.append(("launches", partial(_find_in, signature)))
-    finders.append(
-        ("kernels", partial(_find_in, profile.kernels.signature_names()[signature].astype(np.int64)))
-    )
-    return finders
+        texts = profile.kernels.operators()[0]
+        finders.append(("operators", _named_finder(texts, operator[0], rows, rows + 1)))
+    return [*finders, ("launches", partial(_find_in, signature)), ("kernels", partial(_find_in, kernels))]
 
 
 def _steps(ids: IntArray, edges: IntArray, step: IntArray) -> list[tuple[int, int, int]]:
@@ -153,26 +149,14 @@ def _layers(
     for start, stop, step, families in steps:
         in_step[start:stop] = True
         for family, blocks in enumerate(families):
-            edges = zip(blocks.first.tolist(), blocks.stop.tolist(), strict=True)
-            of_blocks = blocks.names or ("",) * len(blocks.first)
-            for number, ((first, end), name) in enumerate(zip(edges, of_blocks, strict=True)):
+            names = blocks.names or ("",) * len(blocks.first)
+            edges = zip(blocks.first.tolist(), blocks.stop.tolist(), names, strict=True)
+            for number, (first, end, name) in enumerate(edges):
                 place = (0, step) if source == "loop" else (step, number)
                 rows.append((family, first, end, *place, name))
     *columns, names = zip(*sorted(rows), strict=True)
-    family_of, first_of, stop_of, step_of, number_of = map(np.array, columns)
-    return Layers(
-        source,
-        iterations,
-        ids,
-        duration_ns,
-        in_step,
-        family=family_of,
-        first=first_of,
-        stop=stop_of,
-        step=step_of,
-        number=number_of,
-        names=names,
-    )
+    fields = zip(("family", "first", "stop", "step", "number"), map(np.array, columns), strict=True)
+    return Layers(source, iterations, ids, duration_ns, in_step, **dict(fields), names=names)
 
 
 def _find_in(codes: IntArray, start: int, stop: int) -> list[Blocks]:

@@ -7,14 +7,14 @@ folder. (docs/methods.md, 11 Back from the simulator)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import AnalysisError, PlanFileError
+from sampling.errors import AnalysisError, NoMetricError, PlanFileError
 from sampling.estimation.given_up import GivenUp, estimate_rest, without
 from sampling.estimation.sizes import next_sizes, sampling_left
 from sampling.estimation.top_up import enlarged
@@ -78,10 +78,11 @@ class Loop:
         if len(runs) > self._estimated or (runs and given_up != self.given_up):
             self._estimated = len(runs)
             plan = self.folder.plan
-            rest = estimate_plan(
-                without(plan, self.given_up), join_results(plan, runs, self.folder.manifests)
-            )
-            self.estimate = estimate_rest(rest, plan, self.given_up, self.request.assume_like)
+            results = join_results(plan, runs, self.folder.manifests)
+            # The first launches may be of layers that are not whole yet.
+            with suppress(NoMetricError):
+                rest = estimate_plan(without(plan, self.given_up), results)
+                self.estimate = estimate_rest(rest, plan, self.given_up, self.request.assume_like)
         target, estimate = self.request.target, self.estimate
         if target is None or estimate is None or any(job.is_check for job in self.pending()):
             return False
@@ -145,7 +146,7 @@ class Loop:
         plan = self.folder.plan
         if not plan.is_random:
             return False
-        drawn_sizes = np.array([stratum.samples for stratum in plan.strata])
+        drawn_sizes = np.array([stratum.units[1] for stratum in plan.strata])
         sizes = self._sizes_to_draw(drawn_sizes)
         if not (sizes > drawn_sizes).any():
             return False
@@ -168,10 +169,10 @@ class Loop:
         return True
 
     def _sizes_to_draw(self, drawn_sizes: IntArray) -> IntArray:
-        """Return (k,) how many launches of each stratum are to be drawn, of which some are drawn already."""
+        """Return (k,) how many launches, or layers, of each stratum are to be drawn, with those drawn."""
         target, estimate = self.request.target, self.estimate
-        size = np.array([stratum.size for stratum in self.folder.plan.strata])
-        planned = np.array([stratum.samples for stratum in self.folder.first_plan.strata])
+        size = np.array([stratum.units[0] for stratum in self.folder.plan.strata])
+        planned = np.array([stratum.units[1] for stratum in self.folder.first_plan.strata])
         is_gone = np.zeros(len(size), dtype=np.bool_)
         is_gone[[stratum for kernel in self.given_up for stratum in kernel.strata]] = True
         needed = planned.copy()

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.errors import AnalysisError, NoMetricError, OptionError, PlanFileError
 from sampling.estimation.configurations import PlanSpeedups, compare_configurations
 from sampling.estimation.given_up import GivenUp
 from sampling.estimation.interval import Sample
@@ -149,13 +149,19 @@ class ProgramRun:
             except AnalysisError as error:
                 self.why_none = error.text
         target = self.settings.target
-        if target is not None and not self._is_sized:
-            self._is_sized = self._base_contrast()[1].half_width <= target
+        if target is not None and not self._is_sized and (base := self._base_contrast()) is not None:
+            self._is_sized = base[1].half_width <= target
 
-    def _base_contrast(self) -> tuple[Sample, Speedup]:
-        """Return the base compared with itself, and the launches that it has run."""
+    def _base_contrast(self) -> tuple[Sample, Speedup] | None:
+        """Return the base compared with itself, and the launches that it has run; None while it has none."""
+        if self.base not in self._results:
+            return None
         sample = build_sample(self.plan, self._results[self.base])
-        return sample, speedup(sample, CYCLES, CYCLES, self.confidence)
+        try:
+            return sample, speedup(sample, CYCLES, CYCLES, self.confidence)
+        except NoMetricError:
+            # The first launches are of layers that are not whole yet.
+            return None
 
     def contrast(self, name: str) -> Speedup | None:
         """Return the speedup of a configuration over the base; None where it has none yet."""
@@ -217,9 +223,9 @@ class ProgramRun:
     def _sizes(self) -> IntArray:
         """Return (s,) how many launches of each stratum an open comparison takes, beside those that fail."""
         strata = self.plan.strata
-        size = np.array([stratum.size for stratum in strata])
-        planned = np.array([stratum.samples for stratum in self.cells[self.base].first_plan.strata])
-        sizes = np.array([stratum.samples for stratum in strata])
+        size = np.array([stratum.units[0] for stratum in strata])
+        planned = np.array([stratum.units[1] for stratum in self.cells[self.base].first_plan.strata])
+        sizes = np.array([stratum.units[1] for stratum in strata])
         for name in self.open_cells()[1:] if self._is_sized else [self.base]:
             needed = self._needed(name, planned)
             jobs = [job for cell in {self.base, name} for job in self.cells[cell].jobs if job.failure]
@@ -232,8 +238,8 @@ class ProgramRun:
         """Return (s,) how many results of each stratum a comparison with the base takes, one round on."""
         target = self.settings.target
         sizes: IntArray | None = None
-        if target is not None and name == self.base and name in self._results:
-            sample, contrast = self._base_contrast()
+        if target is not None and name == self.base and (base := self._base_contrast()) is not None:
+            sample, contrast = base
             if contrast.half_width > target:
                 sample = replace(sample, planned=planned)
                 sizes = next_sizes(sample, CYCLES, CYCLES, target, self.confidence)
@@ -246,7 +252,7 @@ class ProgramRun:
     def _grow(self, sizes: IntArray) -> int:
         """Draw what is missing to some sizes, the same for all configurations; return how many launches."""
         cell, plan, target = self.cells[self.base], self.plan, self.settings.target
-        if not plan.is_random or not (sizes > [stratum.samples for stratum in plan.strata]).any():
+        if not plan.is_random or not (sizes > [stratum.units[1] for stratum in plan.strata]).any():
             return 0
         drawn_ids = frozenset(launch.id for launch in plan.drawn)
         progress = cell.request.choices.progress

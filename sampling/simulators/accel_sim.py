@@ -9,6 +9,7 @@ so the scripts here start the program with the tracer in ``CUDA_INJECTION64_PATH
 
 from __future__ import annotations
 
+import json
 import shlex
 from bisect import bisect_left
 from collections import defaultdict
@@ -164,19 +165,24 @@ def _say(to: Handover, added: int, told_by: str, fills: Filled | None) -> None:
 
 
 def _hook_text(plan: PlanFile) -> str:
-    """Return what the tracer's hook for PyTorch takes of layers that run first; "" where none are drawn."""
-    layers = next((stratum.layers for stratum in plan.strata if stratum.layers), ())
-    if not layers:
+    """Return what the tracer's hook for PyTorch takes of layers, "" where none are drawn.
+
+    Where they have no names these are the layers that run first, which are those that run forward.
+    """
+    families = [stratum.layers for stratum in plan.strata if stratum.layers]
+    if not families:
         return ""
-    by_number = {layer.number: layer.name or f"model.layers.{layer.number}" for layer in layers}
-    names = [by_number[number] for number in sorted(by_number)]
+    named = [layer for family in families for layer in family if layer.name]
+    layers = named or families[0]
+    by_number = sorted(layers, key=lambda layer: layer.number)
+    names = [layer.name or f"model.layers.{layer.number}" for layer in by_number]
+    places = [f"layer {layer.number} of iteration {layer.step}" for layer in layers]
     unnamed = "The profile names no modules: write what holds the layers in place of model.layers.\n"
-    unnamed = "" if layers[0].name else unnamed
     return template(
         "accel-sim/torch-hook.txt",
-        names=", ".join(f'"{name}"' for name in names),
-        unnamed=unnamed,
-        places=", ".join(f"layer {layer.number} of iteration {layer.step}" for layer in layers),
+        names=", ".join(map(json.dumps, dict.fromkeys(names))),
+        unnamed="" if named else unnamed,
+        places=", ".join(dict.fromkeys(places)),
     )
 
 

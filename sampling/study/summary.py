@@ -239,7 +239,7 @@ def _finite(value: float) -> float | None:
 
 def _base_cell(speedups: PlanSpeedups) -> SpeedupCell:
     base = speedups.base
-    launches = int(speedups.sample.planned.sum()) - base.estimate.main.launches_missing
+    launches = len(base.estimate.plan.drawn) - base.estimate.main.launches_missing
     return SpeedupCell(
         configuration=base.name,
         base=base.name,

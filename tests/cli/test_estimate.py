@@ -505,14 +505,14 @@ def test_random_draws_have_a_bound_and_an_interval(
     judged = kernelpoint("judge", plan, resnet, *JSON)
     assert judged.results["error"] == pytest.approx(found["error"])
     assert judged.results["within_epsilon"] is None
-    assert "its clusters are told by features, which the plan does not hold" in judged.err
+    assert "what tells its layers or clusters is not in the plan" in judged.err
     # What needs the vectors again is refused in words.
     words = ("estimate", plan, table, "--target", "0.0001", "--top-up", tmp_path / "more.json")
     assert "a plan of layers or of clusters cannot be topped up" in kernelpoint(*words).failed(1)
     traded = kernelpoint("trade-off", resnet, "--method", "embedding").failed(2)
     assert "goes by single launches" in traded
     text = " ".join(kernelpoint("summary", *embedding, *RANDOM).out.split())
-    assert "What would be faster is not known, for embedding goes by features of single launches" in text
+    assert "What would be faster is not known, for embedding does not go by durations alone" in text
 
 
 # -- `project`: its numbers, its forms, what it asks for and what it refuses --------------------------------

@@ -17,9 +17,11 @@ from sampling.estimation.hardware import HardwareComparison, compare_with_hardwa
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
 from sampling.estimation.ratio import Ratio
 from sampling.estimation.roofline import Quantity, summarise_bounds
+from sampling.estimation.sizes import larger_request
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import POOLED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
+from sampling.plan.other_recording import located_files
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_rocm_name
 from sampling.reduction.grouping import is_pool_key
@@ -31,6 +33,7 @@ from tui.charts.quantities import UNKNOWN, count, duration, recorded_unit, share
 from tui.charts.quantities import ratio as ratio_text
 from tui.options.command_line import command_line
 from tui.options.files import free_name
+from tui.options.plan import SampleOptions
 from tui.options.simulate import EstimateOptions
 from tui.output.blocks import Block, CommandLine, Listing
 from tui.output.writer import CommandResult
@@ -149,7 +152,23 @@ def _following(estimate: PlanEstimate, options: EstimateOptions, listed: str | N
         return export_command(listed, "more", usual_target(is_amd=is_amd))
     if (next_options := _asked_next(estimate, options)) is not None:
         return command_line("estimate", next_options)
+    if (
+        estimate.plan.is_random
+        and not estimate.plan.is_extensible
+        and (again := _sample_again(estimate, options))
+    ):
+        return again
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
+
+
+def _sample_again(estimate: PlanEstimate, options: EstimateOptions) -> str:
+    """Return the command that plans more layers, or more of clusters; "" if none helps."""
+    target, (profiles, missing) = options.target or narrower(estimate), located_files(estimate.plan)
+    if target is None or missing is not None or estimate.is_within(target, accept_cold=options.accept_cold):
+        return ""
+    request = larger_request(estimate, target)
+    sample = SampleOptions(profiles=profiles, output=free_name("more.json"))
+    return "" if request is None else command_line("sample", replace(sample, request=request))
 
 
 def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
@@ -178,7 +197,7 @@ def _asked_next(estimate: PlanEstimate, options: EstimateOptions) -> EstimateOpt
     if (
         target is None
         or not is_warm
-        or not estimate.plan.is_random
+        or not estimate.plan.is_extensible
         or estimate.is_within(target, accept_cold=options.accept_cold)
     ):
         return None

@@ -8,6 +8,7 @@ from sampling.plan.layer_summary import LayerFamily, LayerSummary
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.options.command_line import command_line, options_of
+from tui.options.files import PLAN_NAME
 from tui.options.look import LayersOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Block, CommandLine
@@ -25,7 +26,6 @@ _TOLD_BY = {
     "kernels": "by their kernels, whatever their sizes",
     "loop": "by the order of the launches; no block repeats within one, so they are taken for layers",
 }
-PLAN_NAME = "plan.json"
 
 
 def layers_result(summary: LayerSummary, options: LayersOptions) -> CommandResult:

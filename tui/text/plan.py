@@ -283,7 +283,7 @@ def why_none(design: Design) -> str:
     if not design.random:
         return f"Faster: no option, for nothing is asked of {design.method}"
     if not method_named(design.method).draws_at_random:
-        return f"What would be faster is not known, for {design.method} goes by features of single launches"
+        return f"What would be faster is not known, for {design.method} does not go by durations alone"
     none = "Faster: by no single option"
     if design.objective_cost is None and (limit := find_limit(design)) is not None:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"

@@ -10,6 +10,7 @@ from sampling.reduction.ranks import RankTime, RankTimes, summarise_ranks
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
 from tui.options.command_line import command_line, options_of
+from tui.options.files import PLAN_NAME
 from tui.options.look import RanksOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Block, CommandLine, Listing
@@ -21,7 +22,6 @@ from tui.text.profile import with_selection
 _WORTH_SAYING = 0.01
 # A rank whose kernels are no more than this off stands for all.
 _STANDS = 0.05
-PLAN_NAME = "plan.json"
 
 
 def ranks_result(profile: Profile, times: RankTimes, options: RanksOptions) -> CommandResult:

@@ -154,7 +154,7 @@ def run_result(ran: RunResult, request: RunRequest, options: EstimateOptions, co
     estimate = ran.estimate
     goes_on = ran.job_array is None and not ran.begun_folders and request.target is None
     target = narrower(estimate) if goes_on else None
-    following = "" if target is None else f"{command} --target {target:g}"
+    following = None if not request.plan.is_extensible else f"{command} --target {target:g}" if target else ""
     if not (estimate.caches.is_of_whole_run or options.accept_cold):
         following = warm_export(estimate.plan, str(request.folder / IN_FOLDER), request.simulator)
 

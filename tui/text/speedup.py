@@ -77,7 +77,7 @@ def speedup_sentences(
 def has_next(speedups: PlanSpeedups, options: SpeedupOptions) -> bool:
     """Return whether more launches of the plan would tell what is open, or bring it within the target."""
     numbers = (speedups.launches_to_tell(speedup, options.target) for speedup in speedups.speedups)
-    return speedups.plan.is_random and any(number is not None for number in numbers)
+    return speedups.plan.is_extensible and any(number is not None for number in numbers)
 
 
 def verdict_text(speedups: PlanSpeedups, place: str | None = None, larger: ToppedUp | None = None) -> str:

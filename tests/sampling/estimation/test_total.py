@@ -245,7 +245,7 @@ def test_squares_of_the_parts_add_up(sample: Callable[..., Sample]) -> None:
     """Groups 0 and 1 are projected, 60 % and 20 % of the cycles; alike within a group, not between."""
     rows = [(1.0, 30.0)] * 2, [(1.0, 30.0)] * 2, [(1.0, 20.0)] * 2, [(1.0, 19.0), (1.0, 21.0)]
     made = sample(*((10, 1.0, each) for each in rows), group=[0, 0, 1, 2])
-    marked = np.column_stack([made.y, made.group[made.stratum] < 2])
+    marked = np.column_stack([made.y, made.y[:, 0] * (made.group[made.stratum] < 2)])
     both = replace(made, y=marked, metrics=("cycles", IS_PROJECTED))
     assert share_projected(both) == pytest.approx(np.hypot(0.6, 0.2))
     total = estimate(made, "cycles", 0.95)

@@ -134,6 +134,26 @@ def test_a_layer_without_one_of_its_results_is_left_out_whole(plan: PlanFile) ->
     assert total.launches_missing == layers[0].launches
 
 
+def test_rates_and_projections_are_of_launches_and_layers_only_add_them_up(plan: PlanFile) -> None:
+    ids = np.array([launch.id for launch in plan.drawn])
+    duration_ns = np.array([float(launch.duration_ns or 0) for launch in plan.drawn])
+    weight = np.array([launch.weight for launch in plan.drawn])
+    rate = 10.0 + ids % 7
+    estimate = estimate_plan(plan, SimulatedLaunches(ids, {"cycles": duration_ns, "l2.rate": rate}))
+    (mean,) = [ratio for ratio in estimate.ratios if ratio.name == "l2.rate"]
+    times = weight * duration_ns
+    assert mean.ratio == pytest.approx(times @ rate / times.sum(), rel=0.02)
+    # A tenth of error in launches that are projected is a tenth at most of the total.
+    is_projected = ids % 2 == 1
+    metrics = {
+        "cycles": np.where(is_projected, np.nan, duration_ns),
+        "projected_cycles": np.where(is_projected, duration_ns, np.nan),
+    }
+    parts = estimate_plan(plan, SimulatedLaunches(ids, metrics), projection_error=0.1).parts
+    assert parts is not None
+    assert 0 < parts.projection <= 0.1 * 1.96
+
+
 def test_a_plan_whose_layers_disagree_is_refused(plan: PlanFile, tmp_path: Path) -> None:
     from sampling.errors import PlanFileError
     from sampling.plan.plan_file import read_plan
