@@ -94,16 +94,19 @@ class Sample:
             which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
             raise AnalysisError(f"no simulated launch of the plan has {which}")
         has_result = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
-        stratum = (np.cumsum(has_result) - 1)[self.stratum[rows]]
-        of_strata = (
-            self.launches[has_result],
-            self.mean_x[has_result],
-            self.group[has_result],
-            self.declared[has_result],
+        return replace(self.part(has_result, rows), y=y[rows], metrics=metrics), has_result
+
+    def part(self, strata: BoolArray, rows: BoolArray) -> Sample:
+        """Return some strata (s,), and of the launches in them some (n,)."""
+        names = ("launches", "mean_x", "group", "declared", "planned")
+        return replace(
+            self,
+            **{name: getattr(self, name)[strata] for name in names},
+            of_unit=None if self.of_unit is None else self.of_unit[strata],
+            stratum=(np.cumsum(strata) - 1)[self.stratum[rows]],
+            x=self.x[rows],
+            y=self.y[rows],
         )
-        return Sample(
-            *of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[has_result]
-        ), has_result
 
 
 @dataclass(frozen=True, eq=False)

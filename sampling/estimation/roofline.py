@@ -125,7 +125,9 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
 
     largest = [int(group) for group in np.argsort(-shares, kind="stable")[:kernels]]
     groups = [
-        (keys[group], float(shares[group]), _strata_of(sample, sample.group == group)) for group in largest
+        (keys[group], float(shares[group]), sample.part(of_group, of_group[sample.stratum]))
+        for group in largest
+        if (of_group := sample.group == group).any()
     ]
     return RooflineSummary(
         peak_operations,
@@ -234,16 +236,3 @@ def _bound_times(
         "latency": waits,
     }
     return {kind: np.where(is_known, columns["time"] * mask, np.nan) for kind, mask in kinds.items()}
-
-
-def _strata_of(sample: Sample, mask: BoolArray) -> Sample:
-    """Return the part of a sample in some strata (s,)."""
-    rows = mask[sample.stratum]
-    names = ("launches", "mean_x", "group", "declared", "planned")
-    return replace(
-        sample,
-        **{name: getattr(sample, name)[mask] for name in names},
-        stratum=(np.cumsum(mask) - 1)[sample.stratum[rows]],
-        x=sample.x[rows],
-        y=sample.y[rows],
-    )
