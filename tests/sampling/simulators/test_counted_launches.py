@@ -21,11 +21,13 @@ from sampling.errors import OptionError, ProfileError
 from sampling.estimation.total import POOLED, PlanEstimate, estimate_plan
 from sampling.features.counters import Weight, adds_up, weight_of
 from sampling.plan.plan_file import PlanFile
+from sampling.readers import rocm_counters
 from sampling.readers.registry import read_profile
 from sampling.simulators.counted_launches import _drawn_among
 from sampling.simulators.export import ExportChoices, run_parts
 from sampling.simulators.manifest import manifest_text
 from sampling.simulators.profilers import kernel_ids, positions
+from sampling.simulators.registry import opened
 from sampling.simulators.results import read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of
 from tests.small_plans import stratum
@@ -274,6 +276,26 @@ def test_counters_of_rocm_are_those_of_the_launches(write, profiled: str, tmp_pa
     assert results.metrics["duration"].tolist() == [100.0] * len(ordinals)
     assert {*results.metrics} == {"SQ_WAVES", "FETCH_SIZE", "duration"}
     assert results.units == {"duration": "ns", "FETCH_SIZE": "KiB"}
+
+
+def test_counters_of_several_recordings_in_one_database_are_each_their_own(tmp_path: Path) -> None:
+    """As two processes that were merged: the ids of their rows are the same."""
+    path = tmp_path / "two.db"
+    database = sqlite3.connect(rocm_database(path, [3, 8]))
+    for table in [name for (name,) in database.execute("SELECT name FROM sqlite_master")]:
+        database.execute(f"ALTER TABLE {table} RENAME TO {table}_a")
+        database.execute(f"CREATE TABLE {table}_b AS SELECT * FROM {table}_a")
+        database.execute(f"CREATE VIEW {table} AS SELECT * FROM {table}_a UNION ALL SELECT * FROM {table}_b")
+    database.execute("UPDATE rocpd_info_process_b SET pid = 10")
+    database.execute("UPDATE rocpd_pmc_event_b SET value = 2 * value")
+    database.commit()
+    database.close()
+    with opened([str(path)], "file") as (files, _):
+        rows = rocm_counters.read(files[0])
+    assert rows.process is not None
+    waves = zip(rows.process.tolist(), rows.features.metrics["SQ_WAVES"].tolist(), strict=True)
+    once = [sectors(3), sectors(8)]
+    assert [*waves] == [(9, once[0]), (9, once[1]), (10, 2 * once[0]), (10, 2 * once[1])]
 
 
 # -- what adds up --------------------------------------------------------------------------------------------
