@@ -27,11 +27,12 @@ from sampling.features.counters import OPERATIONS, TIMES
 from sampling.record import Amount, Fraction, Record
 from sampling.text import Wording
 
-_SASS = re.compile(
-    r"(?:sm|smsp)__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed)?"
+_NVIDIA = re.compile(
+    r"(?:sm|smsp)__(?:sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on|ops_path_tensor_(src_(?!int)\w+))"
+    r"\.sum(\.per_cycle_elapsed)?"
 )
-_VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA)_F(16|32|64)")
-_MFMA, _TENSOR = "SQ_INSTS_VALU_MFMA_MOPS_", "sm__ops_path_tensor_"
+_VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA|TRANS)_F(16|32|64)")
+_MFMA = re.compile(r"SQ_INSTS_VALU_MFMA_MOPS_(?!I)\w+")
 # Operations of an instruction of a wave, and of one that a matrix instruction counts.
 _LANES, _MFMA_OPERATIONS = 64, 512
 _FREQUENCY = "smsp__cycles_elapsed.avg.per_second"
@@ -162,21 +163,26 @@ def _quotient(estimate: PlanEstimate, sample: Sample, above: str, below: str) ->
 
 def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
     """Return (n,) floating-point operations, those of half precision two an instruction."""
-    counted: dict[object, FloatArray] = {}
+    counted: dict[str, FloatArray] = {}
     for name, values in metrics.items():
-        if (match := _SASS.fullmatch(name)) is not None:
-            kind, operation, rate = match.groups()
+        if (match := _NVIDIA.fullmatch(name)) is not None:
+            kind, operation, path, rate = match.groups()
+            stem = path or kind + operation
             cycles = metrics.get(_FREQUENCY, np.full(len(values), np.nan)) * time_s if rate else 1.0
             # The same stands there of an SM and of its parts, as a count and as a rate.
-            if rate is None or (kind, operation) not in counted:
-                counted[kind, operation] = values * cycles * OPERATIONS[operation] * (1 + (kind == "h"))
+            if rate is None or stem not in counted:
+                counted[stem] = values * cycles * OPERATIONS.get(operation, 1) * (1 + (kind == "h"))
         elif (match := _VALU.fullmatch(name)) is not None:
-            counted[name] = values * _LANES * OPERATIONS[match[1].lower()]
-        elif name.startswith(_MFMA):
+            counted[name] = values * _LANES * OPERATIONS.get(match[1].lower(), 1)
+        elif _MFMA.fullmatch(name):
             counted[name] = values * _MFMA_OPERATIONS
-        elif name.startswith(_TENSOR) and name.endswith(".sum"):
-            counted[name] = values
-    return np.sum([*counted.values()], axis=0) if counted else None
+    # What tensor cores do of a source is counted by result and sparsity too.
+    wholes = [
+        values
+        for name, values in counted.items()
+        if not any(name.startswith(f"{whole}_") for whole in counted)
+    ]
+    return np.sum(wholes, axis=0) if counted else None
 
 
 def _bytes(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:

@@ -99,6 +99,27 @@ def test_operations_of_every_precision_and_maker_add_up() -> None:
     assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(expected)
 
 
+def test_tensor_cores_do_what_their_whole_paths_say_and_integers_are_none() -> None:
+    """A path is counted by its result and its sparsity too, which are parts of it."""
+    tensor = "sm__ops_path_tensor_src_{}.sum"
+    paths = {
+        tensor.format("fp16"): 5 * FMA,
+        tensor.format("fp16_dst_fp32"): 5 * FMA,
+        tensor.format("bf16_dst_fp32_sparsity_on"): FMA,
+        tensor.format("bf16_dst_fp32_sparsity_off"): 2 * FMA,
+        tensor.format("int8"): 9 * FMA,
+        tensor.format("fp64") + ".per_cycle_elapsed": 7 * FMA / NS,
+        "smsp__cycles_elapsed.avg.per_second": np.full(LAUNCHES, 1e9),
+    }
+    intensity = summarise_roofline(estimated(EVERYTHING, **paths), None, 0).run.intensity.value
+    assert intensity == pytest.approx((2 + 5 + 1 + 2 + 7) * FMA.sum() / MOVED.sum())
+    ones = np.ones(LAUNCHES)
+    columns = {"duration": NS, "FETCH_SIZE": MOVED / 1024, "WRITE_SIZE": 0 * ones}
+    columns |= {"SQ_INSTS_VALU_TRANS_F32": ones, "SQ_INSTS_VALU_MFMA_MOPS_I8": ones}
+    amd = estimate_plan(plan(EVERYTHING), SimulatedLaunches(np.array(EVERYTHING), columns))
+    assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(64 * LAUNCHES / MOVED.sum())
+
+
 def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
     memory = np.where(KERNEL == 0, 81.0, 20.0)
     compute = np.where(KERNEL == 0, 70.0, np.where(np.arange(LAUNCHES) < 40, 59.0, 61.0))
