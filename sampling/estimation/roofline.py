@@ -86,6 +86,7 @@ class RooflineSummary(Record, frozen=True):
     peak_bytes: Amount | None
     run: RooflinePoint
     kernels: list[RooflinePoint]  #: the largest, by the profile's time
+    has_tensor_cores: bool  #: whether their operations were counted too
     bounds: dict[str, Quantity]  #: memory, compute and latency; empty where shares of the peaks are not known
 
     def roof_at(self, intensity: float | None) -> float | None:
@@ -139,6 +140,7 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
             for key, share, part in groups
             if not np.isnan(part.y[:, :3]).any(axis=1).all()
         ],
+        any("__ops_path_tensor_" in name or _MFMA.fullmatch(name) for name in metrics),
         {name: _quotient(estimate, sample, name, "time") for name in bounds},
     )
 

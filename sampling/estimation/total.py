@@ -50,6 +50,11 @@ _COVERS = (
 _OF_TOTAL_ALONE = (
     "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
 )
+#: Of counters
+FEW_CARRY = (
+    "a counter's interval rests on what the drawn launches show of it: it is far too narrow where few "
+    "launches carry most, as of cache misses, and of bytes of device memory where caches hold the rest"
+)
 #: Of counters of a plan that pools kernels
 POOLED = (
     "the plan pools small kernels that last alike, whose counters differ: intervals of counters beside time "
@@ -226,8 +231,9 @@ def estimate_plan(
         other_errors = projection, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
     # Kernels that last alike need not count alike, and two launches of a pool do not show it.
-    is_pooled = bool(results.units) and any(stratum.pooled for stratum in plan.strata)
-    notes = [*results.notes, *([POOLED] if is_pooled else []), *([_OF_TOTAL_ALONE] if caches.check else [])]
+    is_pooled = any(stratum.pooled for stratum in plan.strata)
+    of_counters = [FEW_CARRY, *([POOLED] if is_pooled else [])] if results.units and plan.is_random else []
+    notes = [*results.notes, *of_counters, *([_OF_TOTAL_ALONE] if caches.check else [])]
     return PlanEstimate(
         plan=plan,
         results=results,

@@ -111,8 +111,10 @@ def test_tensor_cores_do_what_their_whole_paths_say_and_integers_are_none() -> N
         tensor.format("fp64") + ".per_cycle_elapsed": 7 * FMA / NS,
         "smsp__cycles_elapsed.avg.per_second": np.full(LAUNCHES, 1e9),
     }
-    intensity = summarise_roofline(estimated(EVERYTHING, **paths), None, 0).run.intensity.value
-    assert intensity == pytest.approx((2 + 5 + 1 + 2 + 7) * FMA.sum() / MOVED.sum())
+    summary = summarise_roofline(estimated(EVERYTHING, **paths), None, 0)
+    assert summary.has_tensor_cores
+    assert not summarise_roofline(estimated(EVERYTHING), None, 0).has_tensor_cores
+    assert summary.run.intensity.value == pytest.approx((2 + 5 + 1 + 2 + 7) * FMA.sum() / MOVED.sum())
     ones = np.ones(LAUNCHES)
     columns = {"duration": NS, "FETCH_SIZE": MOVED / 1024, "WRITE_SIZE": 0 * ones}
     columns |= {"SQ_INSTS_VALU_TRANS_F32": ones, "SQ_INSTS_VALU_MFMA_MOPS_I8": ones}
