@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import AnalysisError, OptionError
@@ -141,7 +142,7 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
             if not np.isnan(part.y[:, :3]).any(axis=1).all()
         ],
         any("__ops_path_tensor_" in name or _MFMA.fullmatch(name) for name in metrics),
-        {name: _quotient(estimate, sample, name, "time") for name in bounds},
+        _shares(estimate, sample, bounds),
     )
 
 
@@ -151,7 +152,7 @@ def summarise_bounds(estimate: PlanEstimate) -> dict[str, Quantity]:
         return {}
     bounds = _bound_times(estimate, {"time": time_s}, None, None)
     sample = build_sample(estimate.plan, replace(estimate.results, metrics={"time": time_s} | bounds))
-    return {name: _quotient(estimate, sample, name, "time") for name in bounds}
+    return _shares(estimate, sample, bounds)
 
 
 def _time_s(metrics: Mapping[str, FloatArray]) -> FloatArray | None:
@@ -161,6 +162,15 @@ def _time_s(metrics: Mapping[str, FloatArray]) -> FloatArray | None:
 def _quotient(estimate: PlanEstimate, sample: Sample, above: str, below: str) -> Quantity:
     ratio = ratio_of_totals(sample, above, above, below, estimate.main.confidence)
     return Quantity(ratio.ratio, *((ratio.low, ratio.high) if estimate.plan.is_random else (None, None)))
+
+
+def _shares(estimate: PlanEstimate, sample: Sample, bounds: Mapping[str, FloatArray]) -> dict[str, Quantity]:
+    """Return the share of the time of each bound, which is 1 at most."""
+    quotients = {name: _quotient(estimate, sample, name, "time") for name in bounds}
+    return {
+        name: share if share.high is None else structs.replace(share, high=min(share.high, 1.0))
+        for name, share in quotients.items()
+    }
 
 
 def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:

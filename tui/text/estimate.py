@@ -252,7 +252,7 @@ def bound_sentence(bounds: dict[str, Quantity]) -> str:
     parts = []
     for value, kind, low, high in sorted(shares, reverse=True):
         is_exact = low is None or high is None or low == high
-        interval = "" if is_exact else f" ({share(low)} to {share(min(high or 1, 1))})"
+        interval = "" if is_exact else f" ({share(low)} to {share(high)})"
         parts.append(f"{kind} for {share(value)}{interval}")
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 

@@ -132,6 +132,11 @@ def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
     assert bounds["latency"] == pytest.approx(NS[waits].sum() / NS.sum())
     assert sum(filter(None, bounds.values())) == pytest.approx(1)
     assert summarise_bounds(estimated(EVERYTHING)) == {}
+    # Of a sample that memory bounds all of.
+    whole = summarise_bounds(estimated([0, 1, 2, 3], **{MEMORY: 90 + 0 * memory, COMPUTE: compute}))["memory"]
+    assert (whole.value, whole.high) == (1, 1)
+    assert whole.low is not None
+    assert whole.low < 1
 
 
 def test_the_ceilings_are_those_of_the_file() -> None:
