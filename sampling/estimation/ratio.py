@@ -10,7 +10,6 @@ strata vary as was declared, for metrics need not be as alike as the cycles of t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -76,20 +75,3 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
     if np.isnan(half_width):
         return Ratio(name, ratio)
     return Ratio(name, ratio, reason, ratio * float(np.exp(-half_width)), ratio * float(np.exp(half_width)))
-
-
-def weighted_mean(
-    sample: Sample, name: str, weight: str, is_exact: bool, unit: str, confidence: float
-) -> Ratio:
-    """Return the mean over all launches of a metric that does not add up: sum of value times weight, by that.
-
-    ``weight``: the metric that weights it, of the same launches; "" is the profile's time. ``is_exact``: it
-    is the quotient of the totals of what the metric itself is made of.
-    """
-    value, by = sample.values(name), sample.values(weight) if weight else sample.x
-    y = np.stack([value * by, np.where(np.isnan(value), np.nan, by)], axis=1)
-    y[np.isnan(y).any(axis=1)] = np.nan
-    pair = replace(sample, y=y, metrics=("weighted", "weight"))
-    ratio = ratio_of_totals(pair, name, "weighted", "weight", confidence)
-    said = None if is_exact or ratio.reason else f"mean weighted by {weight or 'the profile'}"
-    return ratio._replace(unit=unit, weight=weight, reason=ratio.reason or said)

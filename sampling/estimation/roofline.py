@@ -13,7 +13,8 @@ of their peaks that a launch reaches, waiting below 60 % of both, else bounded b
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -21,9 +22,7 @@ from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Sample
-from sampling.estimation.ratio import ratio_of_totals
-from sampling.estimation.total import PlanEstimate, build_sample, compared_keys
+from sampling.estimation.total import PlanEstimate, compared_keys, quotient
 from sampling.features.counters import OPERATIONS, TIMES
 from sampling.record import Amount, Fraction, Record
 from sampling.text import Wording
@@ -116,33 +115,28 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
     assert moved is not None
     peak_operations, peak_bytes = _parse_peaks(peaks) if peaks else _device_peaks(metrics)
     columns = {"operations": operations, "bytes": moved, "time": time_s}
-    bounds = _bound_times(estimate, columns, peak_operations, peak_bytes)
-    sample = build_sample(estimate.plan, replace(estimate.results, metrics=columns | bounds))
-    profiled = sample.launches * sample.mean_x
-    keys = list(dict.fromkeys(compared_keys(estimate.plan)))
-    shares = np.bincount(sample.group, profiled) / max(profiled.sum(), 1)
+    columns |= (bounds := _bound_times(estimate, columns, peak_operations, peak_bytes))
+    key_of = np.array(compared_keys(estimate.plan))
+    profiled_ns = np.array([stratum.size * stratum.mean_ns for stratum in estimate.plan.strata])
 
-    def point(part: Sample, key: str, share: float) -> RooflinePoint:
-        place = (_quotient(estimate, part, "operations", below) for below in ("bytes", "time"))
+    def point(key: str, strata: BoolArray) -> RooflinePoint:
+        share = float(profiled_ns[strata].sum() / max(profiled_ns.sum(), 1))
+        place = (_quotient(estimate, columns, "operations", below, strata) for below in ("bytes", "time"))
         return RooflinePoint(key, min(share, 1.0), *place)
 
-    largest = [int(group) for group in np.argsort(-shares, kind="stable")[:kernels]]
-    groups = [
-        (keys[group], float(shares[group]), sample.part(of_group, of_group[sample.stratum]))
-        for group in largest
-        if (of_group := sample.group == group).any()
-    ]
+    largest = sorted({*key_of.tolist()}, key=lambda key: (-profiled_ns[key_of == key].sum(), key))[:kernels]
+    groups = []
+    for key in largest:
+        # Launches of some may lack a counter.
+        with suppress(AnalysisError):
+            groups.append(point(key, key_of == key))
     return RooflineSummary(
         peak_operations,
         peak_bytes,
-        point(sample, "", 1.0),
-        [
-            point(part, key, share)
-            for key, share, part in groups
-            if not np.isnan(part.y[:, :3]).any(axis=1).all()
-        ],
+        point("", np.ones(len(key_of), dtype=np.bool_)),
+        groups,
         any("__ops_path_tensor_" in name or _MFMA.fullmatch(name) for name in metrics),
-        _shares(estimate, sample, bounds),
+        _shares(estimate, columns, bounds),
     )
 
 
@@ -151,25 +145,33 @@ def summarise_bounds(estimate: PlanEstimate) -> dict[str, Quantity]:
     if (time_s := _time_s(estimate.results.metrics)) is None:
         return {}
     bounds = _bound_times(estimate, {"time": time_s}, None, None)
-    sample = build_sample(estimate.plan, replace(estimate.results, metrics={"time": time_s} | bounds))
-    return _shares(estimate, sample, bounds)
+    return _shares(estimate, {"time": time_s} | bounds, bounds)
 
 
 def _time_s(metrics: Mapping[str, FloatArray]) -> FloatArray | None:
     return next((metrics[name] / 1e9 for name in TIMES if name in metrics), None)
 
 
-def _quotient(estimate: PlanEstimate, sample: Sample, above: str, below: str) -> Quantity:
-    ratio = ratio_of_totals(sample, above, above, below, estimate.main.confidence)
-    return Quantity(ratio.ratio, *((ratio.low, ratio.high) if estimate.plan.is_random else (None, None)))
+def _quotient(
+    estimate: PlanEstimate,
+    columns: Mapping[str, FloatArray],
+    above: str,
+    below: str,
+    strata: BoolArray | None = None,
+) -> Quantity:
+    results = replace(estimate.results, metrics=columns)
+    ratio = quotient(estimate.plan, results, above, below, estimate.main.confidence, strata)
+    return Quantity(ratio.ratio, ratio.low, ratio.high)
 
 
-def _shares(estimate: PlanEstimate, sample: Sample, bounds: Mapping[str, FloatArray]) -> dict[str, Quantity]:
+def _shares(
+    estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: Iterable[str]
+) -> dict[str, Quantity]:
     """Return the share of the time of each bound, which is 1 at most."""
-    quotients = {name: _quotient(estimate, sample, name, "time") for name in bounds}
+    shares = {name: _quotient(estimate, columns, name, "time") for name in bounds}
     return {
         name: share if share.high is None else structs.replace(share, high=min(share.high, 1.0))
-        for name, share in quotients.items()
+        for name, share in shares.items()
     }
 
 

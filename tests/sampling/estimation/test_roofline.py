@@ -151,8 +151,17 @@ def test_the_ceilings_are_those_of_the_file() -> None:
     assert (summary.peak_operations, summary.peak_bytes) == pytest.approx((7168 * 2 * 0.94e9, 600e9))
 
 
-def test_picked_launches_have_no_interval() -> None:
-    summary = summarise_roofline(estimated([0, 1, 2, 3], "pks"), None, 8)
+def test_picked_launches_have_quotients_of_their_weighted_totals_without_an_interval() -> None:
+    ids = [0, 77, 2, 79]
+    estimate = estimated(sorted(ids), "pks")
+    summary = summarise_roofline(estimate, None, 8)
+    totals = {total.metric: total.total for total in estimate.totals}
+    operations = 2 * totals[SASS.format("ffma")]
+    assert operations == pytest.approx(2 * 20 * FMA[ids].sum())
+    assert summary.run.intensity.value == pytest.approx(operations / totals[BYTES])
+    assert summary.run.performance.value == pytest.approx(operations / totals[TIME] * 1e9)
+    b = [77, 79]
+    assert summary.kernels[0].intensity.value == pytest.approx(2 * FMA[b].sum() / MOVED[b].sum())
     assert {point.intensity.low for point in (summary.run, *summary.kernels)} == {None}
     assert summary.run.performance.value is not None
 
