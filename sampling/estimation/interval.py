@@ -89,7 +89,7 @@ class Sample:
         Raises OptionError: there is no such metric; AnalysisError: no launch has them.
         """
         y = np.stack([self.values(metric) for metric in metrics], axis=1)
-        rows = ~np.isnan(y).any(axis=1)
+        rows = np.asarray(~np.isnan(y).any(axis=1))
         if not rows.any():
             which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
             raise AnalysisError(f"no simulated launch of the plan has {which}")

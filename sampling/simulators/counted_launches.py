@@ -188,11 +188,11 @@ def _match(parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedL
         for kernel, drawn_numbers in occurrences.items():
             numbers = np.array(sorted(of_name[kernel[:2]]))
             of_files = {file: parts[file].places(kernel) for file in files if kernel in parts[file].kernels}
-            for file, rows_matched, of_drawn in _continued(of_files, drawn_numbers, numbers):
+            for file, rows_matched, of_drawn in _match_in_order(of_files, drawn_numbers, numbers):
                 yield file, kernel, rows_matched, of_drawn
 
 
-def _continued(
+def _match_in_order(
     places: Mapping[int, IntArray], occurrences: IntArray, numbers: IntArray
 ) -> Iterator[tuple[int, IntArray, IntArray]]:
     """Yield of files that have rows of a kernel which of them are drawn launches, and which these are.

@@ -62,7 +62,7 @@ _CONSTANT = re.compile(
 _MOST_NUMBERS = 2000
 
 
-def _chosen(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
+def _select_metrics(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
     """Return rows with some metrics, beside times and cycles; all of them where none is named."""
     values = rows.features.metrics
     named = {*metrics, *TIMES, *CYCLES} if metrics else values
@@ -74,11 +74,11 @@ def _read_ncu(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     rows = ncu.read_rows(file, file.number_locale, file.progress)
     # What is the same of every launch says nothing of any.
     measured = {name: column for name, column in rows.features.metrics.items() if not _CONSTANT.match(name)}
-    return _chosen(replace(rows, features=replace(rows.features, metrics=measured)), metrics)
+    return _select_metrics(replace(rows, features=replace(rows.features, metrics=measured)), metrics)
 
 
 def _read_rocm(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    return _chosen(rocm_counters.read(file), metrics)
+    return _select_metrics(rocm_counters.read(file), metrics)
 
 
 def _split(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

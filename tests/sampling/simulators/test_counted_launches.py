@@ -344,7 +344,7 @@ def test_a_rate_is_weighted_by_what_it_is_per_where_that_was_measured() -> None:
         "sm__cycles_active.avg", True
     )
     assert weight_of("sm__throughput.avg.pct_of_peak_sustained_elapsed", there) == Weight(
-        "gpc__cycles_elapsed.max", True
+        "gpc__cycles_elapsed.max", False
     )
     assert weight_of("dram__bytes.sum.per_second", there) == Weight(TIME, True)
     assert weight_of("dram__bytes.sum.per_second", set()) == Weight("", False)
