@@ -226,7 +226,8 @@ def estimate_plan(
         totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
     # Kernels that last alike need not count alike, and two launches of a pool do not show it.
     is_pooled = any(stratum.pooled for stratum in plan.strata)
-    of_counters = [FEW_CARRY, *([POOLED] if is_pooled else [])] if results.units and plan.is_random else []
+    has_counters = plan.is_random and not {*all_names} <= {*_COSTS, INSTRUCTIONS}
+    of_counters = [FEW_CARRY, *([POOLED] if is_pooled else [])] if has_counters else []
     notes = [*results.notes, *of_counters, *([_OF_TOTAL_ALONE] if caches.check else [])]
     return PlanEstimate(
         plan=plan,

@@ -119,6 +119,7 @@ def estimate_blocks(
     yield from cache_lines(estimate)
     yield from basis_lines(estimate)
     yield from counter_blocks(estimate, is_whole=options.details)
+    yield from counter_notes(estimate)
     if (target := options.target) is not None:
         is_met = estimate.is_within(target, accept_cold=options.accept_cold)
         yield f"within {share(target)} as asked for" if is_met else unmet_text(estimate, target)
@@ -238,7 +239,6 @@ def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
     yield from [listing] if len(listing) else []
     yield from [f"not shown: {left_out}"] if left_out else []
-    yield from counter_notes(estimate)
 
 
 def counter_notes(estimate: PlanEstimate) -> list[str]:
@@ -470,8 +470,7 @@ def detail_lines(estimate: PlanEstimate) -> Iterator[str]:
         )
     if (freedom := main.degrees_of_freedom) is not None and not math.isinf(freedom):
         yield f"the interval has {freedom:.1f} degrees of freedom"
-    shown = counter_notes(estimate) if is_counted(estimate) else []
-    yield from [note for note in estimate.notes if note not in shown]
+    yield from [note for note in estimate.notes if note not in counter_notes(estimate)]
 
 
 def narrower(estimate: PlanEstimate) -> float | None:

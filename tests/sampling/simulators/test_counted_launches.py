@@ -28,7 +28,7 @@ from sampling.simulators.export import ExportChoices, run_parts
 from sampling.simulators.manifest import manifest_text
 from sampling.simulators.profilers import kernel_ids, positions
 from sampling.simulators.registry import opened
-from sampling.simulators.results import read_result_files
+from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of
 from tests.small_plans import stratum
 
@@ -384,6 +384,14 @@ def test_a_plan_that_pools_kernels_is_said_to_tell_little_of_counters(tmp_path: 
     assert POOLED not in estimated(plan, path).notes
     pooled = replace(plan, strata=(replace(plan.strata[0], pooled=True), *plan.strata[1:]))
     assert {FEW_CARRY, POOLED} < {*estimated(pooled, path).notes}
+
+
+def test_counters_of_a_simulator_are_no_surer_than_those_of_a_profiler() -> None:
+    plan, ids = drawn_plan([3, 30, 31]), np.array([3, 30, 31])
+    alike = {name: np.full(3, 7.0) for name in ("cycles", "instructions", "l2_misses")}
+    assert FEW_CARRY in estimate_plan(plan, SimulatedLaunches(ids, alike)).notes
+    del alike["l2_misses"]
+    assert FEW_CARRY not in estimate_plan(plan, SimulatedLaunches(ids, alike)).notes
 
 
 # -- what is broken ------------------------------------------------------------------------------------------
