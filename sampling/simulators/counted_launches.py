@@ -157,10 +157,9 @@ def _with_kernels(rows: FeatureRows, sequence: IntArray, names: NameTable, *, by
     return _Rows(rows, list(map(tuple, kernels.tolist())), kernel.ravel(), bool((codes[rows.name] < 0).any()))
 
 
-_Match = tuple[int, _Kernel, IntArray, IntArray]
-
-
-def _match(parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]]) -> Iterator[_Match]:
+def _match(
+    parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]]
+) -> Iterator[tuple[int, _Kernel, IntArray, IntArray]]:
     """Yield of files and kernels the rows that are drawn launches, and which of the kernel's these are."""
     occurrences = {
         kernel: np.array([launch.occurrence for launch in launches]) for kernel, launches in of_kernel.items()
