@@ -31,6 +31,8 @@ _NVIDIA = re.compile(
     r"(?:sm|smsp)__(?:sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on|ops_path_tensor_(src_(?!int)\w+))"
     r"\.sum(\.per_cycle_elapsed)?"
 )
+# A page may have the rate of the operations and not that of the instructions.
+_DERIVED = re.compile(r"derived__smsp__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on_x([124])")
 _VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA|TRANS)_F(16|32|64)")
 _MFMA = re.compile(r"SQ_INSTS_VALU_MFMA_MOPS_(?!I)\w+")
 # Operations of an instruction of a wave, and of one that a matrix instruction counts.
@@ -178,14 +180,19 @@ def _shares(
 def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
     """Return (n,) floating-point operations, those of half precision two an instruction."""
     counted: dict[str, FloatArray] = {}
+    all_cycles = metrics.get(_FREQUENCY, np.full(len(time_s), np.nan)) * time_s
     for name, values in metrics.items():
         if (match := _NVIDIA.fullmatch(name)) is not None:
             kind, operation, path, rate = match.groups()
             stem = path or kind + operation
-            cycles = metrics.get(_FREQUENCY, np.full(len(values), np.nan)) * time_s if rate else 1.0
             # The same stands there of an SM and of its parts, as a count and as a rate.
             if rate is None or stem not in counted:
+                cycles = all_cycles if rate else 1.0
                 counted[stem] = values * cycles * OPERATIONS.get(operation, 1) * (1 + (kind == "h"))
+        elif (match := _DERIVED.fullmatch(name)) is not None:
+            kind, operation, times = match.groups()
+            instructions = values * all_cycles / int(times)
+            counted.setdefault(kind + operation, instructions * OPERATIONS[operation] * (1 + (kind == "h")))
         elif (match := _VALU.fullmatch(name)) is not None:
             counted[name] = values * _LANES * OPERATIONS.get(match[1].lower(), 1)
         elif _MFMA.fullmatch(name):

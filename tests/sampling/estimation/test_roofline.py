@@ -122,6 +122,19 @@ def test_tensor_cores_do_what_their_whole_paths_say_and_integers_are_none() -> N
     assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(64 * LAUNCHES / MOVED.sum())
 
 
+def test_rates_of_operations_stand_for_instructions_that_a_page_lacks() -> None:
+    derived = "derived__smsp__sass_thread_inst_executed_op_{}_pred_on_x{}"
+    rates = {
+        derived.format("ffma", 2): 40 * FMA / NS,
+        derived.format("dfma", 2): 6 * FMA / NS,
+        derived.format("hfma", 4): 20 * FMA / NS,
+        "smsp__cycles_elapsed.avg.per_second": np.full(LAUNCHES, 1e9),
+    }
+    intensity = summarise_roofline(estimated(EVERYTHING, **rates), None, 0).run.intensity.value
+    # Counts of fma instructions are there, so that their rate is not taken.
+    assert intensity == pytest.approx((2 + 6 + 20) * FMA.sum() / MOVED.sum())
+
+
 def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
     memory = np.where(KERNEL == 0, 81.0, 20.0)
     compute = np.where(KERNEL == 0, 70.0, np.where(np.arange(LAUNCHES) < 40, 59.0, 61.0))
