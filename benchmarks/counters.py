@@ -79,17 +79,11 @@ def main() -> None:
             ids, {name: column[place] for name, column in columns.items()}, units=features.units
         )
         estimate = estimate_plan(document, results)
-        for total in estimate.totals:
-            if total.low is not None and total.high is not None:
-                rows[total.metric].append((total.low, total.total, total.high))
-        for ratio in estimate.ratios:
-            if (
-                ratio.low is not None
-                and ratio.high is not None
-                and ratio.ratio is not None
-                and ratio.weight is not None
-            ):
-                rows[ratio.name].append((ratio.low, ratio.ratio, ratio.high))
+        figures = [(total.metric, total.low, total.total, total.high) for total in estimate.totals]
+        figures += [(mean.name, mean.low, mean.ratio or 0.0, mean.high) for mean in estimate.ratios]
+        for name, low, value, high in figures:
+            if low is not None and high is not None:
+                rows[name].append((low, value, high))
     print(f"{drawn} of {len(launches)} launches, {len(draft.design.strata)} strata, {arguments.draws} draws")
     print_rows(truth, rows)
 

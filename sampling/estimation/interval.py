@@ -81,20 +81,17 @@ class Sample:
         """Return how many launches so many (s,) of each stratum are, of layers those of their mean."""
         return round(float((numbers * (1 if self.of_unit is None else self.of_unit)).sum()))
 
-    def part(self, mask: BoolArray) -> Sample:
-        """Return the strata where (s,) a mask says so, with their launches."""
-        rows = mask[self.stratum]
-        return Sample(
-            launches=self.launches[mask],
-            mean_x=self.mean_x[mask],
-            group=self.group[mask],
-            declared=self.declared[mask],
-            stratum=(np.cumsum(mask) - 1)[self.stratum[rows]],
+    def part(self, strata: BoolArray, rows: BoolArray | None = None) -> Sample:
+        """Return some strata (s,), and of the launches in them all, or some (n,)."""
+        rows = strata[self.stratum] if rows is None else rows
+        names = ("launches", "mean_x", "group", "declared", "planned")
+        return replace(
+            self,
+            **{name: getattr(self, name)[strata] for name in names},
+            of_unit=None if self.of_unit is None else self.of_unit[strata],
+            stratum=(np.cumsum(strata) - 1)[self.stratum[rows]],
             x=self.x[rows],
             y=self.y[rows],
-            metrics=self.metrics,
-            planned=self.planned[mask],
-            of_unit=None if self.of_unit is None else self.of_unit[mask],
         )
 
     def values(self, metric: str) -> FloatArray:
@@ -109,13 +106,12 @@ class Sample:
         Raises OptionError: there is no such metric; NoMetricError: no launch has them.
         """
         y = np.stack([self.values(metric) for metric in metrics], axis=1)
-        rows = ~np.isnan(y).any(axis=1)
+        rows = np.asarray(~np.isnan(y).any(axis=1))
         if not rows.any():
             which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
             raise NoMetricError(f"no simulated launch of the plan has {which}")
         has_result = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
-        measured = replace(self, stratum=self.stratum[rows], x=self.x[rows], y=y[rows], metrics=metrics)
-        return measured.part(has_result), has_result
+        return replace(self.part(has_result, rows), y=y[rows], metrics=metrics), has_result
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,16 +75,3 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
     if np.isnan(half_width):
         return Ratio(name, ratio)
     return Ratio(name, ratio, reason, ratio * float(np.exp(-half_width)), ratio * float(np.exp(half_width)))
-
-
-def weighted_mean(
-    sample: Sample, name: str, weight: str, is_exact: bool, unit: str, confidence: float
-) -> Ratio:
-    """Return the mean over all launches of a metric that does not add up: sum of value times weight, by that.
-
-    ``sample``: of these two, "weighted" and "weight". ``weight``: which metric the latter is; "" is the
-    profile's time. ``is_exact``: it is the quotient of the totals of what the metric itself is made of.
-    """
-    ratio = ratio_of_totals(sample, name, "weighted", "weight", confidence)
-    said = None if is_exact or ratio.reason else f"mean weighted by {weight or 'the profile'}"
-    return ratio._replace(unit=unit, weight=weight, reason=ratio.reason or said)

@@ -13,25 +13,28 @@ of their peaks that a launch reaches, waiting below 60 % of both, else bounded b
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Sample
-from sampling.estimation.ratio import ratio_of_totals
-from sampling.estimation.total import PlanEstimate, build_sample, compared_keys
+from sampling.estimation.total import PlanEstimate, compared_keys, quotient
 from sampling.features.counters import OPERATIONS, TIMES
 from sampling.record import Amount, Fraction, Record
 from sampling.text import Wording
 
-_SASS = re.compile(
-    r"(?:sm|smsp)__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed)?"
+_NVIDIA = re.compile(
+    r"(?:sm|smsp)__(?:sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on|ops_path_tensor_(src_(?!int)\w+))"
+    r"\.sum(\.per_cycle_elapsed)?"
 )
-_VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA)_F(16|32|64)")
-_MFMA, _TENSOR = "SQ_INSTS_VALU_MFMA_MOPS_", "sm__ops_path_tensor_"
+# A page may have the rate of the operations and not that of the instructions.
+_DERIVED = re.compile(r"derived__smsp__sass_thread_inst_executed_op_([dfh])(add|mul|fma)_pred_on_x([124])")
+_VALU = re.compile(r"SQ_INSTS_VALU_(ADD|MUL|FMA|TRANS)_F(16|32|64)")
+_MFMA = re.compile(r"SQ_INSTS_VALU_MFMA_MOPS_(?!I)\w+")
 # Operations of an instruction of a wave, and of one that a matrix instruction counts.
 _LANES, _MFMA_OPERATIONS = 64, 512
 _FREQUENCY = "smsp__cycles_elapsed.avg.per_second"
@@ -85,6 +88,7 @@ class RooflineSummary(Record, frozen=True):
     peak_bytes: Amount | None
     run: RooflinePoint
     kernels: list[RooflinePoint]  #: the largest, by the profile's time
+    has_tensor_cores: bool  #: whether their operations were counted too
     bounds: dict[str, Quantity]  #: memory, compute and latency; empty where shares of the peaks are not known
 
     def roof_at(self, intensity: float | None) -> float | None:
@@ -113,28 +117,28 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
     assert moved is not None
     peak_operations, peak_bytes = _parse_peaks(peaks) if peaks else _device_peaks(metrics)
     columns = {"operations": operations, "bytes": moved, "time": time_s}
-    bounds = _bound_times(estimate, columns, peak_operations, peak_bytes)
-    sample = build_sample(estimate.plan, replace(estimate.results, metrics=columns | bounds))
-    profiled = sample.launches * sample.mean_x
-    keys = list(dict.fromkeys(compared_keys(estimate.plan)))
-    shares = np.bincount(sample.group, profiled) / max(profiled.sum(), 1)
+    columns |= (bounds := _bound_times(estimate, columns, peak_operations, peak_bytes))
+    key_of = np.array(compared_keys(estimate.plan))
+    profiled_ns = np.array([stratum.size * stratum.mean_ns for stratum in estimate.plan.strata])
 
-    def point(part: Sample, key: str, share: float) -> RooflinePoint:
-        place = (_quotient(estimate, part, "operations", below) for below in ("bytes", "time"))
+    def point(key: str, strata: BoolArray) -> RooflinePoint:
+        share = float(profiled_ns[strata].sum() / max(profiled_ns.sum(), 1))
+        place = (_quotient(estimate, columns, "operations", below, strata) for below in ("bytes", "time"))
         return RooflinePoint(key, min(share, 1.0), *place)
 
-    largest = [int(group) for group in np.argsort(-shares, kind="stable")[:kernels]]
-    groups = [(keys[group], float(shares[group]), sample.part(sample.group == group)) for group in largest]
+    largest = sorted({*key_of.tolist()}, key=lambda key: (-profiled_ns[key_of == key].sum(), key))[:kernels]
+    groups = []
+    for key in largest:
+        # Launches of some may lack a counter.
+        with suppress(AnalysisError):
+            groups.append(point(key, key_of == key))
     return RooflineSummary(
         peak_operations,
         peak_bytes,
-        point(sample, "", 1.0),
-        [
-            point(part, key, share)
-            for key, share, part in groups
-            if not np.isnan(part.y[:, :3]).any(axis=1).all()
-        ],
-        {name: _quotient(estimate, sample, name, "time") for name in bounds},
+        point("", np.ones(len(key_of), dtype=np.bool_)),
+        groups,
+        any("__ops_path_tensor_" in name or _MFMA.fullmatch(name) for name in metrics),
+        _shares(estimate, columns, bounds),
     )
 
 
@@ -143,36 +147,63 @@ def summarise_bounds(estimate: PlanEstimate) -> dict[str, Quantity]:
     if (time_s := _time_s(estimate.results.metrics)) is None:
         return {}
     bounds = _bound_times(estimate, {"time": time_s}, None, None)
-    sample = build_sample(estimate.plan, replace(estimate.results, metrics={"time": time_s} | bounds))
-    return {name: _quotient(estimate, sample, name, "time") for name in bounds}
+    return _shares(estimate, {"time": time_s} | bounds, bounds)
 
 
 def _time_s(metrics: Mapping[str, FloatArray]) -> FloatArray | None:
     return next((metrics[name] / 1e9 for name in TIMES if name in metrics), None)
 
 
-def _quotient(estimate: PlanEstimate, sample: Sample, above: str, below: str) -> Quantity:
-    ratio = ratio_of_totals(sample, above, above, below, estimate.main.confidence)
-    return Quantity(ratio.ratio, *((ratio.low, ratio.high) if estimate.plan.is_random else (None, None)))
+def _quotient(
+    estimate: PlanEstimate,
+    columns: Mapping[str, FloatArray],
+    above: str,
+    below: str,
+    strata: BoolArray | None = None,
+) -> Quantity:
+    results = replace(estimate.results, metrics=columns)
+    ratio = quotient(estimate.plan, results, above, below, estimate.main.confidence, strata)
+    return Quantity(ratio.ratio, ratio.low, ratio.high)
+
+
+def _shares(
+    estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: Iterable[str]
+) -> dict[str, Quantity]:
+    """Return the share of the time of each bound, which is 1 at most."""
+    shares = {name: _quotient(estimate, columns, name, "time") for name in bounds}
+    return {
+        name: share if share.high is None else structs.replace(share, high=min(share.high, 1.0))
+        for name, share in shares.items()
+    }
 
 
 def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
     """Return (n,) floating-point operations, those of half precision two an instruction."""
-    counted: dict[object, FloatArray] = {}
+    counted: dict[str, FloatArray] = {}
+    all_cycles = metrics.get(_FREQUENCY, np.full(len(time_s), np.nan)) * time_s
     for name, values in metrics.items():
-        if (match := _SASS.fullmatch(name)) is not None:
-            kind, operation, rate = match.groups()
-            cycles = metrics.get(_FREQUENCY, np.full(len(values), np.nan)) * time_s if rate else 1.0
+        if (match := _NVIDIA.fullmatch(name)) is not None:
+            kind, operation, path, rate = match.groups()
+            stem = path or kind + operation
             # The same stands there of an SM and of its parts, as a count and as a rate.
-            if rate is None or (kind, operation) not in counted:
-                counted[kind, operation] = values * cycles * OPERATIONS[operation] * (1 + (kind == "h"))
+            if rate is None or stem not in counted:
+                cycles = all_cycles if rate else 1.0
+                counted[stem] = values * cycles * OPERATIONS.get(operation, 1) * (1 + (kind == "h"))
+        elif (match := _DERIVED.fullmatch(name)) is not None:
+            kind, operation, times = match.groups()
+            instructions = values * all_cycles / int(times)
+            counted.setdefault(kind + operation, instructions * OPERATIONS[operation] * (1 + (kind == "h")))
         elif (match := _VALU.fullmatch(name)) is not None:
-            counted[name] = values * _LANES * OPERATIONS[match[1].lower()]
-        elif name.startswith(_MFMA):
+            counted[name] = values * _LANES * OPERATIONS.get(match[1].lower(), 1)
+        elif _MFMA.fullmatch(name):
             counted[name] = values * _MFMA_OPERATIONS
-        elif name.startswith(_TENSOR) and name.endswith(".sum"):
-            counted[name] = values
-    return np.sum([*counted.values()], axis=0) if counted else None
+    # What tensor cores do of a source is counted by result and sparsity too.
+    wholes = [
+        values
+        for name, values in counted.items()
+        if not any(name.startswith(f"{whole}_") for whole in counted)
+    ]
+    return np.sum(wholes, axis=0) if counted else None
 
 
 def _bytes(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:

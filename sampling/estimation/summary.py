@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -199,8 +199,7 @@ def summarise_estimate(
         metrics=[
             TotalSummary.from_attributes(
                 total,
-                **_total_fields(total),
-                unit=units.get(total.metric, ""),
+                **_total_fields(total, units),
                 missing=list(missing),
                 notes=list(map(str, total.notes)),
             )
@@ -219,8 +218,7 @@ def summarise_estimate(
             GroupTotal.from_attributes(
                 group.total,
                 group,
-                **_total_fields(group.total),
-                unit=units.get(group.total.metric, ""),
+                **_total_fields(group.total, units),
                 hardware_ratio=None if group.hardware is None else group.hardware.ratio,
             )
             for group in rows
@@ -250,9 +248,10 @@ def _interval_method(total: Estimate) -> IntervalMethod:
     return "exact" if total.degrees_of_freedom == math.inf else "declared-times-seen"
 
 
-def _total_fields(total: Estimate) -> dict[str, Any]:
+def _total_fields(total: Estimate, units: Mapping[str, str]) -> dict[str, Any]:
     """Return what the total of all and that of a kernel group have in another form than an `Estimate`."""
     return {
+        "unit": units.get(total.metric, ""),
         "total": _known(total.total),
         "degrees_of_freedom": _known(total.degrees_of_freedom),
         "method": _interval_method(total),

@@ -15,15 +15,11 @@ from functools import cached_property
 import numpy as np
 from msgspec import structs
 
+from sampling.arrays import BoolArray
 from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
-from sampling.estimation.interval import (
-    Estimate,
-    Sample,
-    estimate,
-    estimate_groups,
-)
-from sampling.estimation.ratio import Ratio, ratio_of_totals, weighted_mean
+from sampling.estimation.interval import Estimate, Sample, estimate, estimate_groups
+from sampling.estimation.ratio import Ratio, ratio_of_totals
 from sampling.features.counters import TIMES, adds_up, weight_of
 from sampling.features.metric_names import CYCLES as COUNTED_CYCLES
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
@@ -49,6 +45,11 @@ _COVERS = (
 )
 _OF_TOTAL_ALONE = (
     "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
+)
+#: Of counters
+FEW_CARRY = (
+    "a counter's interval rests on what the drawn launches show of it: it is far too narrow where few "
+    "launches carry most, as of cache misses, and of bytes of device memory where caches hold the rest"
 )
 #: Of counters of a plan that pools kernels
 POOLED = (
@@ -215,21 +216,20 @@ def estimate_plan(
             _picked_ratio(name, totals[numerator], totals[denominator])
             for name, numerator, denominator in named
         ]
-    for name in all_names:
-        if name not in names:
-            weight, unit = weight_of(name, names), results.units.get(name, "")
-            of_launches = _weighted_results(plan, results, name, weight[0])
-            mean = weighted_mean(build_sample(plan, of_launches), name, *weight, unit, confidence)
-            found_ratios.append(
-                mean if plan.is_random else mean._replace(low=None, high=None, reason=NOT_RANDOM)
-            )
+    found_ratios += [
+        _weighted_mean(plan, results, name, *weight_of(name, names), confidence)
+        for name in all_names
+        if name not in names
+    ]
     if has_budget:
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
         other_errors = projection, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
     # Kernels that last alike need not count alike, and two launches of a pool do not show it.
-    is_pooled = bool(results.units) and any(stratum.pooled for stratum in plan.strata)
-    notes = [*results.notes, *([POOLED] if is_pooled else []), *([_OF_TOTAL_ALONE] if caches.check else [])]
+    is_pooled = any(stratum.pooled for stratum in plan.strata)
+    has_counters = plan.is_random and not {*all_names} <= {*_COSTS, INSTRUCTIONS}
+    of_counters = [FEW_CARRY, *([POOLED] if is_pooled else [])] if has_counters else []
+    notes = [*results.notes, *of_counters, *([_OF_TOTAL_ALONE] if caches.check else [])]
     return PlanEstimate(
         plan=plan,
         results=results,
@@ -249,19 +249,6 @@ def _in_cycles(results: SimulatedLaunches) -> SimulatedLaunches:
     if IS_PROJECTED in metrics:
         metrics[IS_PROJECTED] = metrics[IS_PROJECTED] * metrics[CYCLES]
     return replace(results, metrics=metrics)
-
-
-def _weighted_results(
-    plan: PlanFile, results: SimulatedLaunches, name: str, weight: str
-) -> SimulatedLaunches:
-    """Return a metric of launches times its weight, and that: of a layer drawn whole only these add up."""
-    by = results.metrics.get(weight)
-    if by is None:
-        duration_ns = {launch.id: launch.duration_ns or 0 for launch in plan.drawn}
-        by = np.array([duration_ns.get(launch_id, np.nan) for launch_id in results.ids.tolist()])
-    weighted = results.metrics[name] * by
-    by = np.where(np.isnan(weighted), np.nan, by)
-    return replace(results, metrics={"weighted": weighted, "weight": by})
 
 
 def build_sample(plan: PlanFile, results: SimulatedLaunches) -> Sample:
@@ -410,6 +397,51 @@ def _picked_total(
         seen=None,
         notes=(NOT_RANDOM, *gone),
     )
+
+
+def quotient(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    above: str,
+    below: str,
+    confidence: float,
+    strata: BoolArray | None = None,
+) -> Ratio:
+    """Return the quotient of the totals of two metrics; ``strata`` (s,): of these strata alone.
+
+    Raises AnalysisError: no launch has one.
+    """
+    if plan.is_random:
+        sample = build_sample(plan, results)
+        part = sample if strata is None else sample.part(strata)
+        return ratio_of_totals(part, above, above, below, confidence)
+    of_strata = slice(None) if strata is None else strata
+    totals = (_picked_total(plan, results, metric, 0, confidence) for metric in (above, below))
+    parts = ((total, total.stratum_total[of_strata]) for total in totals)
+    return _picked_ratio(
+        above, *(replace(total, total=float(part.sum()), stratum_total=part) for total, part in parts)
+    )
+
+
+def _weighted_mean(
+    plan: PlanFile, results: SimulatedLaunches, name: str, weight: str, is_exact: bool, confidence: float
+) -> Ratio:
+    """Return the mean over all launches of a metric that does not add up: sum of value times weight, by that.
+
+    ``weight``: the metric that weights it, of the same launches; "" is the profile's time. ``is_exact``: it
+    is the quotient of the totals of what the metric itself is made of.
+    """
+    # Launch by launch, for those of a layer add up.
+    value, duration_ns = results.metrics[name], {launch.id: launch.duration_ns or 0 for launch in plan.drawn}
+    profiled_ns = np.array([duration_ns.get(number, 0) for number in results.ids.tolist()], dtype=np.float64)
+    by = results.metrics[weight] if weight else profiled_ns
+    weighted = value * by
+    by = np.where(np.isnan(weighted), np.nan, by)
+    pair = replace(results, metrics={"weighted": weighted, "weight": by})
+    ratio = quotient(plan, pair, "weighted", "weight", confidence)
+    said = None if is_exact or ratio.reason else f"mean weighted by {weight or 'the profile'}"
+    unit = results.units.get(name, "")
+    return ratio._replace(name=name, unit=unit, weight=weight, reason=ratio.reason or said)
 
 
 def _picked_ratio(name: str, above: Estimate, below: Estimate) -> Ratio:

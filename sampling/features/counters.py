@@ -13,9 +13,10 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from sampling.features.metric_names import CYCLES
+from sampling.readers import ncu
 
 #: The time of a launch, as profilers name it
-TIMES = (*(f"gpu__time_duration.{how}" for how in ("sum", "max", "avg")), "Duration", "duration")
+TIMES = (*ncu.TIMES, "duration")
 #: Floating-point operations of a thread's instruction, by its name
 OPERATIONS = {"add": 1, "mul": 1, "fma": 2}
 _COUNTED_UNITS = frozenset(["ns", "cycle", "inst", "byte", "sector", "request", "thread", "sample", "KiB"])
@@ -81,4 +82,6 @@ def weight_of(name: str, available: Container[str]) -> Weight:
     if kind and kind[1] == "elapsed":
         cycles += CYCLES
     exact = next((metric for metric in (*counts, *cycles) if metric in available), "")
-    return Weight(exact or time, bool(exact) or (bool(time) and rollups.endswith("per_second")))
+    # A throughput is the largest of several shares of peaks, not the same one of every launch.
+    is_exact = exact if not quantity.endswith("throughput") else ""
+    return Weight(exact or time, bool(is_exact) or (bool(time) and rollups.endswith("per_second")))

@@ -256,7 +256,7 @@ class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             reads="=",
         ),
     ] = ()
-    number_locale: Annotated[NumberLocale, _method("How the files of --features write numbers.")] = "C"
+    number_locale: Annotated[NumberLocale, _method("How pages of Nsight Compute write numbers.")] = "C"
     cost: Annotated[
         str | None,
         _method(

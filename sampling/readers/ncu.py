@@ -45,7 +45,7 @@ _NO_METRIC = {
 _SECTION, _METRIC, _UNIT, _VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
 _WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
 #: What a launch lasted, the best first
-_TIMES = (*(f"gpu__time_duration.{how}" for how in ("sum", "max", "avg")), "Duration")
+TIMES = (*(f"gpu__time_duration.{how}" for how in ("sum", "max", "avg")), "Duration")
 _CYCLES = (
     *(f"{unit}__cycles_elapsed.{how}" for how in ("max", "avg") for unit in ("sm", "gpc", "gpu")),
     "Elapsed Cycles",
@@ -121,12 +121,12 @@ def find_durations(rows: FeatureRows, file: InputFile) -> Durations:
 
     Raises ProfileError: there is neither.
     """
-    times = tuple(name for name in _TIMES if rows.features.units.get(name) == "ns")
+    times = tuple(name for name in TIMES if rows.features.units.get(name) == "ns")
     time, cycles = map(rows.features.first_present, (times, _CYCLES))
     metric = cycles or time if file.profile_cycles else time or cycles
     if metric is None:
-        message = f"an Nsight Compute CSV without {_TIMES[0]} or {_CYCLES[0]}: features, not a profile"
-        remedy = f"measure one of them (--metrics {_TIMES[0]}), or give it as `features` of a profile"
+        message = f"an Nsight Compute CSV without {TIMES[0]} or {_CYCLES[0]}: features, not a profile"
+        remedy = f"measure one of them (--metrics {TIMES[0]}), or give it as `features` of a profile"
         raise ProfileError(message, path=rows.path, remedy=Wording(remedy))
     values = np.rint(rows.features.metrics[metric])
     note = "" if metric == time else f"a cycle ({metric}) counts as a nanosecond"

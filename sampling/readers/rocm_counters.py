@@ -6,6 +6,8 @@ stands the ``duration`` of each dispatch. Launches are in the order of their dis
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from sampling.errors import ProfileError
@@ -13,7 +15,7 @@ from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import rocm_csv
 from sampling.readers.feature_table import FeatureRows
 from sampling.readers.input_file import InputFile
-from sampling.readers.rocprofv3 import is_database
+from sampling.readers.rocprofv3 import is_database, recordings_in
 from sampling.readers.sqlite_file import open_database
 from sampling.readers.table import first_line, header_cells
 from sampling.readers.table_launches import Launches
@@ -78,9 +80,10 @@ def read(file: InputFile) -> FeatureRows:
 
 def _read_database(file: InputFile) -> Profile:
     with open_database(file, _REMEDY) as database:
-        cursor = database.connection.execute(_COUNTED)
-        titles = [title for title, *_ in cursor.description]
-        columns = dict(zip(titles, zip(*cursor, strict=True), strict=False))
+        # Ids are of one recording: another of the same database has them too.
+        cursors = [executed(_COUNTED) for executed in recordings_in(database).values()]
+        titles = [title for title, *_ in cursors[0].description] if cursors else []
+        columns = dict(zip(titles, zip(*chain(*cursors), strict=True), strict=False))
     tables = [rocm_csv.rows_of_values(file, columns)] if columns else []
     kernels = KernelTable()
     return rocm_csv.build_profile(tables, Launches(file, kernels), kernels, FORMAT)

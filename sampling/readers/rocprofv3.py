@@ -242,18 +242,27 @@ def find_activity(file: InputFile, sequences: Sequence[LaunchSequence]) -> Activ
         return joined(_recordings(file.path, database, None))
 
 
-def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
+def recordings_in(database: OpenDatabase) -> dict[str, Callable[[str], sqlite3.Cursor]]:
+    """Return of each recording in a database, by how the names of its tables end, what queries it alone."""
+
+    def executed(suffix: str, query: str) -> sqlite3.Cursor:
+        # The set's own tables cannot be bound as parameters.
+        return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
+
     # Where the tables are divided by recordings, there are views of all of them together.
-    views = [name for (name,) in database.connection.execute(_VIEWS)]
-    problems: list[str] = []
-    for names in (database.tables, views):
-        problems = problems or [match[1] for name in names if (match := _DISPATCHES.fullmatch(name))]
-    for number, suffix in enumerate(problems, start=1):
+    for names in (database.tables, _views(database)):
+        if matches := list(filter(None, map(_DISPATCHES.fullmatch, names))):
+            return {match[1]: partial(executed, match[1]) for match in matches}
+    return {}
 
-        def executed(query: str, suffix: str = suffix) -> sqlite3.Cursor:
-            # The set's own tables cannot be bound as parameters.
-            return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
+def _views(database: OpenDatabase) -> list[str]:
+    return [name for (name,) in database.connection.execute(_VIEWS)]
+
+
+def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
+    views, recordings = _views(database), recordings_in(database)
+    for number, (suffix, executed) in enumerate(recordings.items(), start=1):
         calls, texts = _integers(path, executed(_CALLS), 5), dict(executed(_CALL_NAMES))
 
         def copies(
@@ -286,7 +295,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
             ],
         )
         if progress is not None:
-            progress(number, len(problems), f"reading {path}")
+            progress(number, len(recordings), f"reading {path}")
 
 
 def _integers(path: str, cursor: sqlite3.Cursor, columns: int) -> IntArray:

@@ -157,10 +157,9 @@ def _with_kernels(rows: FeatureRows, sequence: IntArray, names: NameTable, *, by
     return _Rows(rows, list(map(tuple, kernels.tolist())), kernel.ravel(), bool((codes[rows.name] < 0).any()))
 
 
-_Match = tuple[int, _Kernel, IntArray, IntArray]
-
-
-def _match(parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]]) -> Iterator[_Match]:
+def _match(
+    parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedLaunch]]
+) -> Iterator[tuple[int, _Kernel, IntArray, IntArray]]:
     """Yield of files and kernels the rows that are drawn launches, and which of the kernel's these are."""
     occurrences = {
         kernel: np.array([launch.occurrence for launch in launches]) for kernel, launches in of_kernel.items()
@@ -188,11 +187,11 @@ def _match(parts: Sequence[_Rows], of_kernel: Mapping[_Kernel, Sequence[PlannedL
         for kernel, drawn_numbers in occurrences.items():
             numbers = np.array(sorted(of_name[kernel[:2]]))
             of_files = {file: parts[file].places(kernel) for file in files if kernel in parts[file].kernels}
-            for file, rows_matched, of_drawn in _continued(of_files, drawn_numbers, numbers):
+            for file, rows_matched, of_drawn in _match_in_order(of_files, drawn_numbers, numbers):
                 yield file, kernel, rows_matched, of_drawn
 
 
-def _continued(
+def _match_in_order(
     places: Mapping[int, IntArray], occurrences: IntArray, numbers: IntArray
 ) -> Iterator[tuple[int, IntArray, IntArray]]:
     """Yield of files that have rows of a kernel which of them are drawn launches, and which these are.

@@ -53,7 +53,7 @@ from sampling.text import Wording, counted
 Item = TypeVar("Item")
 _TAKES = frozenset({"shards"})
 _MEASURES = _TAKES | {"metric_set"}
-# Attributes of the device, and how the profiler itself ran.
+# Attributes of the device, and how the profiler itself ran: the same of every launch.
 _CONSTANT = re.compile(
     r"(device__attribute|profiler|numa|nvlink|c2clink|pcie)_|smsp__pcsamp_(interval|buffer|dropped|aggregated)|"
     "launch__.*_(id|config)$"
@@ -62,23 +62,23 @@ _CONSTANT = re.compile(
 _MOST_NUMBERS = 2000
 
 
-def _chosen(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
-    """Return rows with some metrics, beside times and cycles; all of them where none is named."""
-    values = rows.features.metrics
-    named = {*metrics, *TIMES, *CYCLES} if metrics else values
-    chosen = {name: column for name, column in values.items() if name in named}
-    return MeasuredRun.of_profiler(replace(rows, features=replace(rows.features, metrics=chosen)))
+def _select_metrics(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
+    """Return rows with some metrics, beside times and cycles; all that may differ, if none is named."""
+    named = {*metrics, *TIMES, *CYCLES}
+    selected = {
+        name: column
+        for name, column in rows.features.metrics.items()
+        if (name in named if metrics else not _CONSTANT.match(name))
+    }
+    return MeasuredRun.of_profiler(replace(rows, features=replace(rows.features, metrics=selected)))
 
 
 def _read_ncu(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    rows = ncu.read_rows(file, file.number_locale, file.progress)
-    # What is the same of every launch says nothing of any.
-    measured = {name: column for name, column in rows.features.metrics.items() if not _CONSTANT.match(name)}
-    return _chosen(replace(rows, features=replace(rows.features, metrics=measured)), metrics)
+    return _select_metrics(ncu.read_rows(file, file.number_locale, file.progress), metrics)
 
 
 def _read_rocm(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    return _chosen(rocm_counters.read(file), metrics)
+    return _select_metrics(rocm_counters.read(file), metrics)
 
 
 def _split(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

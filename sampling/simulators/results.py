@@ -19,6 +19,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.readers import NumberLocale
 from sampling.simulators.counted_launches import join_counters
 from sampling.simulators.export import FILLED
 from sampling.simulators.manifest import Manifest, manifests_in, read_manifest
@@ -90,6 +91,7 @@ def read_result_files(
     source: str | None = None,
     metrics: Sequence[str] = (),
     manifests: Sequence[str] = (),
+    number_locale: NumberLocale = "C",
     progress: Progress | None = None,
 ) -> SimulatedLaunches:
     """Return what a simulator measured of a plan's launches; "-" is standard input, a `run`'s folder its own.
@@ -107,12 +109,13 @@ def read_result_files(
         counter by its printed name, or a column; none: what the reader takes for usual.
     manifests : of the export that was run, one for each process and device; in the order of the files where
         processes launch the same kernels.
+    number_locale : how pages of Nsight Compute write numbers.
     """
     if not paths:
         raise OptionError("no file of results is given")
     paths, manifests = expand_runs(paths, manifests)
     with opened(paths, "file of results", manifests) as (files, lists):
-        inputs = files if progress is None else [replace(file, progress=progress) for file in files]
+        inputs = [replace(file, number_locale=number_locale, progress=progress) for file in files]
         runs = [read_results(file, metrics, source) for file in inputs]
         results = join_results(plan, runs, [read_manifest(file) for file in lists])
     if any(run.rows is not None for run in runs):

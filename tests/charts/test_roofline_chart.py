@@ -20,7 +20,7 @@ def point(intensity: float | None, performance: float | None, key: str = "k") ->
 
 def summary(*kernels: RooflinePoint, peaks: bool = True) -> RooflineSummary:
     run = point(5.0, 2e12, "")
-    return RooflineSummary(10e12 if peaks else None, 1e12 if peaks else None, run, list(kernels), {})
+    return RooflineSummary(10e12 if peaks else None, 1e12 if peaks else None, run, list(kernels), False, {})
 
 
 def drawn(figure: RooflineSummary, width: int = 100, height: int = 20) -> list[str]:
@@ -53,7 +53,7 @@ def test_the_roof_rises_to_the_ridge_and_is_level_from_there() -> None:
 def test_without_ceilings_there_is_no_roof_and_without_operations_no_chart() -> None:
     bare = drawn(summary(point(0.01, 1e9), point(500.0, 1e12), peaks=False))
     assert not any("-" * 20 in line for line in bare[:-2])
-    empty = RooflineSummary(None, None, point(0.0, 0.0), [point(None, None)], {})
+    empty = RooflineSummary(None, None, point(0.0, 0.0), [point(None, None)], False, {})
     assert drawn(empty)[0].strip() == "no floating-point operations to draw"
 
 

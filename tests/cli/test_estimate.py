@@ -780,4 +780,48 @@ def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
     assert f"export {tmp_path / 'more.json'} --to ncu -o more" in " ".join(larger.out.split())
     pooled = tmp_path / "pooled.json"
     kernelpoint("sample", resnet, "-o", pooled)
-    assert "plan with `sample --for counters`" in " ".join(kernelpoint("estimate", pooled, page).out.split())
+    shown = " ".join(kernelpoint("estimate", pooled, page).out.split())
+    assert "plan with `sample --for counters`" in shown
+    assert "far too narrow where few launches carry most, as of cache misses" in shown
+    assert shown.count("plan with `sample --for counters`") == 1
+    # Atomics, which are in launches that are not drawn.
+    assert "not shown: 1 counter, 0 in every launch measured" in shown
+
+
+def test_pages_of_another_locale_are_read_as_is_said(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    plan, german = tmp_path / "plan.json", tmp_path / "german.csv"
+    kernelpoint("sample", resnet, "--for", "counters", "-o", plan)
+    page = PROJECT / "sample_data" / "resnet50-like-ncu-raw.csv.gz"
+    with gzip.open(page, "rt") as file:
+        lines = [line for line in file if line.startswith('"')]
+    rows = list(csv.reader(lines))
+    for row in rows[2:]:
+        row[11:] = [cell.translate(str.maketrans(",.", ".,")) for cell in row[11:]]
+    with german.open("w", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+    assert "--number-locale de_DE" in kernelpoint("estimate", plan, german).failed(3)
+    expected = results(kernelpoint, "estimate", plan, page)
+    in_german = german, "--number-locale", "de_DE"
+    assert results(kernelpoint, "estimate", plan, *in_german) == expected
+    assert "--number-locale de_DE" in kernelpoint("estimate", plan, *in_german).out.partition("Next: ")[2]
+
+
+def test_a_counter_that_a_stratum_lacks_has_no_total_in_the_table(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    plan, cut = tmp_path / "plan.json", tmp_path / "cut.csv"
+    kernelpoint("sample", resnet, "--for", "counters", "-o", plan)
+    with gzip.open(PROJECT / "sample_data" / "resnet50-like-ncu-raw.csv.gz", "rt") as file:
+        rows = list(csv.reader(line for line in file if line.startswith('"')))
+    column, ratio = rows[0].index("smsp__inst_executed_op_shared_st.sum"), len(rows[0]) - 1
+    for row in rows[2:]:
+        if row[4] == rows[2][4]:
+            row[column] = row[ratio] = "n/a"
+    with cut.open("w", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+    table = kernelpoint("estimate", plan, cut).out
+    assert re.search(r"- +inst +- +sum +smsp__inst_executed_op_shared_st", table)
+    assert re.search(r"- +- +mean +smsp__thread_inst", table)
+    assert "not shown" not in table

@@ -232,10 +232,11 @@ def run_roofline(options: RooflineOptions) -> None:
     with ProgressMeter(quiet=options.quiet) as progress:
         estimate = estimated(options_of(EstimateOptions, options), progress)
     summary = summarise_roofline(estimate, options.peak, options.kernels)
+    notes = estimate_words.counter_notes(estimate)
     result = CommandResult(
         "roofline",
         summary,
-        blocks=lambda canvas: roofline_blocks(summary, canvas, options.width, options.height),
+        blocks=lambda canvas: roofline_blocks(summary, notes, canvas, options.width, options.height),
         rows=to_builtins([summary.run, *summary.kernels]),
         warnings=estimate.notes,
     )

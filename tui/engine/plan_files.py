@@ -93,6 +93,7 @@ def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | Non
         source=options.source,
         metrics=metrics,
         manifests=manifests,
+        number_locale=options.request.number_locale,
         progress=progress,
     )
     return estimate_plan(

@@ -163,7 +163,7 @@ class ResultsOptions(ResultFileOptions, panel=RESULTS_PANEL):
     )
 
 
-class EstimateOptions(ResultsOptions):
+class EstimateOptions(ResultsOptions, asks=["number_locale"]):
     plan: InputFile = argument("A plan file.", "PLAN")
     results: InputFiles = argument("What a simulator wrote of the plan's launches.", "RESULTS")
     confidence: float | None = option("Of the intervals; the plan's if not given.", fraction=True)
@@ -174,7 +174,7 @@ class EstimateOptions(ResultsOptions):
     )
 
 
-class RooflineOptions(OutputOptions, panel=RESULTS_PANEL):
+class RooflineOptions(OutputOptions, panel=RESULTS_PANEL, asks=["number_locale"]):
     plan: InputFile = argument("A plan file.", "PLAN")
     results: InputFiles = argument("What a profiler counted of the plan's launches.", "RESULTS")
     peak: str | None = option(

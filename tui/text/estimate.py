@@ -19,7 +19,7 @@ from sampling.estimation.ratio import Ratio
 from sampling.estimation.roofline import Quantity, summarise_bounds
 from sampling.estimation.sizes import larger_request
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
-from sampling.estimation.total import POOLED, PlanEstimate
+from sampling.estimation.total import FEW_CARRY, POOLED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.other_recording import located_files
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
@@ -122,6 +122,7 @@ def estimate_blocks(
     yield from cache_lines(estimate)
     yield from basis_lines(estimate)
     yield from counter_blocks(estimate, is_whole=options.details)
+    yield from counter_notes(estimate)
     if (target := options.target) is not None:
         is_met = estimate.is_within(target, accept_cold=options.accept_cold)
         yield f"within {share(target)} as asked for" if is_met else unmet_text(estimate, target)
@@ -257,8 +258,11 @@ def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
     yield from [listing] if len(listing) else []
     yield from [f"not shown: {left_out}"] if left_out else []
-    if POOLED in estimate.notes:
-        yield POOLED
+
+
+def counter_notes(estimate: PlanEstimate) -> list[str]:
+    """Return how far intervals of counters can be trusted."""
+    return [note for note in (FEW_CARRY, POOLED) if note in estimate.notes]
 
 
 def bound_sentence(bounds: dict[str, Quantity]) -> str:
@@ -267,7 +271,7 @@ def bound_sentence(bounds: dict[str, Quantity]) -> str:
     parts = []
     for value, kind, low, high in sorted(shares, reverse=True):
         is_exact = low is None or high is None or low == high
-        interval = "" if is_exact else f" ({share(low)} to {share(min(high or 1, 1))})"
+        interval = "" if is_exact else f" ({share(low)} to {share(high)})"
         parts.append(f"{kind} for {share(value)}{interval}")
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 
@@ -275,24 +279,24 @@ def bound_sentence(bounds: dict[str, Quantity]) -> str:
 def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing, str]:
     """Return totals and means of counters as a table, and what it leaves out, in words.
 
-    Counters that were 0 wherever they were measured are left out; with `is_whole` no others.
+    Counters that were 0 in every launch that was measured are left out; with `is_whole` no others.
     """
     units = estimate.results.units
     totals = [total for total in estimate.totals if total is not estimate.main]
     means = [ratio for ratio in estimate.ratios if ratio.weight is not None]
     rows = [
-        (total.metric, f"{total.total:,.0f}", units.get(total.metric, ""), within_text(total), "sum")
+        (total.metric, _figure(total.total, ",.0f"), units.get(total.metric, ""), within_text(total), "sum")
         for total in totals
         if total.total
     ]
     for mean in means:
-        if mean.ratio:
-            half_width = None if mean.high is None else mean.high / mean.ratio - 1
+        if mean.ratio != 0:
+            half_width = None if mean.high is None or mean.ratio is None else mean.high / mean.ratio - 1
             within = "exact" if half_width == 0 else share(half_width)
             kind = "quotient" if mean.reason is None else "mean"
-            rows.append((mean.name, f"{mean.ratio:,.4g}", mean.unit, within, kind))
+            rows.append((mean.name, _figure(mean.ratio, ",.4g"), mean.unit, within, kind))
     zeros, shown = len(totals) + len(means) - len(rows), len(rows) if is_whole else _MOST_COUNTERS
-    left_out = [f"{counted(zeros, 'counter')} of 0"] if zeros else []
+    left_out = [f"{counted(zeros, 'counter')}, 0 in every launch measured"] if zeros else []
     left_out += [f"{len(rows) - shown:,} more (`--details`)"] if len(rows) > shown else []
     columns = list(zip(*rows[:shown], strict=True)) or [()] * 5
     figures = [
@@ -300,6 +304,10 @@ def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing,
         for title, cells in zip(("whole run", "unit", "within", "as"), columns[1:], strict=True)
     ]
     return Listing(figures, "counter", lambda row, room: shortened(rows[row][0], room)), ", ".join(left_out)
+
+
+def _figure(value: float | None, form: str) -> str:
+    return UNKNOWN if value is None or math.isnan(value) else format(value, form)
 
 
 def _ratio_text(ratio: Ratio, unit: str = "") -> str:
@@ -481,7 +489,7 @@ def detail_lines(estimate: PlanEstimate) -> Iterator[str]:
         )
     if (freedom := main.degrees_of_freedom) is not None and not math.isinf(freedom):
         yield f"the interval has {freedom:.1f} degrees of freedom"
-    yield from estimate.notes
+    yield from [note for note in estimate.notes if note not in counter_notes(estimate)]
 
 
 def narrower(estimate: PlanEstimate) -> float | None:

@@ -171,7 +171,7 @@ def counters_sentence(promise: Promise) -> str:
     launches = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
     return (
         f"With {launches}, the total of a counter that varies within a kernel as cycles do is expected "
-        f"within {share(promise.expected_half_width)}; `estimate` tells how far each really is known."
+        f"within {share(promise.expected_half_width)}; `estimate` has an interval for each."
     )
 
 

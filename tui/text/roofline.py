@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sampling.estimation.roofline import Quantity, RooflineSummary
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tui.charts.grid import Grid
 
 _HEIGHT = 18
+NO_TENSOR_CORES = "Operations of tensor cores were not counted, so they are not in it."
 
 
 def quantity_text(quantity: Quantity, unit: str = "") -> str:
@@ -31,9 +32,9 @@ def quantity_text(quantity: Quantity, unit: str = "") -> str:
 
 
 def roofline_blocks(
-    summary: RooflineSummary, canvas: Canvas, width: int | None, height: int | None
+    summary: RooflineSummary, notes: Sequence[str], canvas: Canvas, width: int | None, height: int | None
 ) -> Iterator[Block | Grid]:
-    """Yield where the run stands below its roof, what bounds it, the chart, and the largest kernels."""
+    """Yield where the run stands below its roof, what bounds it, chart, largest kernels, and notes."""
     run, roof = summary.run, summary.roof_at(summary.run.intensity.value)
     performance = quantity_text(run.performance, "FLOP/s")
     intensity = quantity_text(run.intensity, "FLOP/byte")
@@ -47,6 +48,7 @@ def roofline_blocks(
         yield f"That is {reached}: {si(peak, 'FLOP/s')} from {ridge} on, {below} before."
     else:
         yield "The ceilings are not known: give --peak 67T,3.35T (operations and bytes a second)."
+    yield from [] if summary.has_tensor_cores else [NO_TENSOR_CORES]
     yield from [sentence] if (sentence := bound_sentence(summary.bounds)) else []
     if not canvas.is_page:
         yield roofline_chart(summary, width or canvas.width, height or _HEIGHT)
@@ -61,3 +63,4 @@ def roofline_blocks(
     ]
     yield from [Listing(figures, "kernel group", label_kernels(map(key_parts, keys), places))] if keys else []
     yield from place_lines(places)
+    yield from notes

@@ -99,6 +99,42 @@ def test_operations_of_every_precision_and_maker_add_up() -> None:
     assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(expected)
 
 
+def test_tensor_cores_do_what_their_whole_paths_say_and_integers_are_none() -> None:
+    """A path is counted by its result and its sparsity too, which are parts of it."""
+    tensor = "sm__ops_path_tensor_src_{}.sum"
+    paths = {
+        tensor.format("fp16"): 5 * FMA,
+        tensor.format("fp16_dst_fp32"): 5 * FMA,
+        tensor.format("bf16_dst_fp32_sparsity_on"): FMA,
+        tensor.format("bf16_dst_fp32_sparsity_off"): 2 * FMA,
+        tensor.format("int8"): 9 * FMA,
+        tensor.format("fp64") + ".per_cycle_elapsed": 7 * FMA / NS,
+        "smsp__cycles_elapsed.avg.per_second": np.full(LAUNCHES, 1e9),
+    }
+    summary = summarise_roofline(estimated(EVERYTHING, **paths), None, 0)
+    assert summary.has_tensor_cores
+    assert not summarise_roofline(estimated(EVERYTHING), None, 0).has_tensor_cores
+    assert summary.run.intensity.value == pytest.approx((2 + 5 + 1 + 2 + 7) * FMA.sum() / MOVED.sum())
+    ones = np.ones(LAUNCHES)
+    columns = {"duration": NS, "FETCH_SIZE": MOVED / 1024, "WRITE_SIZE": 0 * ones}
+    columns |= {"SQ_INSTS_VALU_TRANS_F32": ones, "SQ_INSTS_VALU_MFMA_MOPS_I8": ones}
+    amd = estimate_plan(plan(EVERYTHING), SimulatedLaunches(np.array(EVERYTHING), columns))
+    assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(64 * LAUNCHES / MOVED.sum())
+
+
+def test_rates_of_operations_stand_for_instructions_that_a_page_lacks() -> None:
+    derived = "derived__smsp__sass_thread_inst_executed_op_{}_pred_on_x{}"
+    rates = {
+        derived.format("ffma", 2): 40 * FMA / NS,
+        derived.format("dfma", 2): 6 * FMA / NS,
+        derived.format("hfma", 4): 20 * FMA / NS,
+        "smsp__cycles_elapsed.avg.per_second": np.full(LAUNCHES, 1e9),
+    }
+    intensity = summarise_roofline(estimated(EVERYTHING, **rates), None, 0).run.intensity.value
+    # Counts of fma instructions are there, so that their rate is not taken.
+    assert intensity == pytest.approx((2 + 6 + 20) * FMA.sum() / MOVED.sum())
+
+
 def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
     memory = np.where(KERNEL == 0, 81.0, 20.0)
     compute = np.where(KERNEL == 0, 70.0, np.where(np.arange(LAUNCHES) < 40, 59.0, 61.0))
@@ -109,6 +145,11 @@ def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
     assert bounds["latency"] == pytest.approx(NS[waits].sum() / NS.sum())
     assert sum(filter(None, bounds.values())) == pytest.approx(1)
     assert summarise_bounds(estimated(EVERYTHING)) == {}
+    # Of a sample that memory bounds all of.
+    whole = summarise_bounds(estimated([0, 1, 2, 3], **{MEMORY: 90 + 0 * memory, COMPUTE: compute}))["memory"]
+    assert (whole.value, whole.high) == (1, 1)
+    assert whole.low is not None
+    assert whole.low < 1
 
 
 def test_the_ceilings_are_those_of_the_file() -> None:
@@ -123,8 +164,17 @@ def test_the_ceilings_are_those_of_the_file() -> None:
     assert (summary.peak_operations, summary.peak_bytes) == pytest.approx((7168 * 2 * 0.94e9, 600e9))
 
 
-def test_picked_launches_have_no_interval() -> None:
-    summary = summarise_roofline(estimated([0, 1, 2, 3], "pks"), None, 8)
+def test_picked_launches_have_quotients_of_their_weighted_totals_without_an_interval() -> None:
+    ids = [0, 77, 2, 79]
+    estimate = estimated(sorted(ids), "pks")
+    summary = summarise_roofline(estimate, None, 8)
+    totals = {total.metric: total.total for total in estimate.totals}
+    operations = 2 * totals[SASS.format("ffma")]
+    assert operations == pytest.approx(2 * 20 * FMA[ids].sum())
+    assert summary.run.intensity.value == pytest.approx(operations / totals[BYTES])
+    assert summary.run.performance.value == pytest.approx(operations / totals[TIME] * 1e9)
+    b = [77, 79]
+    assert summary.kernels[0].intensity.value == pytest.approx(2 * FMA[b].sum() / MOVED[b].sum())
     assert {point.intensity.low for point in (summary.run, *summary.kernels)} == {None}
     assert summary.run.performance.value is not None
 

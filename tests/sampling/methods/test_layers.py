@@ -203,3 +203,17 @@ def test_the_summary_is_what_drawing_and_multiplying_give(launch_table: LaunchTa
     assert family.coverage == pytest.approx(0.95, abs=0.04)
     all_of_them = summarise_layers(layers, len(times)).families[0]
     assert (all_of_them.drawn_error, all_of_them.coverage) == pytest.approx((0, 1))
+
+
+def test_a_rate_of_whole_layers_is_weighted_launch_by_launch(plan: PlanFile) -> None:
+    """Not the sum of a layer's rates by the sum of its counts."""
+    ids = np.array([launch.id for launch in plan.drawn])
+    sectors, rate = 100.0 + ids % 7, 30.0 + ids % 5
+    results = SimulatedLaunches(ids, {"lts__t_sectors.sum": sectors, "lts__t_sector_hit_rate.pct": rate})
+    estimate = estimate_plan(plan, results)
+    hits = estimate_plan(plan, SimulatedLaunches(ids, {"hits": sectors * rate})).main.total
+    (mean,) = estimate.ratios
+    assert mean.weight == "lts__t_sectors.sum"
+    assert mean.ratio == pytest.approx(hits / estimate.main.total)
+    assert mean.low is not None
+    assert mean.low < mean.ratio

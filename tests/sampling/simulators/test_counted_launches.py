@@ -18,15 +18,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sampling.errors import OptionError, ProfileError
-from sampling.estimation.total import POOLED, PlanEstimate, estimate_plan
+from sampling.estimation.total import FEW_CARRY, POOLED, PlanEstimate, estimate_plan
 from sampling.features.counters import Weight, adds_up, weight_of
 from sampling.plan.plan_file import PlanFile
+from sampling.readers import rocm_counters
 from sampling.readers.registry import read_profile
 from sampling.simulators.counted_launches import _drawn_among
 from sampling.simulators.export import ExportChoices, run_parts
 from sampling.simulators.manifest import manifest_text
 from sampling.simulators.profilers import kernel_ids, positions
-from sampling.simulators.results import read_result_files
+from sampling.simulators.registry import opened
+from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of
 from tests.small_plans import stratum
 
@@ -276,6 +278,26 @@ def test_counters_of_rocm_are_those_of_the_launches(write, profiled: str, tmp_pa
     assert results.units == {"duration": "ns", "FETCH_SIZE": "KiB"}
 
 
+def test_counters_of_several_recordings_in_one_database_are_each_their_own(tmp_path: Path) -> None:
+    """As two processes that were merged: the ids of their rows are the same."""
+    path = tmp_path / "two.db"
+    database = sqlite3.connect(rocm_database(path, [3, 8]))
+    for table in [name for (name,) in database.execute("SELECT name FROM sqlite_master")]:
+        database.execute(f"ALTER TABLE {table} RENAME TO {table}_a")
+        database.execute(f"CREATE TABLE {table}_b AS SELECT * FROM {table}_a")
+        database.execute(f"CREATE VIEW {table} AS SELECT * FROM {table}_a UNION ALL SELECT * FROM {table}_b")
+    database.execute("UPDATE rocpd_info_process_b SET pid = 10")
+    database.execute("UPDATE rocpd_pmc_event_b SET value = 2 * value")
+    database.commit()
+    database.close()
+    with opened([str(path)], "file") as (files, _):
+        rows = rocm_counters.read(files[0])
+    assert rows.process is not None
+    waves = zip(rows.process.tolist(), rows.features.metrics["SQ_WAVES"].tolist(), strict=True)
+    once = [sectors(3), sectors(8)]
+    assert [*waves] == [(9, once[0]), (9, once[1]), (10, 2 * once[0]), (10, 2 * once[1])]
+
+
 # -- what adds up --------------------------------------------------------------------------------------------
 
 
@@ -322,7 +344,7 @@ def test_a_rate_is_weighted_by_what_it_is_per_where_that_was_measured() -> None:
         "sm__cycles_active.avg", True
     )
     assert weight_of("sm__throughput.avg.pct_of_peak_sustained_elapsed", there) == Weight(
-        "gpc__cycles_elapsed.max", True
+        "gpc__cycles_elapsed.max", False
     )
     assert weight_of("dram__bytes.sum.per_second", there) == Weight(TIME, True)
     assert weight_of("dram__bytes.sum.per_second", set()) == Weight("", False)
@@ -361,7 +383,15 @@ def test_a_plan_that_pools_kernels_is_said_to_tell_little_of_counters(tmp_path: 
     path = page(tmp_path / "a.csv", [3, 30, 31])
     assert POOLED not in estimated(plan, path).notes
     pooled = replace(plan, strata=(replace(plan.strata[0], pooled=True), *plan.strata[1:]))
-    assert POOLED in estimated(pooled, path).notes
+    assert {FEW_CARRY, POOLED} < {*estimated(pooled, path).notes}
+
+
+def test_counters_of_a_simulator_are_no_surer_than_those_of_a_profiler() -> None:
+    plan, ids = drawn_plan([3, 30, 31]), np.array([3, 30, 31])
+    alike = {name: np.full(3, 7.0) for name in ("cycles", "instructions", "l2_misses")}
+    assert FEW_CARRY in estimate_plan(plan, SimulatedLaunches(ids, alike)).notes
+    del alike["l2_misses"]
+    assert FEW_CARRY not in estimate_plan(plan, SimulatedLaunches(ids, alike)).notes
 
 
 # -- what is broken ------------------------------------------------------------------------------------------
