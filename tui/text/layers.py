@@ -53,9 +53,9 @@ def _blocks(summary: LayerSummary, options: LayersOptions) -> Iterator[Block]:
     for family in summary.families:
         yield _errors(family, summary.confidence, noun)
     outside = f"{summary.launches_outside:,} of {counted(summary.all_launches, 'launch')}"
-    yield f"In none: {outside}, {share(summary.share_outside)} of the time."
+    yield f"In no layer: {outside} of the recording, {share(summary.share_outside)} of its time."
     yield ""
-    yield _table(summary.families)
+    yield _table(summary.families, "of the run" if summary.iterations is None else "of an iteration")
     yield ""
     sampled = command_line("sample", options_of(SampleOptions, options, output=PLAN_NAME))
     yield CommandLine(f"{sampled} --layers {options.draw}")
@@ -79,7 +79,8 @@ def _errors(family: LayerFamily, confidence: float, noun: str) -> str:
     )
 
 
-def _table(families: Sequence[LayerFamily]) -> tuple[Column, ...]:
+def _table(families: Sequence[LayerFamily], part: str) -> tuple[Column, ...]:
+    """Return a row a family; ``part``: what its share is of."""
     return (
         Column("layers", [count(family.all_layers) for family in families]),
         Column("launches", [_launches(family) for family in families]),
@@ -87,5 +88,5 @@ def _table(families: Sequence[LayerFamily]) -> tuple[Column, ...]:
         Column("CoV", [share(family.cv) for family in families]),
         Column("first", [duration(family.first_ns) for family in families]),
         Column("last", [duration(family.last_ns) for family in families]),
-        Column("share", [share(family.share) for family in families]),
+        Column(part, [share(family.share) for family in families]),
     )
