@@ -193,10 +193,7 @@ def estimate_plan(
         raise AnalysisError("the results have no counter that adds up, only rates", remedy=_MEASURE_TIME)
     # What the whole run takes is the first thing that is asked of it.
     names.sort(key=lambda name: _COSTS.index(name) if name in _COSTS else len(_COSTS))
-    missing = {}
-    for name in names:
-        measured = set(results.ids[~np.isnan(results.metrics[name])].tolist())
-        missing[name] = tuple(launch.id for launch in plan.drawn if launch.id not in measured)
+    missing = {name: _missing_ids(plan, results, name) for name in names}
     is_projected = IS_PROJECTED in sample.metrics
     has_budget = CYCLES in names and bool(is_projected or scale_error or caches.check)
     named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(names) else []
@@ -225,22 +222,32 @@ def estimate_plan(
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
         other_errors = projection, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *other_errors, plan.topped_up_to)
-    # Kernels that last alike need not count alike, and two launches of a pool do not show it.
-    is_pooled = any(stratum.pooled for stratum in plan.strata)
-    has_counters = plan.is_random and not {*all_names} <= {*_COSTS, INSTRUCTIONS}
-    of_counters = [FEW_CARRY, *([POOLED] if is_pooled else [])] if has_counters else []
-    notes = [*results.notes, *of_counters, *([_OF_TOTAL_ALONE] if caches.check else [])]
+    of_check = [_OF_TOTAL_ALONE] if caches.check else []
     return PlanEstimate(
         plan=plan,
         results=results,
         totals=tuple(totals.values()),
         missing=tuple(missing.values()),
         ratios=tuple(found_ratios),
-        notes=(*notes, _COVERS),
+        notes=(*results.notes, *_counter_notes(plan, all_names), *of_check, _COVERS),
         parts=parts,
         caches=caches,
         own=_with_own_reads(plan, results, caches, confidence),
     )
+
+
+def _missing_ids(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:
+    """Return the ids of the plan's launches of which a metric is not known."""
+    measured = set(results.ids[~np.isnan(results.metrics[metric])].tolist())
+    return tuple(launch.id for launch in plan.drawn if launch.id not in measured)
+
+
+def _counter_notes(plan: PlanFile, metrics: Sequence[str]) -> list[str]:
+    """Return what intervals of counters beside time and instructions rest on, where there are any."""
+    if not plan.is_random or {*metrics} <= {*_COSTS, INSTRUCTIONS}:
+        return []
+    # Kernels that last alike need not count alike, and two launches of a pool do not show it.
+    return [FEW_CARRY, *([POOLED] if any(stratum.pooled for stratum in plan.strata) else [])]
 
 
 def _in_cycles(results: SimulatedLaunches) -> SimulatedLaunches:

@@ -191,16 +191,10 @@ def join_results(
     notes = (*profiler_notes, *_notes(launches, counting, left_out), *differing)
     repeated = _launches_at(runs, second) if second else None
     counted_launches = _launches_at(runs, counting)
-    dirty = {
-        launch_id: percent
-        for manifest in manifests
-        for launch_id, percent in zip(manifest.id.tolist(), manifest.dirty_percent.tolist(), strict=True)
-        if percent
-    }
     return replace(
         counted_launches,
         notes=notes,
-        dirty_percent=dirty,
+        dirty_percent=_join_dirty(manifests),
         again=repeated,
         options=options,
         clock_hz=clock_hz,
@@ -208,6 +202,16 @@ def join_results(
         # A profiler measures within the program, whose launches it delays and whose caches it may empty.
         caches=() if profiled else counted_launches.caches,
     )
+
+
+def _join_dirty(manifests: Sequence[Manifest]) -> dict[int, int]:
+    """Return how much of L2 was dirty and began clean before each launch of which that is known, by id."""
+    return {
+        launch_id: percent
+        for manifest in manifests
+        for launch_id, percent in zip(manifest.id.tolist(), manifest.dirty_percent.tolist(), strict=True)
+        if percent
+    }
 
 
 def _join_configurations(
