@@ -36,7 +36,7 @@ from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.terminal.printable import is_ascii, printable, shortened
+from tui.terminal.printable import beginning, cell_width, is_ascii, printable, shortened
 from tui.text.groups import (
     POOLED,
     GroupList,
@@ -111,7 +111,7 @@ class TableColumns:
         runs: Runs = []
         for place, column in enumerate(self.columns):
             cell = column.cell(group)
-            blanks = " " * max(column.width - sum(len(text) for text, _ in cell), 0)
+            blanks = " " * max(column.width - sum(cell_width(text) for text, _ in cell), 0)
             padded = [(blanks, PLAIN), *cell] if column.to_right else [*cell, (blanks, PLAIN)]
             runs += [(" " * self.gap * (place > 0), PLAIN), *padded]
         return runs
@@ -250,7 +250,7 @@ def group_key(survey: Survey, index: int, cells: int) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
     group = survey.counts.groups[index]
     key = printable(group.key)
-    if len(key) <= cells:
+    if cell_width(key) <= cells:
         return key
     launched = group.key.removeprefix(group.name)
     if len(survey.sequences) == 1:
@@ -483,7 +483,11 @@ class GroupsScreen(TableScreen[GroupSort]):
             text = group_key(survey, selected, int(max_height.value if max_height else 1) * width)
             self._histogram.show(partial(group_histogram, survey, selected, log=session.log))
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
-        key.update("\n".join(text[start : start + width] for start in range(0, len(text), width)))
+        rows = []
+        while row := beginning(text, width):
+            rows.append(row)
+            text = text[len(row) :]
+        key.update("\n".join(rows))
 
     @on(Rows.Moved)
     def _select(self) -> None:

@@ -414,7 +414,7 @@ def label_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]) ->
 
     def label(number: int, room: int) -> str:
         text, kernel = rows[number]
-        follows = "" if kernel is None else kernels.label(kernel, max(room - len(text), 1))
+        follows = "" if kernel is None else kernels.label(kernel, max(room - cell_width(text), 1))
         return shortened(text + follows, room)
 
     return label
@@ -433,10 +433,10 @@ def label_kernels(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> R
 def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
     """Return a text and a group's key in a row; where the key is too long, the group's label."""
     title = printable(f"{text} {groups[index].key}")
-    if len(title) <= width:
+    if cell_width(title) <= width:
         return title
     labels = KernelLabels(groups, group_places(groups))
-    return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
+    return shortened(f"{text} {labels.label(index, max(width - cell_width(text) - 1, 1))}", width)
 
 
 def key_parts(key: str) -> KernelGroup:
