@@ -67,7 +67,8 @@ _LEAST_NAME = 20
 
 # The table: which columns have room, and what stands in them.
 
-_LEAST_LABEL = 24
+_LEAST_LABEL, _LEAST_BEFORE_GRID = 24, 16
+"""Cells of a name, and of one before its grid: the longest word that names the work, marks and a number."""
 _ROOMY_LABEL = 36
 """With as many cells for the name, two blanks stand between columns."""
 _DROPPED_FIRST = ("durations", "cum", "strata", "bar", "drawn", "total", "CoV", "mean", "rank", "launches")
@@ -120,16 +121,19 @@ class TableColumns:
 def table_columns(survey: Survey, width: int) -> TableColumns:
     """Return the columns that fit in `width` cells beside the name, which takes what is left.
 
-    The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
-    wide as the widest cell of any kernel group may be, so that none moves while rows do.
+    The name has at least 24 cells, more where grids are large; columns that have no room beside it go one
+    after the other. They are as wide as the widest cell of any kernel group may be, so that none moves while
+    rows do.
     """
     columns = _figures(survey, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
 
     def room(gap: int) -> int:
         return width - sum(column.width + gap for column in columns)
 
+    grids = ("x".join(map(str, group.grid or ())) for group in survey.counts.groups)
+    least_label = max(_LEAST_LABEL, _LEAST_BEFORE_GRID + max(map(len, grids), default=0))
     for dropped in _DROPPED_FIRST:
-        if room(1) >= _LEAST_LABEL:
+        if room(1) >= least_label:
             break
         columns = [column for column in columns if column.name != dropped]
     gap = 2 if room(2) >= _ROOMY_LABEL else 1

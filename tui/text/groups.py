@@ -31,7 +31,7 @@ _BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
 _LEAST_NAME = 30
-_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
+_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV", "mean", "drawn", "launches")
 _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
 
 
