@@ -323,7 +323,7 @@ class SplitTreeScreen(ViewScreen):
             return
         session, method, axis = self.session, self.method, "log" if self.session.log else "linear"
         use, use_in_words = use_of_trees(method, session.request.method)
-        self.entitle("split", node_title(stop, session.draft), f"[x] {axis}  [m] {method}, {use}")
+        self.entitle("split", node_title(stop, session.draft), f"[x] {axis} [m] {method}, {use}")
         # The words are of a decision, with the keys that take it; or of a group that is split.
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
         so_far, keys = ("", "") if stop.pending is None else (" so far", "+ split  - keep  u undo")
