@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.cells import cell_len
 
 from sampling.plan.draft import Draft
 from tests.app.driving import (
@@ -137,6 +138,16 @@ def test_every_row_and_the_head_are_as_wide_as_the_table(draft: Draft, width: in
         for column in columns.columns:
             cell = cells[column.name]
             assert cell[-1 if column.to_right else 0] != " " or column.name in {"bar", "durations"}, cell
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_of_wide_names_are_as_wide_as_the_table(tmp_path: Path, width: int) -> None:
+    path = tmp_path / "wide.csv"
+    rows = [f"\u6838\u5fc3\u77e9\u9635_\u5377\u79ef_gemm_{place % 3},{1000 + place}" for place in range(30)]
+    path.write_text("\n".join(["name,duration_ns", *rows]), encoding="utf-8")
+    columns = table_columns(load_draft(SampleOptions(profiles=(str(path),)), {}, lambda *_: None), width)
+    for group in range(3):
+        assert sum(cell_len(text) for text, _ in columns.row(group)) == width
 
 
 def test_groups_of_a_pool_have_their_own_launches(sample_data: Path) -> None:

@@ -67,6 +67,14 @@ async def test_options_and_figures_are_in_sight_at_every_size(small: str) -> Non
             assert "> method           < joint >" in text
 
 
+@pytest.mark.parametrize("rows", [20, 21, 22, 24])
+async def test_the_trade_off_is_drawn_below_the_options_where_both_are_in_sight(
+    small: str, rows: int
+) -> None:
+    async with running(small, (60, rows)) as (app, _):
+        assert {"o", "■"} <= {*chart_text(app)}, chart_text(app)
+
+
 async def test_a_wide_and_high_screen_has_all_panes_side_by_side(small: str) -> None:
     async with running(small, (200, 60)) as (app, pilot):
         await wait_for(pilot, lambda: PlanPane.LAUNCHES in details_of(app).listings, "the launches are found")

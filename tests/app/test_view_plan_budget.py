@@ -86,6 +86,14 @@ async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u
         assert app.session.options == before
 
 
+async def test_enter_behind_the_time_goes_on_to_the_slowdown_while_that_is_missing(table: str) -> None:
+    async with running(table, options=ROOT) as (app, pilot):
+        await pilot.press("B")
+        await wait_for(pilot, lambda: isinstance(app.focused, PromptInput), "it asks")
+        await pilot.press(*BUDGET, "enter", *"1e6", "enter")
+        await wait_for(pilot, lambda: f"fits {BUDGET}: " in words_of(app), "it is found")
+
+
 async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = threading.Event()
 

@@ -131,6 +131,16 @@ async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_th
         assert isinstance(app.focused, PlanList)
 
 
+async def test_all_fields_stay_in_sight_whatever_is_wrong_with_an_answer(small: str) -> None:
+    async with running(small, (60, 15)) as (app, pilot):
+        await ask(pilot, app)
+        app.screen.query_one(ResultsForm).refuse("there is no such file " * 40)
+        await pilot.pause()
+        rows = [line.split(":")[0] for line in screen_text(app).splitlines()]
+        labels = [field.label.split(":")[0] for field in ResultsForm.FIELDS]
+        assert [row for row in rows if row in labels] == labels
+
+
 async def test_what_to_run_next_is_the_larger_plan_of_estimate(small: str) -> None:
     headless_plan(small, "plan.json")
     write_results("plan.json", "cycles.csv", spread=60)

@@ -212,8 +212,28 @@ async def test_a_decision_in_trees_looked_at_makes_the_plan_one_by_their_method(
         await settled(app, pilot)
         assert app.session.overrides == {}
         assert app.session.request.method == draft_in(app).design.method == "random"
-        assert "[m] root, to look at" in screen_text(app)
+        assert "[m] root, not the plan's" in screen_text(app)
         assert not list(tmp_path.glob("*.json")), "no file is written that was not asked for"
+
+
+@pytest.mark.parametrize(
+    ("method", "use"),
+    [("root", "the plan is split so"), ("joint", "the plan, by joint, takes your cuts alone")],
+)
+async def test_it_says_whose_trees_they_are_and_whether_the_plan_is_split_so(
+    gpt: str, method: str, use: str
+) -> None:
+    async with walking(gpt, (120, 40), options=OpenOptions(request=PlanRequest(method=method))) as (
+        app,
+        pilot,
+    ):
+        for of_trees, words in (("root", use), ("stem", f"the plan, by {method}, takes your cuts alone")):
+            await wait_for(pilot, lambda: f"[m] {of_trees}, " in screen_text(app), "their title")  # noqa: B023
+            text = screen_text(app)
+            assert f"[tab] Tree of {of_trees} so far" in text
+            assert words in text
+            assert re.search(f"(?m)^{of_trees}: .* bounds: ", text)
+            await pilot.press("m")
 
 
 Steps = list[tuple[list[str], tuple[int, int]]]

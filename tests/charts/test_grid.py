@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from tests.drawing import in_ascii
 from tui.charts.grid import (
@@ -31,6 +32,7 @@ from tui.charts.grid import (
     cluster_style,
     cluster_symbol,
     fitted,
+    plain,
     put,
     runs,
     sparkline,
@@ -53,6 +55,34 @@ def test_text_outside_the_grid_is_cut_off(row: int, column: int, text: str) -> N
     inside = {column + i: glyph for i, glyph in enumerate(text) if 0 <= column + i < 6 and 0 <= row < 2}
     assert {c: glyph for r in range(2) for c, glyph in enumerate(grid.glyph[r]) if glyph != " "} == inside
     assert (grid.style != PLAIN).sum() == len(inside)
+
+
+WIDE = st.text("x\u6838\uff37\u00fc", max_size=9)
+
+
+@given(st.lists(st.tuples(st.integers(-8, 12), WIDE), min_size=1, max_size=4))
+def test_a_row_keeps_its_columns_whatever_wide_letters_are_drawn_over(texts: list[tuple[int, str]]) -> None:
+    grid = blank(10, 1)
+    for column, text in texts:
+        put(grid, 0, column, text)
+        row = "".join(grid.glyph[0].tolist())
+        assert cell_len(row) == 10
+        # What was drawn last is there, but for letters of which half lies outside.
+        first = [column + cell_len(text[:place]) for place in range(len(text))]
+        whole = [
+            (start, letter)
+            for start, letter in zip(first, text, strict=True)
+            if start >= 0 and start + cell_len(letter) <= 10
+        ]
+        assert [grid.glyph[0, start] for start, _ in whole] == [letter for _, letter in whole]
+    assert "".join(words for words, _ in runs(grid, 0)) == plain(grid)
+
+
+@given(WIDE, st.integers(0, 20), st.booleans())
+def test_a_fitted_text_of_wide_letters_has_room(text: str, width: int, ascii_only: bool) -> None:
+    short = in_ascii(ascii_only, fitted, text, width)
+    assert cell_len(short) <= width
+    assert ascii_only or short == text or cell_len(text) > width
 
 
 def test_runs_are_of_one_style_and_without_blanks_at_the_end() -> None:

@@ -229,6 +229,30 @@ def test_the_axes_name_the_highest_count_and_one_unit() -> None:
     assert rows[-2].split() == ["20", "40", "60", "80", "us"]
 
 
+def counts_on_a_line(*counts: int) -> tuple[np.ndarray, np.ndarray]:
+    """So many launches, each count at a duration of its own."""
+    return np.arange(1_000, 1_000 + 100 * len(counts), 100), np.array(counts)
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_one_bar_far_above_the_others_has_counts_on_a_logarithmic_axis(ascii_only: bool) -> None:
+    counts = [1_000_000, 100_000, 10_000, 1_000, 100, 10, *[1] * 8]
+    chart = in_ascii(ascii_only, histogram, *counts_on_a_line(*counts), [], 70, 22, axis="all")
+    *rows, foot, _, _ = plain(chart).split("\n")
+    assert [row[:6].strip() for row in rows[::3]] == ["1.00M", "100k", "10k", "1k", "100", "10", "1"]
+    assert foot.startswith("  log ")
+    bars = ((chart.style >= 0) & (chart.style < MARKER))[: len(rows)].sum(axis=0)
+    assert [*dict.fromkeys(bars[bars > 0].tolist())] == [19, 16, 13, 10, 7, 4, 1], (
+        "three rows for ten times as many"
+    )
+
+
+@pytest.mark.parametrize(("most", "foot"), [(2_000, "0"), (2_001, "log")])
+def test_counts_are_on_a_linear_axis_where_most_bars_can_be_seen(most: int, foot: str) -> None:
+    rows = plain(histogram(*counts_on_a_line(most, 1, *[10] * 4, 90), [], 60, 12, axis="all")).split("\n")
+    assert rows[-3].split()[0].startswith(foot)
+
+
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_a_linear_axis_ends_before_a_few_launches_far_beyond(ascii_only: bool) -> None:
     values_ns = np.array([*range(1_000, 2_000, 10), 90_000])

@@ -41,15 +41,18 @@ def shown(draft: Draft, width: int) -> list[str]:
 @pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize(
     ("width", "dropped"),
-    [(40, {"total", "strata", "cum", "CoV"}), (80, {"total", "strata", "cum"}), (120, set())],
+    [
+        (40, {"total", "strata", "cum", "CoV", "mean", "drawn", "launches"}),
+        (80, {"total", "strata", "cum"}),
+        (120, set()),
+    ],
 )
 def test_figures_make_room_for_names_that_differ(
     long_names: Draft, width: int, dropped: set[str], ascii_only: bool
 ) -> None:
     table = in_ascii(ascii_only, shown, long_names, width)
     assert {word for word in HEADINGS if word not in table[0]} == dropped
-    # Names have a dozen columns however little room there is.
-    assert max(map(len, table[:7])) <= max(width, 58)
+    assert max(map(len, table[:7])) <= width
     assert len({line.split("  ")[-1] for line in table[1:7]}) == 6
     assert "names in full" in table[-1]
     assert not ascii_only or "".join(table).isascii()

@@ -94,6 +94,27 @@ def test_the_work_stays_then_the_beginning_then_what_else_fits(room: int | None,
     assert labels([softmax, "ncclDevKernel_AllReduce_RING_LL_1(ncclDevComm*)"], room) == shown
 
 
+@pytest.mark.parametrize(
+    ("functor", "word"),
+    [
+        ("at::native::CUDAFunctor_add<float>", "add"),
+        ("at::native::CUDAFunctorOnSelf_add<float>", "add"),
+        ("BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", "Mul"),
+        ("at::native::tanh_backward_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}", "tanh"),
+        ("at::native::launch_log_sigmoid_forward_kernel(at::TensorIteratorBase&)", "log_sigmoid"),
+    ],
+)
+def test_what_is_done_element_by_element_is_said_at_any_width(functor: str, word: str) -> None:
+    names = [
+        f"void at::native::vectorized_elementwise_kernel<4, {functor}, Array<char*, {n}> >()" for n in (2, 3)
+    ]
+    for room in range(20, 80):
+        assert all(word in label for label in labels(names, room)), room
+    # A word that says more goes before it; part of another word is none.
+    assert labels(["fused_add_rms_norm_of_rows_and_more"], 14) == ["fuse…rms_norm…"]
+    assert labels(["void address_kernel<AddFunctor>()"]) == ["address_kernel AddFunctor"]
+
+
 def test_the_word_of_the_work_is_shown_wherever_it_stands() -> None:
     (name,) = labels(["void fmha_cutlassF_f16_aligned_64x64_rf_sm80(Params)"], 20)
     assert name == "fmha_cutlassF…64x64…"
@@ -155,6 +176,23 @@ def test_what_a_name_begins_with_is_shown_or_marked() -> None:
 def test_a_grid_is_not_cut_before_the_name() -> None:
     one = KernelLabels([group("a_long_kernel_name_of_many_words", (1024, 16, 64))], {})
     assert one.label(0, 24).endswith(" 1024x16x64")
+
+
+@pytest.mark.parametrize(
+    "name", ["vectorized_elementwise_kernel", "a_reduce_scatter_of_words", "s16816gemm_128x128"]
+)
+def test_a_grid_keeps_its_digits_and_what_is_behind_it_gives_way(name: str) -> None:
+    grid = (13_107_200, 16, 64)
+    groups = [group(name, grid, block, 0, device) for block in ((64, 1, 1), (32, 8, 1)) for device in (0, 1)]
+    shown = KernelLabels(groups, {(0, 0): "gpu0", (0, 1): "gpu1"})
+    for room in range(36, 80):
+        texts = [shown.label(index, room) for index in range(4)]
+        assert all(" 13107200x16x64" in text and len(text) <= room for text in texts)
+        assert len(set(texts)) == 4
+    assert [shown.label(index, 80) for index in (0, 3)] == [
+        f"{name} 13107200x16x64 [64] gpu0",
+        f"{name} 13107200x16x64 [32x8] gpu1",
+    ]
 
 
 def test_devices_have_short_names() -> None:

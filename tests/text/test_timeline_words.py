@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from sampling.readers.registry import read_profile
 from sampling.reduction.range_list import RangeList, list_ranges
@@ -90,6 +91,17 @@ def test_rows_fit_and_names_keep_their_numbers(forest_of_steps: RangeForest, wid
         assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))
         assert text[0].split()[1:3] == ["time", "elapsed"]
         assert re.search(r" \S+ [mu]s +\S+ [mu]s", text[1])
+
+
+def test_figures_stand_below_their_headings_whatever_the_names_are(listed: RangeList) -> None:
+    wide = replace(
+        listed, paths=replace(listed.paths, texts=["\u524d\u5411\u304d"] * len(listed.paths.texts))
+    )
+    forest = RangeForest.of(wide)
+    for width in (40, 80, 160):
+        grid = tree_grid(forest, forest.walked(forest.opened_at_first()), None, width, TreeMarks())
+        heading, *rows = plain(grid).splitlines()
+        assert {cell_len(row) for row in rows} == {len(heading)}
 
 
 def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:

@@ -36,7 +36,7 @@ from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.terminal.printable import is_ascii, printable, shortened
+from tui.terminal.printable import beginning, cell_width, is_ascii, printable, shortened
 from tui.text.groups import (
     POOLED,
     GroupList,
@@ -67,7 +67,8 @@ _LEAST_NAME = 20
 
 # The table: which columns have room, and what stands in them.
 
-_LEAST_LABEL = 24
+_LEAST_LABEL, _LEAST_BEFORE_GRID = 24, 16
+"""Cells of a name, and of one before its grid: the longest word that names the work, marks and a number."""
 _ROOMY_LABEL = 36
 """With as many cells for the name, two blanks stand between columns."""
 _DROPPED_FIRST = ("durations", "cum", "strata", "bar", "drawn", "total", "CoV", "mean", "rank", "launches")
@@ -111,7 +112,7 @@ class TableColumns:
         runs: Runs = []
         for place, column in enumerate(self.columns):
             cell = column.cell(group)
-            blanks = " " * max(column.width - sum(len(text) for text, _ in cell), 0)
+            blanks = " " * max(column.width - sum(cell_width(text) for text, _ in cell), 0)
             padded = [(blanks, PLAIN), *cell] if column.to_right else [*cell, (blanks, PLAIN)]
             runs += [(" " * self.gap * (place > 0), PLAIN), *padded]
         return runs
@@ -120,16 +121,19 @@ class TableColumns:
 def table_columns(survey: Survey, width: int) -> TableColumns:
     """Return the columns that fit in `width` cells beside the name, which takes what is left.
 
-    The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
-    wide as the widest cell of any kernel group may be, so that none moves while rows do.
+    The name has at least 24 cells, more where grids are large; columns that have no room beside it go one
+    after the other. They are as wide as the widest cell of any kernel group may be, so that none moves while
+    rows do.
     """
     columns = _figures(survey, next(cells for width_from, cells in _BAR_FROM_WIDTH if width >= width_from))
 
     def room(gap: int) -> int:
         return width - sum(column.width + gap for column in columns)
 
+    grids = ("x".join(map(str, group.grid or ())) for group in survey.counts.groups)
+    least_label = max(_LEAST_LABEL, _LEAST_BEFORE_GRID + max(map(len, grids), default=0))
     for dropped in _DROPPED_FIRST:
-        if room(1) >= _LEAST_LABEL:
+        if room(1) >= least_label:
             break
         columns = [column for column in columns if column.name != dropped]
     gap = 2 if room(2) >= _ROOMY_LABEL else 1
@@ -250,7 +254,7 @@ def group_key(survey: Survey, index: int, cells: int) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
     group = survey.counts.groups[index]
     key = printable(group.key)
-    if len(key) <= cells:
+    if cell_width(key) <= cells:
         return key
     launched = group.key.removeprefix(group.name)
     if len(survey.sequences) == 1:
@@ -483,7 +487,11 @@ class GroupsScreen(TableScreen[GroupSort]):
             text = group_key(survey, selected, int(max_height.value if max_height else 1) * width)
             self._histogram.show(partial(group_histogram, survey, selected, log=session.log))
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
-        key.update("\n".join(text[start : start + width] for start in range(0, len(text), width)))
+        rows = []
+        while row := beginning(text, width):
+            rows.append(row)
+            text = text[len(row) :]
+        key.update("\n".join(rows))
 
     @on(Rows.Moved)
     def _select(self) -> None:

@@ -40,7 +40,7 @@ from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.options.command_line import error_text, with_flags
 from tui.options.plan import SampleOptions
-from tui.terminal.printable import printable
+from tui.terminal.printable import cell_width, padded, printable
 
 NOT_USED = "not used"
 _LABEL = 19
@@ -210,7 +210,7 @@ class OptionRow(Widget):
         width, style = self.size.width, self.rich_style
         text, unused, is_current, is_refused = self.shown
         room = max(width - _LABEL, 0)
-        if is_current and not self.field.is_typed and len(text) + 4 <= room:
+        if is_current and not self.field.is_typed and cell_width(text) + 4 <= room:
             text = f"< {text} >"
         text += " ?" * is_refused
         if unused:
@@ -222,7 +222,7 @@ class OptionRow(Widget):
             style += self.get_component_rich_style("option-row--cursor", partial=True)
         mark = ">" if is_current else "!" if is_refused else " "
         row = f"{mark} {self.field.label}".ljust(_LABEL) + fitted(text, room)
-        return Strip([Segment(row.ljust(width), style)]).adjust_cell_length(width, Style())
+        return Strip([Segment(padded(row, width), style)]).adjust_cell_length(width, Style())
 
 
 class OptionForm(VerticalScroll, can_focus=True):

@@ -305,6 +305,9 @@ class BudgetPrompt(Prompt):
         if self._fitted is not None and self._fitted[:2] == (answers, session.draft):
             self._take(self._fitted[2])
             return
+        if event.input.id == "budget" and answers["budget"].strip() and not answers["slowdown"].strip():
+            self.turn(self.query(PromptInput).first(), 1)
+            return
         try:
             options = options_asked(answers, session.options)
         except OptionError as error:

@@ -93,7 +93,7 @@ class Prompt(Vertical):
     """Fields to type in; the row above says what is meant, or what is wrong with an answer."""
 
     DEFAULT_CSS = """
-    Prompt { height: auto; max-height: 8; display: none; }
+    Prompt { height: auto; display: none; }
     Prompt Note { height: auto; max-height: 6; width: 1fr; }
     Prompt Horizontal { height: 1; }
     Prompt Horizontal Static { width: auto; text-style: bold; }

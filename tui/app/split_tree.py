@@ -56,6 +56,19 @@ def methods_in_turn(of_plan: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *_TO_LOOK_AT)))
 
 
+def use_of_trees(method: str, of_plan: str) -> tuple[str, str]:
+    """Return whether a plan by one method is split by the trees of another, in few words and in more.
+
+    >>> use_of_trees("stem", "joint")
+    ("not the plan's", 'the plan, by joint, takes your cuts alone')
+    """
+    if method == of_plan:
+        return "the plan's", "the plan is split so"
+    if splits_groups(of_plan):
+        return "not the plan's", f"the plan, by {of_plan}, takes your cuts alone"
+    return "not the plan's", f"the plan is by {of_plan}; a decision makes it one by {method}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkSpec:
     """What a walk is made from: whose trees it goes through may be another method than the plan's."""
@@ -308,18 +321,18 @@ class SplitTreeScreen(ViewScreen):
         stop = self.looked_at
         if stop is None:
             return
-        session, of_plan = self.session, self.session.request.method
-        purpose = f"for {of_plan}" if splits_groups(of_plan) else "to look at"
-        purpose = "the plan's" if self.method == of_plan else purpose
-        axis = "log" if session.log else "linear"
-        self.entitle("split", node_title(stop, session.draft), f"[x] {axis}  [m] {self.method}, {purpose}")
+        session, method, axis = self.session, self.method, "log" if self.session.log else "linear"
+        use, use_in_words = use_of_trees(method, session.request.method)
+        self.entitle("split", node_title(stop, session.draft), f"[x] {axis} [m] {method}, {use}")
         # The words are of a decision, with the keys that take it; or of a group that is split.
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
-        so_far = ("", "") if stop.pending is None else (" so far", "+ split  - keep  u undo")
-        self.entitle("tree", f"[tab] Tree{so_far[0]}", so_far[1])
+        so_far, keys = ("", "") if stop.pending is None else (" so far", "+ split  - keep  u undo")
+        self.entitle("tree", f"[tab] Tree of {method}{so_far}", f"{use_in_words}  {keys}".rstrip(), keys)
         self._say_in_card(*card_lines(stop))
         self.query_one("#branches", Chart).show(partial(draw_branches, stop))
-        self.query_one("#running", Line).show(running_lines(stop))
+        # Told from the plan's own figures in the row below.
+        running = [f"{method}: {line[:1].lower()}{line[1:]}" for line in running_lines(stop)]
+        self.query_one("#running", Line).show(running or [""])
         self._histogram.ask(None)
 
     def _draw_histogram(self) -> None:

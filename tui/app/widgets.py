@@ -10,7 +10,6 @@ from itertools import islice
 from textwrap import wrap
 from typing import Generic, TypeVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -31,7 +30,7 @@ from tui.app.actions import APP, LIST, VIEW, bindings
 from tui.charts.grid import PLAIN, Grid, blank, fitted, glyph_set, put, style_name
 from tui.charts.grid import runs as grid_runs
 from tui.output.blocks import Listing, Phrase, Phrases, Tone, shortened_to, without_tones, words
-from tui.terminal.printable import Column, is_ascii, printable
+from tui.terminal.printable import Column, cell_width, is_ascii, printable
 
 # Rows at the top and the foot of a view.
 
@@ -84,7 +83,7 @@ class Line(Widget, can_focus=False):
 
 def fitting(forms: Sequence[Phrases], width: int) -> Phrases:
     """Return the first of these forms that fits the width; the last one cut short where none does."""
-    form = next((form for form in forms if len(without_tones(form)) <= width), forms[-1])
+    form = next((form for form in forms if cell_width(without_tones(form)) <= width), forms[-1])
     return shortened_to(form, fitted(without_tones(form), width))
 
 
@@ -114,19 +113,20 @@ class PaneTitle(Widget, can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         """Press the key whose brackets, or the words behind them, are there: "[x] log"."""
-        for key in _KEY_AND_WORDS.finditer(self.render_line(0).text):
-            if key.start() <= event.x < key.end():
+        text = self.render_line(0).text
+        for key in _KEY_AND_WORDS.finditer(text):
+            if 0 <= event.x - cell_width(text[: key.start()]) < cell_width(key[0]):
                 self.app.simulate_key(key[1])
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         width, rule, (left, *rights) = self.size.width, glyph_set().horizontal, self.words
         # A name keeps some cells, and where there are several forms all of its own.
-        left_width = len(left) if len(rights) > 1 else min(len(left), _LEAST_NAME)
-        right = next((text for text in rights if len(text) + left_width + 6 <= width), "")
+        left_width = cell_width(left) if len(rights) > 1 else min(cell_width(left), _LEAST_NAME)
+        right = next((text for text in rights if cell_width(text) + left_width + 6 <= width), "")
         right = f" {right} {rule}" if right else ""
-        left = f" {fitted(left, max(width - len(right) - 4, 0))} "
+        left = f" {fitted(left, max(width - cell_width(right) - 4, 0))} "
         line, name = self.rich_style, self.get_component_rich_style("pane-title--name", partial=True)
-        fill = rule * max(width - cell_len(right) - cell_len(left) - 1, 0)
+        fill = rule * max(width - cell_width(right) - cell_width(left) - 1, 0)
         segments = [Segment(rule, line), Segment(left, line + name), Segment(fill + right, line)]
         return Strip(segments).adjust_cell_length(width, line)
 
@@ -176,7 +176,7 @@ class HeaderLine(Widget, can_focus=False):
             segments.append(Segment(text, style + mark))
         room = width - sum(len(segment.text) for segment in segments) - 2
         if self.forms and room >= _LEAST_FILE:
-            form = next((form for form in self.forms if len(form) <= room), self.forms[-1])
+            form = next((form for form in self.forms if cell_width(form) <= room), self.forms[-1])
             segments.append(Segment(f"  {fitted(form, room)}", style))
         return Strip(segments).adjust_cell_length(width, style)
 
@@ -221,7 +221,7 @@ class Note(Static):
     def show(self, *forms: str) -> None:
         """Show one of these, which are the longest first."""
         width = self.app.size.width
-        self._write(next((form for form in forms if len(form) <= width), forms[-1]), is_refused=False)
+        self._write(next((form for form in forms if cell_width(form) <= width), forms[-1]), is_refused=False)
 
     def refuse(self, reason: str) -> None:
         """Show why something is not done."""

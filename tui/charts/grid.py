@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tui.terminal.printable import is_ascii, printable
+from tui.terminal.printable import beginning, cell_width, is_ascii, printable
 
 PLAIN = -1
 """No style. Styles 0, 1, ... are clusters or series in their order."""
@@ -38,7 +38,7 @@ StyleArray = npt.NDArray[np.int8]
 class Grid:
     """A drawn chart."""
 
-    #: (height, width) '<U1' array, one glyph of one cell each.
+    #: (height, width) '<U1' array, a glyph a cell; "" in the second cell of a letter that takes two.
     glyph: GlyphArray
     #: (height, width) int8 array: `PLAIN`, a cluster or series from 0 on, or a named style.
     style: StyleArray
@@ -61,14 +61,28 @@ def blank(width: int, height: int) -> Grid:
 
 
 def put(grid: Grid, row: int, column: int, text: str, style: int = LABEL) -> None:
-    """Write `text` into a row of a grid under construction; what lies outside the grid is cut off."""
+    """Write `text` into a row of a grid under construction; what lies outside the grid is cut off.
+
+    Of a letter of two cells that is cut off or drawn over by half a blank is left.
+    """
     if not 0 <= row < grid.height:
         return
+    glyphs = list(text) if text.isascii() else [glyph for letter in text for glyph in _cells(letter)]
     first = max(column, 0)
-    last = min(column + len(text), grid.width)
+    last = min(column + len(glyphs), grid.width)
     if first < last:
-        grid.glyph[row, first:last] = list(text[first - column : last - column])
+        is_cut = glyphs[last - column :][:1] == [""]
+        visible = glyphs[first - column : last - column - is_cut] + [" "] * is_cut
+        for edge in (first, last):
+            if edge < grid.width and not grid.glyph[row, edge]:
+                grid.glyph[row, edge - 1 : edge + 1] = " "
+        grid.glyph[row, first:last] = [visible[0] or " ", *visible[1:]]
         grid.style[row, first:last] = style
+
+
+def _cells(letter: str) -> tuple[str, ...]:
+    """What stands in the cells of a letter: of one that has no width nothing."""
+    return (letter, "")[: cell_width(letter)]
 
 
 def copy(source: Grid, target: Grid, top: int, left: int) -> None:
@@ -91,10 +105,10 @@ def runs(grid: Grid, row: int) -> Iterator[tuple[str, int]]:
 def fitted(text: str, width: int) -> str:
     """`text` in at most `width` cells, all of it printable; a shortened one ends in a mark that says so."""
     text = printable(text)
-    if len(text) <= width:
+    if cell_width(text) <= width:
         return text
     mark = "..." if is_ascii() else "\N{HORIZONTAL ELLIPSIS}"
-    return text[: width - len(mark)] + mark if width > len(mark) else text[: max(width, 0)]
+    return beginning(text, width - len(mark)) + mark if width > len(mark) else beginning(text, width)
 
 
 def lines(rows: Sequence[str], width: int, height: int) -> Grid:

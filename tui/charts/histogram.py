@@ -16,7 +16,7 @@ from tui.charts import grid as cells
 from tui.charts.axis import Tick, draw_across, draw_up, ticks_up, time_ticks
 from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank, copy, glyph_set, put, too_small
 from tui.charts.legend import cluster_entries, legend, split_entry
-from tui.charts.quantities import count, duration, si
+from tui.charts.quantities import count, duration, si, si_tick
 from tui.terminal.printable import is_ascii
 
 LEFT = 7
@@ -30,6 +30,8 @@ _SPECK = "."
 _COLUMNS_A_LINE = 5
 # The share of the launches that a linear axis reaches to, if all of them would make it so many times longer.
 SHOWN, LONGER = 0.995, 1.25
+# The largest bin over the median one that has launches, from where on a linear count axis shows it alone.
+_SKEWED = 200
 # Of fewer launches each is to be seen where it is.
 _FEW = 15
 # The ticks of profilers' clocks, in nanoseconds, and the share of durations that must be whole ticks.
@@ -170,6 +172,7 @@ def histogram(
     """A (height, width) grid: launches by duration.
 
     One launch is no tower: bars are at most two rows a launch high, and what is left is blank at the foot.
+    Where one bar is some hundred times as high as most, counts have a logarithmic axis, and its foot says so.
     A linear axis ends at the 99.5th percentile where a few launches beyond it would take a fifth of it or
     more; how many, and to where, stands at its end. A column's cluster is the one with most launches in it.
 
@@ -200,7 +203,8 @@ def histogram(
     if split is not None:
         entries.insert(0, split_entry(split[0], is_made=split[1]))
     words = legend(entries, width - LEFT, max(height // _ROWS_A_LEGEND_ROW, foot - deserved))
-    plot = _Plot(blank(width, height), data, bin_at, min(foot - words.height, deserved))
+    is_skewed = data.counts.max() > _SKEWED * np.median(data.counts[data.counts > 0])
+    plot = _Plot(blank(width, height), data, bin_at, min(foot - words.height, deserved), is_skewed)
     plot.draw_count_axis()
     plot.draw_duration_axis(int(shown_ns[-1]), log=log)
     plot.draw_bars()
@@ -266,6 +270,15 @@ class _Plot:
     bin_at: npt.NDArray[np.intp]
     #: The row of the duration axis; the bars are in the rows above it.
     foot: int
+    #: Whether the axis of counts is logarithmic.
+    log_counts: bool = False
+
+    def rows(self, launches: int) -> float:
+        """How high a bar of so many launches is; on a logarithmic axis that of one has a row."""
+        max_count = int(self.data.counts.max())
+        if self.log_counts:
+            return 1 + (self.foot - 1) * math.log(launches) / math.log(max_count)
+        return launches * self.foot / max_count
 
     def columns_at(self, duration_ns: int) -> tuple[int, int]:
         """The first and the last column of a duration's bin."""
@@ -274,7 +287,15 @@ class _Plot:
 
     def draw_count_axis(self) -> None:
         max_count = int(self.data.counts.max())
-        draw_up(self.grid, ticks_up(max_count, self.foot, top=si(max_count)), self.foot, LEFT)
+        ticks = ticks_up(max_count, self.foot, top=si(max_count))
+        if self.log_counts:
+            ticks = [(self.foot, "log"), (0, si(max_count))]
+            for power in range(len(str(max_count))):
+                row = self.foot - round(self.rows(10**power))
+                # Of the ticks so far the last is the top's; labels but that of 1 stand a row apart.
+                if 1 < row < ticks[-2][0] - (power > 0):
+                    ticks.insert(-1, (row, si_tick(10**power)))
+        draw_up(self.grid, ticks, self.foot, LEFT)
 
     def draw_duration_axis(self, longest_ns: int, *, log: bool) -> None:
         """The axis of durations, and its labels in the row below."""
@@ -291,7 +312,7 @@ class _Plot:
 
     def draw_bars(self) -> None:
         """A bar in every column whose bin has launches, at least a speck, in its cluster's style."""
-        dominant, max_count = self.data.cluster_counts.argmax(axis=0), int(self.data.counts.max())
+        dominant = self.data.cluster_counts.argmax(axis=0)
         levels = glyph_set().levels
         for column in np.flatnonzero(self.bin_at >= 0).tolist():
             bin_number = self.bin_at[column]
@@ -299,11 +320,9 @@ class _Plot:
             if not launches:
                 continue
             if is_ascii():
-                bar = cells.cluster_symbol(cluster) * round(launches * self.foot / max_count) or _SPECK
+                bar = cells.cluster_symbol(cluster) * round(self.rows(launches)) or _SPECK
             else:
-                full, part = divmod(
-                    max(round(launches * self.foot * len(levels) / max_count), 1), len(levels)
-                )
+                full, part = divmod(max(round(self.rows(launches) * len(levels)), 1), len(levels))
                 bar = levels[-1] * full + (levels[part - 1] if part else "")
             rows = slice(self.foot - len(bar), self.foot)
             self.grid.glyph[rows, column] = list(bar[::-1])

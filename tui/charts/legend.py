@@ -9,6 +9,7 @@ from sampling.text import counted
 from tui.charts import grid as cells
 from tui.charts.grid import LABEL, PROPOSED, Grid, fitted, put
 from tui.charts.quantities import count, duration, duration_range
+from tui.terminal.printable import cell_width
 
 _GAP = 3
 
@@ -60,10 +61,10 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, noun: str = 
     for wording in range(shortest + 1):
         # Of an entry with fewer wordings the last one is its shortest.
         texts = [entry.wordings[min(wording, len(entry.wordings) - 1)] for entry in entries]
-        widest = max(map(len, texts))
-        in_columns, running = _places([widest] * len(texts), width), _places([*map(len, texts)], width)
+        widths = [*map(cell_width, texts)]
+        in_columns, running = _places([max(widths)] * len(texts), width), _places(widths, width)
         places = running if wording < shortest and running[-1][0] < in_columns[-1][0] else in_columns
-        if places[-1][0] < most_rows and widest + 2 <= width:
+        if places[-1][0] < most_rows and max(widths) + 2 <= width:
             break
     grid = cells.blank(width, min(places[-1][0] + 1, most_rows))
     fitting = sum(row < most_rows for row, _ in places)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tui.charts.grid import Grid, ansi, plain
-from tui.terminal.printable import Column, names, printable, shortened, table, wrapped
+from tui.terminal.printable import Column, cell_width, names, padded, printable, shortened, table, wrapped
 
 _GAP = 2
 _LEAST_LABEL = 12
@@ -45,7 +45,9 @@ class Listing:
     @cached_property
     def widths(self) -> dict[str, int]:
         """The cells of each column of figures, by its heading."""
-        return {column.heading: max(map(len, (column.heading, *column.cells))) for column in self.figures}
+        return {
+            column.heading: max(map(cell_width, (column.heading, *column.cells))) for column in self.figures
+        }
 
     def head(self, width: int) -> str:
         """Return the headings."""
@@ -84,10 +86,10 @@ class Listing:
         return columns, max(room, _LEAST_LABEL)
 
     def _line(self, columns: Sequence[Column], cells: Sequence[str], label: str) -> str:
-        aligned = []
-        for column, cell in zip(columns, cells, strict=True):
-            width = self.widths[column.heading]
-            aligned.append(cell.rjust(width) if column.to_right else cell.ljust(width))
+        aligned = (
+            padded(cell, self.widths[column.heading], to_right=column.to_right)
+            for column, cell in zip(columns, cells, strict=True)
+        )
         return (" " * _GAP).join([*aligned, label]).rstrip()
 
 

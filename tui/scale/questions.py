@@ -29,7 +29,7 @@ from tui.options.scale import ScalePredictOptions
 from tui.output.blocks import Block, terminal_lines
 from tui.output.writer import Canvas, canvas_text
 from tui.scale.answers import explain_predictions, ipc_text, predict_blocks, signed_share
-from tui.terminal.printable import Column, is_ascii, wrapped
+from tui.terminal.printable import Column, cell_width, is_ascii, padded, wrapped
 
 if TYPE_CHECKING:
     from scalemodel.runs import SimulatedRun
@@ -329,11 +329,11 @@ class SizeColumn(Column):
     @property
     def width(self) -> int:
         """Of the heading and the widest cell."""
-        return max(map(len, (self.heading, *self.cells)))
+        return max(map(cell_width, (self.heading, *self.cells)))
 
     def fitted(self, text: str) -> str:
         """Return the heading or a cell, as wide as the column."""
-        return text.rjust(self.width) if self.to_right else text.ljust(self.width)
+        return padded(text, self.width, to_right=self.to_right)
 
 
 def size_columns(current: OpenQuestion, answer: ScaleAnswer | None, width: int) -> list[SizeColumn]:

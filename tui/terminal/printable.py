@@ -111,11 +111,11 @@ def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     """Return the table as lines; the last column is not padded."""
     cell_shapes = [[printable(cell) for cell in column.cells] for column in columns]
     rows = [[column.heading for column in columns], *zip(*cell_shapes, strict=True)]
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    widths = [max(map(cell_width, cells)) for cells in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
-            cell.rjust(width) if column.to_right else cell.ljust(width)
+            padded(cell, width, to_right=column.to_right)
             for cell, width, column in zip(row, widths, columns, strict=True)
         ]
         lines.append(gap.join(cells).rstrip())
@@ -130,6 +130,12 @@ def cell_width(text: str) -> int:
         0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
         for letter in text
     )
+
+
+def padded(text: str, width: int, *, to_right: bool = False) -> str:
+    """Return the text with as many blanks behind it, or before it, as fill `width` columns."""
+    blanks = " " * (width - cell_width(text))
+    return blanks + text if to_right else text + blanks
 
 
 def beginning(text: str, width: int) -> str:

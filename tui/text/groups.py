@@ -20,7 +20,7 @@ from tui.charts.quantities import count, duration, duration_range, share
 from tui.options.choices import GroupSort
 from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, names
+from tui.terminal.printable import Column, cell_width, names
 from tui.text.labels import KernelLabels, Place, group_title, place_lines, place_names
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
@@ -31,7 +31,7 @@ _BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
 _LEAST_NAME = 30
-_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
+_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV", "mean", "drawn", "launches")
 _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
 
 
@@ -134,7 +134,7 @@ def group_blocks(survey: Survey, rows: Sequence[GroupSummary], canvas: Canvas) -
     keys = [row.key for row in rows]
     listing = _listing(survey, rows, group_figures(survey, rows), keys)
     figures_width = sum(cells + _GAP for cells in listing.widths.values())
-    is_whole = max(map(len, keys), default=0) <= canvas.width - figures_width
+    is_whole = max(map(cell_width, keys), default=0) <= canvas.width - figures_width
     yield [*listing.figures, names("kernel group", keys)] if is_whole else listing
     devices = devices_named(survey) + apart_words(survey)
     yield from ("", *devices) if devices or not is_whole else ()

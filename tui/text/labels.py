@@ -128,6 +128,12 @@ _WORK = re.compile(
     r"norm(?!al)|sort|scan(?!ner)|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|send_?recv|broadcast|"
     r"embedding|rotary|top_?k|transpose|copy|memset|dropout|gelu|silu|relu|cross_?entropy|adam|histogram|fft)"
 )
+# What they compute element by element, or gather, where none of these is said: AddFunctor, splitKreduce.
+_PLAIN_WORK = (
+    "add|sub|mul|div|neg|abs|pow|exp|(?:log_?)?sigmoid|log|r?sqrt|sin|cos|(?:hard)?tanh|fill|where|compare|"
+    "clamp|sum|mean|reduce|cat|gather|scatter|(?:max_?|avg_?)?pool|loss|arange"
+)
+_ELEMENTWISE = re.compile(f"(?:(?<![a-z])(?:{_PLAIN_WORK})|(?=[A-Z])(?i:{_PLAIN_WORK}))(?![a-z])")
 # Parted at `_`, at capitals, and before a tile.
 _PIECE = re.compile(r"(_*)([A-Z]*[a-z]{4,}(?=\d+x\d)|[A-Z]*[^A-Z_]+|[A-Z]+|_+$)")
 # Fewer letters of a piece that is cut say nothing.
@@ -154,9 +160,13 @@ def _least_room(pieces: Sequence[Piece]) -> int:
     return max(works, default=0)
 
 
+def _find_work(word: str) -> re.Match[str] | None:
+    return _WORK.search(word) or _ELEMENTWISE.search(word)
+
+
 def _divide(word: str, before: str) -> list[Piece]:
     """Return the pieces of a word, what names the work one of them; `before`: what stands before it."""
-    if match := _WORK.search(word):
+    if match := _find_work(word):
         head = word[: match.start()].rstrip("_")
         work = (word[len(head) : match.start()], match[0])
         texts = [*_PIECE.findall(head), work, *_PIECE.findall(word[match.end() :])]
@@ -211,9 +221,11 @@ def _add_work(function: str, name: str, words: Sequence[Word]) -> list[str]:
     """Return the texts of the words to show; of a function that does not name its work, what does."""
     if not _WORK.search(function):
         arguments = [word for word in _list_words(name) if word.stage == 0 and word.kind == _NAME]
-        arguments.sort(key=lambda word: (_WORK.search(word.text) is None, word.position))
+        arguments.sort(
+            key=lambda word: (*(not work.search(word.text) for work in (_WORK, _ELEMENTWISE)), word.position)
+        )
         is_told = any(word.kind == _NAME for word in words)
-        if arguments and (not is_told or _WORK.search(arguments[0].text)):
+        if arguments and (not is_told or _find_work(arguments[0].text)):
             words = _in_order({*words, arguments[0]})
     return [*dict.fromkeys(word.text for word in words)]
 
@@ -226,10 +238,11 @@ def _label_pieces(function: str, details: Sequence[str]) -> list[Piece]:
         pieces += _divide(word, "," if position else " ")
         ranks += [_IS_DETAIL] * (len(pieces) - len(ranks))
     # The first tile alone: further ones are steps of the work within it.
-    for kind, pattern in ((_IS_TILE, _TILE), (_IS_WORK, _WORK)):
-        if (
-            place := next((index for index, piece in enumerate(pieces) if pattern.search(piece.text)), None)
-        ) is not None:
+    for kind, patterns in ((_IS_TILE, (_TILE,)), (_IS_WORK, (_WORK, _ELEMENTWISE))):
+        places = (
+            index for pattern in patterns for index, piece in enumerate(pieces) if pattern.search(piece.text)
+        )
+        if (place := next(places, None)) is not None:
             ranks[place] = kind
     return [piece._replace(rank=(rank, 0)) for piece, rank in zip(pieces, ranks, strict=True)]
 
@@ -348,12 +361,15 @@ class KernelLabels:
         device = f" {place}" if place else ""
         # The block stands there where grids are alike, else where other blocks occur and it fits.
         is_needed = len(self._blocks[group.name, group.grid, group.process, group.device]) > 1
+        width = sum(cell_width(piece.before + piece.text) for piece in pieces)
         if not is_needed and len(self._blocks[group.name]) > 1:
-            width = sum(cell_width(piece.before + piece.text) for piece in pieces)
             is_needed = width + len(number + grid + block + device) <= room
-        behind = f"{grid}{block if is_needed else ''}{device}"
-        least_width = max(_least_room(pieces), _LEAST_NAME)
+        least_width = min(max(_least_room(pieces), _LEAST_NAME), width)
         number = number if least_width + len(number) <= room else ""
+        # The grid keeps its digits: what stands behind it gives way as a whole.
+        forms = f"{grid}{block if is_needed else ''}{device}", f"{grid}{device}", grid
+        room_behind = room - least_width - len(number)
+        behind = next((form for form in forms if len(form) <= room_behind), grid)
         name = fit_pieces(pieces, min(max(room - len(behind) - len(number), least_width), room)) + number
         return name + shortened(behind, room - cell_width(name))
 
@@ -414,7 +430,7 @@ def label_rows(kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]) ->
 
     def label(number: int, room: int) -> str:
         text, kernel = rows[number]
-        follows = "" if kernel is None else kernels.label(kernel, max(room - len(text), 1))
+        follows = "" if kernel is None else kernels.label(kernel, max(room - cell_width(text), 1))
         return shortened(text + follows, room)
 
     return label
@@ -433,10 +449,10 @@ def label_kernels(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> R
 def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
     """Return a text and a group's key in a row; where the key is too long, the group's label."""
     title = printable(f"{text} {groups[index].key}")
-    if len(title) <= width:
+    if cell_width(title) <= width:
         return title
     labels = KernelLabels(groups, group_places(groups))
-    return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
+    return shortened(f"{text} {labels.label(index, max(width - cell_width(text) - 1, 1))}", width)
 
 
 def key_parts(key: str) -> KernelGroup:

@@ -17,7 +17,7 @@ from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
 from tui.options.simulate import SpeedupOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Listing, Pairs
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, is_ascii, names, table
+from tui.terminal.printable import Column, cell_width, is_ascii, names, table
 from tui.text.labels import group_places, key_parts, place_lines
 from tui.text.speedup import (
     change_lines,
@@ -301,7 +301,7 @@ def _cell_tables(study: StudySpeedups, canvas: Canvas) -> Iterator[Block]:
         names("program", [name for name, _ in rows]),
         *(Column(label, [cells[place].text for _, cells in rows]) for place, label in enumerate(labels)),
     ]
-    fits = max(map(len, table(matrix).split("\n"))) <= canvas.width
+    fits = max(map(cell_width, table(matrix).split("\n"))) <= canvas.width
     if fits and len(rows) > 1:
         yield matrix
         yield ""

@@ -22,7 +22,7 @@ from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Block, Listing
 from tui.output.writer import Canvas, CommandResult
-from tui.terminal.printable import Column, is_ascii, printable, shortened
+from tui.terminal.printable import Column, cell_width, is_ascii, padded, printable, shortened
 from tui.text.groups import group_clusters, group_columns, span_words
 from tui.text.profile import with_selection
 
@@ -206,7 +206,7 @@ def _range_blocks(listed: RangeList, options: RangesOptions) -> Iterator[Block]:
         indent = "  " * summary.depth
         room = max(room - len(indent), _LEAST_LABEL)
         text = f"{summary.name}: {_selection(listed, paths[row])}"
-        is_fit = summary.source == "found" and len(text) <= room
+        is_fit = summary.source == "found" and cell_width(text) <= room
         return f"{indent}{text}" if is_fit else indent + shortened(str(summary.name), room)
 
     paths_in_full = [row.path for row in rows]
@@ -323,7 +323,7 @@ def tree_grid(
 
     def line(name: str, cells: Iterable[str]) -> str:
         figures = zip(cells, widths.values(), strict=True)
-        return f"{name:<{name_room}}" + "".join(f"  {cell:>{width}}" for cell, width in figures)
+        return padded(name, name_room) + "".join(f"  {cell:>{width}}" for cell, width in figures)
 
     grid = blank(width, len(paths) + 1)
     put(grid, 0, 0, line("  range", widths), HEADING)
