@@ -33,6 +33,12 @@ settings.register_profile("long", deadline=None, max_examples=300, print_blob=Tr
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many workers `-n auto` is: one more than cores, for tests of programs and terminals wait."""
+    return 1 + len(os.sched_getaffinity(0))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def folders_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What is kept or passing lies in no user's home and in no folder of others."""
