@@ -60,10 +60,15 @@ class Launches:
     def sized(self, rows: Rows, *columns: str) -> Rows:
         """Return the rows that have a grid or block, or nothing, in each column of such cells."""
         for column in columns:
-            cells, codes = rows.texts(column)
-            wrong = np.array([not is_size(cell) for cell in cells], dtype=np.bool_)[codes]
-            message = "" if not wrong.any() else f"{cells[codes[np.argmax(wrong)]]!r} is not {WRITTEN}"
-            rows = self.usable(rows, wrong, column, message)
+            # Parquet may hold it as a number.
+            if rows.layout.columns[column][1] != "text":
+                length = rows.numbers(column, empty=0)
+                wrong, first = length < 0, f"{length.min(initial=0)}"
+            else:
+                cells, codes = rows.texts(column)
+                wrong = np.array([not is_size(cell) for cell in cells], dtype=np.bool_)[codes]
+                first = repr(cells[codes[np.argmax(wrong)]]) if len(codes) else ""
+            rows = self.usable(rows, wrong, column, f"{first} is not {WRITTEN}")
         return rows
 
     def _put_in(self) -> None:

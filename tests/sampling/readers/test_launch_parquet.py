@@ -263,3 +263,12 @@ def test_what_was_converted_is_as_it_was_read_and_not_looked_at_again(
     assert read(path).facts == replace(whole.facts, keeps_overlong=False)
     write_launch_parquet(whole, Region(launches=(0, 3)), path)
     assert read(path).facts.without_start == 0
+
+
+@pytest.mark.parametrize("process", [[0, 0, 1, 1], [0, 1, 0, 1]], ids=["in order", "interleaved"])
+def test_a_grid_may_be_a_column_of_numbers(tmp_path: Path, process: list[int]) -> None:
+    columns = {"name": ["a"] * 4, "duration_ns": [5, 6, 7, 8], "Grid": [4, 1, 9, 2], "process": process}
+    path = written(tmp_path, columns)
+    profile = read_profile([str(path)], options=ReadOptions(column_map("grid=Grid")))
+    told = {(grid_x, duration, in_process) for _, grid_x, duration, in_process, _ in rows_of(profile)}
+    assert told == set(zip(columns["Grid"], columns["duration_ns"], process, strict=True))
