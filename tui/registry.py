@@ -125,7 +125,7 @@ _COMMANDS = (
         "difference before.sqlite after.sqlite --fail-above 0.02",
     ),
     Command("baseline save", _COMPARE, "look", "look", "Keep what `difference` needs of a recording."),
-    Command("demo", _OTHER, "look", "demo", "The same on bundled sample data."),
+    Command("demo", _OTHER, "look", "demo", "Try it on bundled sample data."),
     Command("convert", _OTHER, "look", "files", "Write a profile as Parquet."),
     Command("schema", _OTHER, "plan", "schema", "The JSON schema of what a command writes."),
     Command("mcp", _OTHER, "plan", "mcp", "Serve what only reads to an agent, over stdio (MCP)."),
