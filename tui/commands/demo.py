@@ -40,6 +40,9 @@ def run_demo(options: DemoOptions) -> None:
 def _run_sample(sample: str, options: DemoOptions) -> None:
     """Plan the sample, have the launches simulated by what is no simulator, and say what all of them take."""
     from sampling import make_plan, read_profile, write_plan
+    from sampling.estimation.total import estimate_plan
+    from sampling.plan.plan_file import read_plan
+    from sampling.simulators.results import read_result_files
     from tui.commands.simulate import run_run
     from tui.engine import made_up_simulator
 
@@ -66,6 +69,9 @@ def _run_sample(sample: str, options: DemoOptions) -> None:
                 output=str(plan.with_suffix(".run")),
             )
         )
+        ran = read_plan(str(plan.with_suffix(".run")))
+        logs = sorted(map(str, plan.with_suffix(".run").glob("results/*.csv")))
+        estimated = estimate_plan(ran, read_result_files(ran, logs)).main.total
     columns = profile.load(("name", "duration_ns"))
     names = [profile.kernels.names.full(code) for code in range(len(profile.kernels.names))]
     rows = zip(columns["name"].tolist(), columns["duration_ns"].tolist(), strict=True)
@@ -73,4 +79,5 @@ def _run_sample(sample: str, options: DemoOptions) -> None:
         made_up_simulator.cycles_of(names[code], launch_id, duration_ns)
         for launch_id, (code, duration_ns) in enumerate(rows)
     )
-    note(f"all {profile.launches:,} launches take {cycles:,} cycles by it", quiet=options.quiet)
+    off = f"the estimate is off by {100 * abs(estimated / cycles - 1):.2g} %"
+    note(f"all {profile.launches:,} launches take {cycles:,} cycles by it: {off}", quiet=options.quiet)
