@@ -36,3 +36,4 @@ async def test_it_says_where_to_begin_and_has_a_difference_and_a_study(session: 
         await shows("Compared per iteration: 87 before, 87 after")
         await pilot.press("8")
         await shows("2 programs, 5 configurations")
+        assert "13,920 launches" not in screen_text(app), "the study is of other programs"

@@ -72,6 +72,10 @@ class SpeedupsScreen(ViewScreen):
         "larger plan that tells what is open, or copies the command that simulates more of a study."
     )
 
+    def is_of_workload(self, session: Session) -> bool:
+        """Return whether the open plan is compared: the programs of a study are others."""
+        return session.speedups is None or Path(session.speedups.plan).suffix != ".toml"
+
     def __init__(self) -> None:
         super().__init__()
         #: What is compared; None until something is.

@@ -163,7 +163,7 @@ class ViewScreen(CopyingScreen):
             return
         previous, self._shown, draft = self._shown, session, session.draft
         profile, plan = self.query_one("#profile", Line), self.query_one("#plan", Line)
-        profile.display = plan.display = bool(session.profiles)
+        profile.display = plan.display = bool(session.profiles) and self.is_of_workload(session)
         if draft is not None:
             # What is in the profile changes with the draft alone, and many groups take a moment to add up.
             if previous is None or previous.draft is not draft:
@@ -171,6 +171,10 @@ class ViewScreen(CopyingScreen):
                 profile.show(header_forms(draft))
             plan.show(self.status(session, draft))
         self.follow(previous, session)
+
+    def is_of_workload(self, session: Session) -> bool:  # noqa: ARG002 - most views are
+        """Return whether the view is of the open workload, whose rows then stand over and below it."""
+        return True
 
     def status(self, session: Session, draft: Draft) -> list[Phrases]:
         """What is said of the plan, the longest form first."""
