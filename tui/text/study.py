@@ -116,15 +116,18 @@ def answer_text(study: StudySpeedups) -> str:
         return "Nothing is compared yet: less than the base and another configuration have results."
     if len(study.programs) == 1:
         return verdict_text(compared[0][1])
-    clauses, alike = [], []
-    for name, means in study.means.items():
+    clauses, alike, open_clauses = list[str](), list[str](), list[str]()
+    # The largest first, and what is not told last.
+    for name, means in sorted(study.means.items(), key=lambda item: -abs(math.log(item[1].geometric.ratio))):
         verdict = study.verdict(means.geometric)
         if verdict is Verdict.SAME:
             alike.append(name)
         else:
-            clauses.append(_mean_clause(study, name, means.geometric))
+            told = open_clauses if verdict is Verdict.OPEN else clauses
+            told.append(_mean_clause(study, name, means.geometric))
     if alike:
         clauses.append(f"{joined([*alike, study.base])} are the same within {per_cent(study.same_within)}")
+    clauses += open_clauses
     if not clauses:
         clauses = ["no mean yet, which waits for every program"]
     drawn = sum(len(speedups.plan.drawn) for _, speedups in compared)
