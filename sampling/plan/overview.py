@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -14,6 +15,7 @@ from sampling.plan.findings import FindingRecord
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import LaunchOrder
 from sampling.record import Amount, Count, Dimensions, Fraction, Index, Nanoseconds, Record
+from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.idle import CopyTime, IdleTime
 
 
@@ -186,10 +188,17 @@ def device_name(draft: Draft) -> str | None:
     return ", ".join(dict.fromkeys(use.name for use in device_uses(draft) if use.name)) or None
 
 
+# Told anew at every step of a plan, of the same launches.
+_KINDS: WeakKeyDictionary[DurationCounts, dict[str, float]] = WeakKeyDictionary()
+
+
 def kind_shares(draft: Draft) -> dict[str, float]:
     """Return the share of the time of each kind of work, the largest first."""
     counts = draft.counts
-    return shares_by_kind([group.name for group in counts.groups], counts.group_duration_ns.tolist())
+    if counts not in _KINDS:
+        names = [group.name for group in counts.groups]
+        _KINDS[counts] = shares_by_kind(names, counts.group_duration_ns.tolist())
+    return _KINDS[counts]
 
 
 def busy_shares(draft: Draft) -> list[float]:

@@ -245,8 +245,7 @@ def find_activity(file: InputFile, sequences: Sequence[LaunchSequence]) -> Activ
 def recordings_in(database: OpenDatabase) -> dict[str, Callable[[str], sqlite3.Cursor]]:
     """Return of each recording in a database, by how the names of its tables end, what queries it alone."""
 
-    def executed(suffix: str, query: str) -> sqlite3.Cursor:
-        # The set's own tables cannot be bound as parameters.
+    def executed(suffix: str, query: str) -> sqlite3.Cursor:  # its tables cannot be bound as parameters
         return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
     # Where the tables are divided by recordings, there are views of all of them together.

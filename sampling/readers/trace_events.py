@@ -7,6 +7,7 @@ formats where a launch costs Python steps. Times are microseconds in most files 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ class Halves:
                 yield joined
 
 
-class TraceEvents:
+class TraceEvents(ABC):
     """What has been read of a trace so far; a tool's own columns are in a class of its own above this."""
 
     def __init__(self, subject: TraceSubject, left_out: RowsLeftOut) -> None:
@@ -87,13 +88,13 @@ class TraceEvents:
                 self.first_unread = self.first_unread or f"event {row:,}: {flawed.reason}"
         self.count += len(events)
 
+    @abstractmethod
     def add_columns(self, events: Sequence[Any]) -> None:
         """Add the events of a piece to columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_kernel(self, event: Any) -> bool:
         """Return whether an event is of a kernel."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """Leave out the kernels that began and have no end, once all events are added."""

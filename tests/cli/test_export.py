@@ -245,6 +245,16 @@ for name in $(grep '^kernel' "$2"); do
 done"""
 
 
+def test_traces_of_several_devices_are_looked_for_in_the_folder_of_all(
+    kernelpoint: Kernelpoint, here: Path
+) -> None:
+    rows = [f"k,{100 + number},{number % 2}" for number in range(40)]
+    Path("run.csv").write_text("\n".join(["name,duration_ns,device", *rows, ""]))
+    assert kernelpoint("sample", "run.csv", "--each-rank", "-o", "plan.json").code == 0
+    run = kernelpoint("export", "plan.json", "--to", "accel-sim", "-o", "chosen")
+    assert "kernelpoint export chosen --to accel-sim --traces chosen -o simulate" in run.out, run.err
+
+
 def test_what_is_to_be_done_next_leads_from_a_profile_to_the_total(
     kernelpoint: Kernelpoint, here: Path
 ) -> None:

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from sampling.errors import OptionError
 from tests.cli.conftest import JSON, PROJECT, Kernelpoint, cycles_of
+from tui.commands import mcp
+from tui.options.plan import McpOptions
 
 Asked = tuple[str, dict[str, Any]]
 
@@ -76,6 +80,13 @@ WRONG: list[tuple[Asked, str]] = [
     ),
     (("export", {"plan": "p"}), "there is no tool export; one of summary, groups"),
 ]
+
+
+def test_without_its_package_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
+    monkeypatch.setattr(mcp, "_is_spoken_to", lambda: True)
+    with pytest.raises(OptionError, match=r"mcp is not installed; .*pip install 'kernelpoint\[mcp\]'"):
+        mcp.run_mcp(McpOptions())
 
 
 def test_what_cannot_be_done_is_said_in_the_answer() -> None:

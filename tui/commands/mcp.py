@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     import mcp_types as types
 
 _TOOLS = ("summary", "groups", "sample", "difference", "speedup", "estimate")
-# What is about a terminal or a file of the results.
-_NOT_OFFERED = {"format", "output", "force", "quiet", "ascii", "color", "width", "height", "svg", "top_up"}
+# What is about a terminal or the form of the results.
+_NOT_OFFERED = {"format", "force", "quiet", "ascii", "color", "width", "height"}
 
 
 def run_mcp(options: McpOptions) -> None:
@@ -99,7 +99,10 @@ def _values(name: str) -> dict[str, tuple[Any, str]]:
     values = {
         option.name: (hints[option.name], option.metadata["help"])
         for option in fields(kind)
-        if option.name not in _NOT_OFFERED and option.metadata.get("help")
+        if option.name not in _NOT_OFFERED
+        and option.metadata.get("help")
+        # What it writes somewhere is nobody's to ask.
+        and not option.metadata.get("product")
     }
     asked = {asked: (request.value_type(asked), request.option(asked).help) for asked in kind.request_names}
     return values | asked

@@ -93,7 +93,9 @@ def after_export(paths: list[str], target: str, traces: str | None, plan: str) -
         return "run them", f"kernelpoint estimate {shlex.quote(plan)} RESULTS"
     folder = str(Path(page).parent)
     if find_exporter(target).only_records(ExportChoices(traces=traces)):
-        again = export_command(folder, "simulate", target, traces=f"{folder}/traces")
+        # Of several processes and devices each records into a folder of its own.
+        traces = f"{folder}/traces" if str(Path(folder, "trace.sh")) in paths else folder
+        again = export_command(folder, "simulate", target, traces=traces)
         return f"record them on the GPU as {page} says", f"{again} --config gpgpusim.config"
     return f"run them as {page} says", f"kernelpoint estimate {shlex.quote(folder)} RESULTS"
 

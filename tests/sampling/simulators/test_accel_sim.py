@@ -184,6 +184,24 @@ def test_files_are_named_as_the_traces_are(
     assert [line for line in lines if not line.startswith("Memcpy")] == wanted
 
 
+def test_traces_of_several_devices_are_taken_from_where_their_scripts_leave_them(
+    written: Write, tmp_path: Path
+) -> None:
+    """Each script records to `traces` in its own folder, which is in that of the first export."""
+    both = [launch(2, 2, "a", id=2), launch(2, 2, "a", id=12, device=1)]
+    plan = plan_of(stratum("a", 12, 1, 1, both))
+    recorded = written(plan, "accel-sim", trace_before=1)
+    for device in (0, 1):
+        part = f"process-0-device-{device}"
+        assert "export '$here/..' --to accel-sim --traces '$here/..'" in recorded[f"{part}/trace.sh"]
+        traces_in(tmp_path / "out" / part / "traces")
+    assert "--traces . --config gpgpusim.config" in recorded["README.txt"]
+    (tmp_path / "out").rename(tmp_path / "chosen")
+    files = written(plan, "accel-sim", traces=str(tmp_path / "chosen"), caches="cold")
+    for device in (0, 1):
+        assert files[f"process-0-device-{device}/kernelslist.g"].splitlines()[-1] == "kernel-3.traceg"
+
+
 def test_of_two_contexts_none_is_chosen(ten: PlanFile, written: Write, tmp_path: Path) -> None:
     traces = traces_in(tmp_path / "traces", context="-ctx_0x2", listed=False)
     (traces / "kernel-1-ctx_0x1.traceg").write_text(head(1, "other", 1))
