@@ -1,12 +1,12 @@
 """Counters that a profiler measured of a plan's launches: which row of which file each launch is.
 
-Profilers number what they profiled. So a row is told by its kernel name, grid and block, and by its place
-among the rows of these, in program order: where a file has launches from the program's first on, that is the
-occurrence; where only what the plan draws was profiled, it is the drawn launch of that place; and where a
-kernel's numbers were profiled in every size that it has (``ncu --kernel-id``), that of those numbers. Files
-with the same metrics go on from each other, in the order of the numbers in their names (``range-2.csv``
-before ``range-10.csv``); files with others are passes over the same launches.
-(docs/methods.md, 17 Counters of a profiler)
+Profilers number what they profiled. A file of an export's run is told by its name, and its manifest has the
+numbers that were profiled of every kernel there: the rows of a kernel are the launches of these, in program
+order. Of any other file a row is told by its kernel name, grid and block, and by its place among the rows of
+these: where a file has launches from the program's first on, that is the occurrence; where only what the plan
+draws was profiled, it is the drawn launch of that place. Files with the same metrics go on from each other,
+in the order of the numbers in their names (``range-2.csv`` before ``range-10.csv``); files with others are
+passes over the same launches. (docs/methods.md, 17 Counters of a profiler)
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sampling.features.join import KnownFeatures, file_places, match_sequences
 from sampling.features.names import reconcile_names
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import NameTable
+from sampling.readers import rocm_counters
 from sampling.readers.feature_table import FeatureRows
 from sampling.simulators.manifest import Manifest
 from sampling.simulators.measured_run import MeasuredRun
@@ -34,8 +35,23 @@ from sampling.text import counted, listed, shortened
 _Kernel = tuple[int, ...]
 #: Of a kernel without sizes
 _BARE = 2
+#: What the scripts of an export write by kernel, which has launches that are not drawn
+_REPORT = re.compile(r"kernel(-\d+)+(_|$)")
 _WHICH_RUN = "leave files where the export's script put them, with its manifest.csv, or give --manifest"
 _REMEDY = "give what was measured of the plan's own program, from `kernelpoint export --to ncu` or rocprofv3"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """What a run measured of every kernel: launches of some numbers, counted from 1 within the kernel."""
+
+    number_of: Mapping[int, int]  #: of drawn launches, by id
+    by_size: bool  #: whether launches of each size are counted by themselves
+
+    @property
+    def numbers(self) -> IntArray:
+        """(n,) all numbers, ascending."""
+        return np.array(sorted({*self.number_of.values()}), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +62,10 @@ class _Rows:
     kernels: Sequence[_Kernel]
     kernel: IntArray
     has_others: bool
+    run: _Run | None  #: of the export that the file is of
 
     def places(self, kernel: _Kernel) -> IntArray:
-        """Return the rows of a kernel, in program order."""
+        """Return (m,) the rows of a kernel, in program order."""
         wanted = self.kernels.index(kernel) if kernel in self.kernels else -1
         return np.flatnonzero(self.kernel == wanted)
 
@@ -65,20 +82,21 @@ def join_counters(
     notes: list[str] = []
     ids = np.array([launch.id for launch in plan.drawn], dtype=np.int64)
     joined, has_row = KnownFeatures(len(ids)), np.zeros(len(ids), dtype=np.bool_)
-    of_export: defaultdict[str, list[FeatureRows]] = defaultdict(list)
-    exported = {manifest.path: manifest.id for manifest in manifests}
+    of_export: defaultdict[Manifest | None, list[FeatureRows]] = defaultdict(list)
     for rows in sorted(files, key=lambda rows: _numbers_in(rows.path)):
         folders = Path(rows.path).absolute().parents
-        path = next((path for path in exported if Path(path).absolute().parent in folders), "")
-        if not path and plan.simulated:
-            message = "the plan was topped up, so that its launches were measured in several runs"
-            raise ProfileError(message, path=rows.path, remedy=_WHICH_RUN)
-        of_export[path].append(rows)
-    for path, group in of_export.items():
-        measured = (
-            plan.drawn if not path else [launch for launch in plan.drawn if launch.id in exported[path]]
-        )
-        for rows, matched in zip(group, _match_rows(plan, measured, group, notes), strict=True):
+        manifest = next((its for its in manifests if Path(its.path).absolute().parent in folders), None)
+        if manifest is None and (plan.simulated or _REPORT.match(Path(rows.path).stem)):
+            if len(manifests) != 1:
+                rounds = "the plan was topped up, so that its launches were measured in several runs"
+                named = "it is named as a report of an export is, which has launches that are not drawn too"
+                raise ProfileError(rounds if plan.simulated else named, path=rows.path, remedy=_WHICH_RUN)
+            (manifest,) = manifests
+        of_export[manifest].append(rows)
+    for manifest, group in of_export.items():
+        drawn = [launch for launch in plan.drawn if manifest is None or launch.id in manifest.id]
+        runs = [_run_of(manifest, rows) if manifest is not None else None for rows in group]
+        for rows, matched in zip(group, _match_rows(plan, drawn, group, runs, notes), strict=True):
             places = np.where(matched >= 0, np.searchsorted(ids, matched), -1)
             has_row[places[places >= 0]] = True
             notes += [*rows.notes, *joined.add(rows.features, places)]
@@ -91,8 +109,21 @@ def join_counters(
     return MeasuredRun(path, ids[has_row], None, metrics, units=features.units), tuple(dict.fromkeys(notes))
 
 
+def _run_of(manifest: Manifest, rows: FeatureRows) -> _Run | None:
+    """Return what the run measured that a file is the report of; None if it is none."""
+    report = manifest.report_of(rows.path)
+    ids, numbers = manifest.id.tolist(), manifest.number.tolist()
+    of_report = zip(ids, numbers, manifest.report, strict=True)
+    number_of = {launch_id: number for launch_id, number, name in of_report if name == report}
+    return _Run(number_of, by_size=rows.format != rocm_counters.FORMAT) if report else None
+
+
 def _match_rows(
-    plan: PlanFile, drawn: Sequence[PlannedLaunch], files: Sequence[FeatureRows], notes: list[str]
+    plan: PlanFile,
+    drawn: Sequence[PlannedLaunch],
+    files: Sequence[FeatureRows],
+    runs: Sequence[_Run | None],
+    notes: list[str],
 ) -> Iterator[IntArray]:
     """Yield of each file (rows,) the id of each row's launch, -1 where it is none that is drawn or told."""
     by_shape = _compares_shapes(drawn, files)
@@ -107,9 +138,9 @@ def _match_rows(
         of_kernel[sequence, code, *sizes].append(launch)
     selected = sorted({kernel[0] for kernel in of_kernel})
     parts = []
-    for rows, place in zip(files, file_places(files), strict=True):
+    for rows, run, place in zip(files, runs, file_places(files), strict=True):
         sequence_codes = match_sequences(rows, list(sequence_of), selected, place, notes)
-        parts.append(_with_kernels(rows, sequence_codes, names, by_shape=by_shape))
+        parts.append(_with_kernels(rows, run, sequence_codes, names, by_shape=by_shape))
     ids = [np.full(len(part.rows), -1, dtype=np.int64) for part in parts]
     told = set()
     for file, kernel, rows_matched, of_drawn in _match(parts, of_kernel):
@@ -137,7 +168,7 @@ def _compares_shapes(drawn: Sequence[PlannedLaunch], files: Sequence[FeatureRows
     if any(rows.grid is None or rows.block is None for rows in files):
         return None
     # ROCm's lists may have totals alone.
-    return not any(rows.format == "rocm-counters" for rows in files)
+    return not any(rows.format == rocm_counters.FORMAT for rows in files)
 
 
 def _shape(grid: Sequence[int] | None, block: Sequence[int] | None, *, by_shape: bool | None) -> _Kernel:
@@ -146,7 +177,9 @@ def _shape(grid: Sequence[int] | None, block: Sequence[int] | None, *, by_shape:
     return (*grid, *block) if by_shape else (int(np.prod(grid)), int(np.prod(block)))
 
 
-def _with_kernels(rows: FeatureRows, sequence: IntArray, names: NameTable, *, by_shape: bool | None) -> _Rows:
+def _with_kernels(
+    rows: FeatureRows, run: _Run | None, sequence: IntArray, names: NameTable, *, by_shape: bool | None
+) -> _Rows:
     assert rows.name is not None
     codes, _ = reconcile_names(names, np.ones(len(names), dtype=np.bool_), rows.names)
     columns = [sequence, codes[rows.name]]
@@ -154,7 +187,8 @@ def _with_kernels(rows: FeatureRows, sequence: IntArray, names: NameTable, *, by
         sizes = [*rows.grid.T, *rows.block.T]
         columns += sizes if by_shape else [rows.grid.prod(axis=1), rows.block.prod(axis=1)]
     kernels, kernel = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    return _Rows(rows, list(map(tuple, kernels.tolist())), kernel.ravel(), bool((codes[rows.name] < 0).any()))
+    has_others = bool((codes[rows.name] < 0).any())
+    return _Rows(rows, list(map(tuple, kernels.tolist())), kernel.ravel(), has_others, run)
 
 
 def _match(
@@ -164,9 +198,6 @@ def _match(
     occurrences = {
         kernel: np.array([launch.occurrence for launch in launches]) for kernel, launches in of_kernel.items()
     }
-    of_name: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
-    for kernel, numbers in occurrences.items():
-        of_name[kernel[:2]] |= set(numbers.tolist())
     goes_on: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     # Occurrences count the launches of one grid and block.
     is_counted = {
@@ -175,6 +206,14 @@ def _match(
         for kernel, launches in of_kernel.items()
     }
     for file, part in enumerate(parts):
+        if part.run is not None:
+            for kernel, launches in of_kernel.items():
+                yield (
+                    file,
+                    kernel,
+                    *_match_numbers(part, part.run, kernel, [launch.id for launch in launches]),
+                )
+            continue
         rows = {kernel: part.places(kernel) for kernel in occurrences if kernel in part.kernels}
         is_whole = all(len(places) > occurrences[kernel][-1] for kernel, places in rows.items())
         if part.has_others or is_whole:
@@ -185,41 +224,39 @@ def _match(
             goes_on[tuple(part.rows.features.metrics)].append(file)
     for files in goes_on.values():
         for kernel, drawn_numbers in occurrences.items():
-            numbers = np.array(sorted(of_name[kernel[:2]]))
             of_files = {file: parts[file].places(kernel) for file in files if kernel in parts[file].kernels}
-            for file, rows_matched, of_drawn in _match_in_order(of_files, drawn_numbers, numbers):
+            for file, rows_matched, of_drawn in _match_in_order(of_files, len(drawn_numbers)):
                 yield file, kernel, rows_matched, of_drawn
 
 
+def _match_numbers(part: _Rows, run: _Run, kernel: _Kernel, ids: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Return the rows that are a kernel's drawn launches, by their numbers in a run, and which these are."""
+    counted_rows = part.places(kernel)
+    if not run.by_size:
+        of_name = [code for code, its in enumerate(part.kernels) if its[:_BARE] == kernel[:_BARE]]
+        counted_rows = np.flatnonzero(np.isin(part.kernel, of_name))
+    of_drawn = np.array(
+        [place for place, launch in enumerate(ids) if launch in run.number_of], dtype=np.int64
+    )
+    rank = np.searchsorted(run.numbers, [run.number_of[ids[place]] for place in of_drawn.tolist()])
+    of_drawn, rank = of_drawn[rank < len(counted_rows)], rank[rank < len(counted_rows)]
+    rows = counted_rows[rank]
+    # Of another size than the launch has, the row is not that of the launch.
+    is_kernel = np.isin(rows, part.places(kernel))
+    return rows[is_kernel], of_drawn[is_kernel]
+
+
 def _match_in_order(
-    places: Mapping[int, IntArray], occurrences: IntArray, numbers: IntArray
+    places: Mapping[int, IntArray], launches: int
 ) -> Iterator[tuple[int, IntArray, IntArray]]:
     """Yield of files that have rows of a kernel which of them are drawn launches, and which these are.
 
     Each may have all of them, or all files together.
     """
-    alone = {file: _drawn_among(len(rows), occurrences, numbers) for file, rows in places.items()}
-    if all(chosen is not None for chosen in alone.values()):
-        yield from ((file, rows[alone[file]], np.arange(len(occurrences))) for file, rows in places.items())
-        return
-    file_of = np.concatenate([np.full(len(rows), file) for file, rows in places.items()])
-    together = _drawn_among(len(file_of), occurrences, numbers)
-    if together is not None:
-        rows_together = np.concatenate([*places.values()])[together]
-        for file in places:
-            of_drawn = np.flatnonzero(file_of[together] == file)
-            yield file, rows_together[of_drawn], of_drawn
-
-
-def _drawn_among(rows: int, occurrences: IntArray, numbers: IntArray) -> IntArray | None:
-    """Return which of so many rows of a kernel are its drawn launches; None where that cannot be told.
-
-    ``numbers`` are the occurrences that are drawn of the kernel in any size.
-
-    >>> _drawn_among(3, np.array([1, 7]), np.array([1, 4, 7, 9]))
-    array([0, 2])
-    """
-    if rows == len(occurrences):
-        return np.arange(rows)
-    place = np.searchsorted(numbers, occurrences)
-    return place if place[-1] < rows <= len(numbers) else None
+    if all(len(rows) == launches for rows in places.values()):
+        yield from ((file, rows, np.arange(launches)) for file, rows in places.items())
+    elif sum(map(len, places.values())) == launches:
+        first = 0
+        for file, rows in places.items():
+            yield file, rows, np.arange(first, first + len(rows))
+            first += len(rows)

@@ -18,7 +18,7 @@ from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
 from sampling.simulators.export import FILLED, PREDECESSORS, ExportChoices, Part, run_parts
-from sampling.simulators.manifest import manifest_text
+from sampling.simulators.manifest import DIRTY, REPORT, manifest_text
 from sampling.simulators.simulator import Content, Exported, Exporter, Simulator
 from sampling.text import Wording, counted, shortened
 
@@ -34,6 +34,8 @@ class Handover:
     files: dict[str, Content] = field(default_factory=dict)
     #: what the target calls a launch, by its ordinal, where it is known
     called: dict[int, str | int] = field(default_factory=dict)
+    #: the name of what a profiler writes of a launch, by its ordinal
+    report: dict[int, str] = field(default_factory=dict)
     #: how much of what L2 holds before a launch is dirty and filled clean, by its ordinal
     dirty_percent: dict[int, int] = field(default_factory=dict)
 
@@ -71,7 +73,10 @@ def export_parts(
         handed = Handover(plan, part, choices, values)
         write(handed)
         handed.files["manifest.csv"] = manifest_text(
-            handed.part, handed.called, choices.caches or "", handed.dirty_percent
+            handed.part,
+            handed.called,
+            choices.caches or "",
+            {DIRTY: handed.dirty_percent, REPORT: handed.report},
         )
         if (shards := len(part.shards)) > 1 and not exporter.only_records(choices):
             arguments = " PROGRAM [ARGUMENT...]" if exporter.runs_program else ""

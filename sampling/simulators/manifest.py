@@ -25,13 +25,15 @@ _COLUMNS = (
     *("id", "simulator_id", "stratum", "weight", "warm_up", CACHES, "shard", "order"),
     *("process", "device", "ordinal", "occurrence", "duration_ns", "grid", "block", "name"),
 )
-#: How much of what L2 held before a launch was dirty and is filled clean
-_DIRTY = "dirty_percent"
+#: Columns that some exports have: how much of what L2 held before a launch was dirty and is filled clean, and
+#: the name of what a profiler writes of it
+DIRTY, REPORT = "dirty_percent", "report"
+_EMPTY: Mapping[str, str | int] = {DIRTY: 0, REPORT: ""}
 #: A launch in the simulator: its number, or the name of its trace, with tags or none: kernel-7-layer2-ctx_0x1
 _NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-\S+)?")
 _REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
 #: The numbers that are read of it again, and what stands for a column that is not there
-_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0, _DIRTY: 0}
+_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0, DIRTY: 0}
 
 
 def launch_row(step: Step, caches: str) -> dict[str, object]:
@@ -48,19 +50,22 @@ def launch_row(step: Step, caches: str) -> dict[str, object]:
 
 
 def manifest_text(
-    part: Part, simulator_ids: Mapping[int, str | int], caches: str, dirty_percent: Mapping[int, int]
+    part: Part,
+    simulator_ids: Mapping[int, str | int],
+    caches: str,
+    more: Mapping[str, Mapping[int, str | int]] | None = None,
 ) -> str:
-    """Return ``manifest.csv`` of a part; simulator ids and dirty lines by ordinal, where they are known."""
-    columns = (*_COLUMNS, _DIRTY) if dirty_percent else _COLUMNS
+    """Return ``manifest.csv`` of a part; simulator ids and `more` columns are by ordinal."""
+    more = {name: column for name, column in (more or {}).items() if column}
+    columns = (*_COLUMNS, *more)
     rows: list[Iterable[object]] = [columns]
     for shard, steps in enumerate(part.shards, start=1):
         for order, step in enumerate(steps, start=1):
             place = {"process": part.process, "device": part.device, "shard": shard, "order": order}
-            called = {
+            called = {name: column.get(step.ordinal, _EMPTY[name]) for name, column in more.items()} | {
                 "simulator_id": simulator_ids.get(step.ordinal, ""),
                 "warm_up": int(step.launch is None),
             }
-            called[_DIRTY] = dirty_percent.get(step.ordinal, 0)
             rows.append(map((launch_row(step, caches) | place | called).get, columns))
     return csv_text(rows)
 
@@ -76,6 +81,18 @@ class Manifest:
     is_warm_up: BoolArray
     caches: tuple[str, ...]  #: "" where the export does not say
     dirty_percent: IntArray  #: how much of what L2 held before was dirty and is filled clean
+    report: tuple[str, ...]  #: what a profiler writes of it is called so; "" where there is no such name
+
+    def report_of(self, path: str) -> str:
+        """Return the report that a file or its folder is named for, "" if none: kernel-1-2_counters.csv."""
+        top = Path(self.path).absolute().parent
+        below = Path(path).absolute()
+        names = below.relative_to(top).parts if top in below.parents else below.parts[-2:]
+        reports = {name for name in self.report if name}
+        of_file = [
+            report for name in names for report in reports if re.match(rf"{re.escape(report)}(\W|_|$)", name)
+        ]
+        return max(of_file, key=len, default="")
 
 
 def manifests_in(folder: Path) -> list[Path]:
@@ -91,7 +108,7 @@ def read_manifest(file: InputFile) -> Manifest:
         if column not in header:
             raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
     kinds: dict[str, Kind] = {name: "number" for name in _NUMBERS if name in header}
-    kinds |= {name: "text" for name in ("simulator_id", CACHES) if name in header}
+    kinds |= {name: "text" for name in ("simulator_id", CACHES, REPORT) if name in header}
     table = read_columns(file, header, separator, kinds, _REMEDY)
     size = len(table.line)
     numbers = {
@@ -101,6 +118,7 @@ def read_manifest(file: InputFile) -> Manifest:
     called, code = table.texts("simulator_id")
     matches = [_NUMBER.fullmatch(text) for text in called]
     number = np.array([int(match[1]) if match else UNNUMBERED for match in matches], dtype=np.int64)[code]
+    reports, report_code = table.texts(REPORT) if REPORT in table else ([""], np.zeros(size, dtype=np.int64))
     order = np.lexsort((numbers["order"], numbers["shard"]))
     return Manifest(
         file.path,
@@ -109,5 +127,6 @@ def read_manifest(file: InputFile) -> Manifest:
         numbers["shard"][order],
         numbers["warm_up"][order] > 0,
         tuple(states[row] for row in order.tolist()),
-        numbers[_DIRTY][order],
+        numbers[DIRTY][order],
+        tuple(reports[code] for code in report_code[order].tolist()),
     )

@@ -1,18 +1,20 @@
 """A plan for what measures a running program: Nsight Compute, rocprofv3, rocprof-compute, NVBit's own tools.
 
+Starting a program often costs more than measuring a launch, and one option holds for all kernels of a run. So
+a run takes several kernels, and of each its launches of all their numbers: some that are not drawn, too.
+
 **ncu.** ``--kernel-id ::regex:NAME:NUMBERS`` profiles the launches of those numbers, counted from 1. Older
 versions count all launches of a function, newer ones those of each grid, block and shared memory; with
-``--filter-mode per-launch-config`` every version counts the latter, as a plan's occurrences do. It takes one
-kernel name, so that the program is run once a name, and takes the numbers in every size that the kernel has.
+``--filter-mode per-launch-config`` every version counts the latter, as a plan's occurrences do.
 ncu 2025.3 spells C++ names otherwise than the CUDA libraries do (``f<(int)4>(float *)``, ``[lambda(float)
-(instance 1)]``), so only names without types are looked for. ``--launch-skip`` and ``--launch-count`` with
-``--filter-mode per-gpu`` count all launches of a device, as a plan's ordinals do: no name need agree, but the
-program is run once a range.
+(instance 1)]``), so that a kernel is looked for by its function's own name. ``--launch-skip`` and
+``--launch-count`` with ``--filter-mode per-gpu`` count all launches of a device, as a plan's ordinals do: no
+name need agree, but the program is run once a range.
 
 **rocprofv3.** ``--kernel-include-regex`` is searched for in the demangled name; ``--kernel-iteration-range``
-counts the launches of each kernel it matches from 1, whatever their grids and blocks: ``[2],[5-8]``. One
-option holds for all kernels of a run, so that the program is run once a kernel name. A plan counts the
-launches of each size of a kernel by itself: only the profile knows how several sizes follow each other.
+counts the launches of each kernel it matches from 1, whatever their grids and blocks: ``[2],[5-8]``. A plan
+counts the launches of each size of a kernel by itself: only the profile knows how several sizes follow each
+other.
 
 **rocprof-compute** hands ``-k`` to rocprofv3 as that expression, and ``-d`` as those iterations, but counted
 from 0, ``A:B`` being A up to, not with, B (profiler_rocprof_v3.py, rocm-systems 1b1610fc). Its documentation
@@ -24,10 +26,11 @@ to, not with, ``END_GRID_NUM``, both counted from 0: one range of launches a run
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from shlex import quote
 from textwrap import fill
@@ -40,11 +43,11 @@ from sampling.features.counters import OPERATIONS, TIMES
 from sampling.features.metric_names import CYCLES
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.names import readable_name
+from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.readers import ncu, rocm_counters
 from sampling.readers.feature_table import FeatureRows
 from sampling.readers.input_file import InputFile
-from sampling.simulators.export import ExportChoices, Shard, merged, range_text
+from sampling.simulators.export import ExportChoices, merged, range_text
 from sampling.simulators.exporter import Handover, export_parts, script, template
 from sampling.simulators.measured_run import MeasuredRun
 from sampling.simulators.simulator import Exporter, ResultsReader, Simulator
@@ -58,8 +61,13 @@ _CONSTANT = re.compile(
     r"(device__attribute|profiler|numa|nvlink|c2clink|pcie)_|smsp__pcsamp_(interval|buffer|dropped|aggregated)|"
     "launch__.*_(id|config)$"
 )
-#: Numbers or ranges of one option: it stays far below what one word of a command may hold
+#: Numbers of one option: it stays far below what one word of a command may hold
 _MOST_NUMBERS = 2000
+#: A run of the program is taken to be worth measuring so many launches: a framework and a model take half a
+#: minute to start, the passes over a launch a third of a second.
+_A_RUN = 100
+#: A kernel in one size
+_Kernel = tuple[str, tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
 def _select_metrics(rows: FeatureRows, metrics: Sequence[str]) -> MeasuredRun:
@@ -87,29 +95,98 @@ def _split(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
         yield items[start : start + _MOST_NUMBERS]
 
 
-def _launches_by_name(shard: Shard) -> Mapping[str, list[PlannedLaunch]]:
-    """Return the launches of a shard by the name of their kernel, in its order."""
-    launches: defaultdict[str, list[PlannedLaunch]] = defaultdict(list)
-    for step in shard:
-        if step.launch is not None:
-            launches[step.launch.name].append(step.launch)
-    return launches
+@dataclass(slots=True, eq=False)
+class Run:
+    """What one run of the program measures: of some kernels all launches that have some numbers.
 
-
-def name_pattern(name: str) -> str:
-    """Return an expression for exactly this name, in letters, digits, underscores and dots.
-
-    A dot stands for any other character: colons end a field in ncu, brackets and stars mean something to
-    expressions, blanks to shells. A character that is no ASCII may be several bytes.
-
-    >>> name_pattern("void at::f<(int)4>(float *)")
-    '^void.at..f..int.4..float...$'
+    Numbers count from 1 the launches of a kernel, or of a kernel of one size; none stands for all launches.
     """
-    signs = (
-        ("." if re.match(r"\W", character, re.ASCII) else character) if character.isascii() else ".+"
-        for character in name
-    )
-    return f"^{''.join(signs)}$"
+
+    launches: list[PlannedLaunch]
+    numbers: set[int]
+    sizes: set[_Kernel]
+
+    @property
+    def pattern(self) -> str:
+        """An expression for the demangled names of its kernels, or mangled ones that none can be had of."""
+        return function_pattern({launch.name for launch in self.launches})
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Its numbers as ranges, first and last."""
+        return merged(self.numbers) if self.numbers else []
+
+    @property
+    def measured_ns(self) -> float:
+        """How long what is measured lasts on the device, if kernels have so many launches."""
+        of_size: defaultdict[_Kernel, list[int]] = defaultdict(list)
+        for launch in self.launches:
+            of_size[_kernel_of(launch)].append(launch.duration_ns)
+        repeats = len(self.numbers)
+        return sum((repeats or len(times)) * float(np.mean(times)) for times in of_size.values())
+
+    @property
+    def measured(self) -> int:
+        """At most so many launches are measured."""
+        return len(self.numbers) * len(self.sizes) or len(self.launches)
+
+
+def _kernel_of(launch: PlannedLaunch) -> _Kernel:
+    return launch.name, launch.grid, launch.block
+
+
+def _is_mangled(name: str) -> bool:
+    return readable_name(name).startswith(MANGLED)
+
+
+def plan_runs(launches: Iterable[PlannedLaunch], number_of: Mapping[int, int]) -> list[Run]:
+    """Return the runs that measure launches by their numbers, by id; without numbers whole kernels.
+
+    A kernel with n numbers joins the run where least is measured in vain, unless that is more than a run of
+    the program is worth. Kernels of which mangled names alone are there have runs of their own.
+    """
+    of_name: defaultdict[str, list[PlannedLaunch]] = defaultdict(list)
+    for launch in launches:
+        of_name[launch.name].append(launch)
+    runs: list[Run] = []
+    for name, of_kernel in of_name.items():
+        numbers = sorted({number_of[launch.id] for launch in of_kernel} if number_of else ())
+        for some in list(_split(numbers)) or [[]]:
+            taken = [launch for launch in of_kernel if not some or number_of[launch.id] in some]
+            alone = Run(taken, {*some}, {_kernel_of(launch) for launch in taken})
+            fitting = [run for run in runs if _is_mangled(run.launches[0].name) == _is_mangled(name)]
+            best = min(fitting, key=lambda run: _in_vain(run, alone), default=None)
+            if best is None or _in_vain(best, alone) > _A_RUN:
+                runs.append(alone)
+            else:
+                best.launches += alone.launches
+                best.numbers |= alone.numbers
+                best.sizes |= alone.sizes
+    return runs
+
+
+def _in_vain(run: Run, other: Run) -> float:
+    """Return how many launches more two runs measure as one."""
+    together = run.numbers | other.numbers
+    if len(together) > _MOST_NUMBERS:
+        return math.inf
+    return len(together) * len(run.sizes | other.sizes) - run.measured - other.measured if together else 0
+
+
+def function_pattern(names: Collection[str]) -> str:
+    """Return an expression that finds kernels by their functions' own names, in any demangler's spelling.
+
+    It has no colon, which ends a field in ncu; what is no letter, digit or underscore of a name is a dot.
+
+    >>> function_pattern(["void at::f<(int)4>(float *)", "g"])
+    '(^|\\\\W)(f|g)(\\\\W|$)'
+    """
+    functions = set()
+    for name in names:
+        # A character that is no ASCII may be several bytes.
+        ascii_name = re.sub(r"[^\x00-\x7f]+", "\0", short_name(name.removesuffix(".kd")))
+        functions.add(re.sub(r"[^\w\0]", ".", ascii_name, flags=re.ASCII).replace("\0", ".+"))
+    return rf"(^|\W)({'|'.join(sorted(functions))})(\W|$)"
 
 
 def _profiled(template: str, comment: str, runs: Sequence[str], **values: object) -> str:
@@ -126,20 +203,15 @@ def positions(ordinals: Iterable[int]) -> list[str]:
     ]
 
 
-def kernel_ids(shard: Shard) -> list[str]:
-    """Return the options of ncu for each run: by kernel, then by position where it spells names otherwise."""
-    runs: list[str] = []
-    ordinals: list[int] = []
-    for name, launches in _launches_by_name(shard).items():
-        if not re.fullmatch(r"\w+", name, re.ASCII):
-            ordinals += [launch.ordinal for launch in launches]
-            continue
-        base = "mangled" if name.startswith("_Z") else "demangled"
-        for numbers in _split(sorted({launch.occurrence + 1 for launch in launches})):
-            kernel_id = f"::regex:{name_pattern(name)}:^({'|'.join(map(str, numbers))})$"
-            options = f"--filter-mode per-launch-config --kernel-name-base {base}"
-            runs.append(f"{options} --kernel-id {quote(kernel_id)}")
-    return [*runs, *positions(ordinals)] if ordinals else runs
+def kernel_ids(runs: Iterable[Run]) -> list[str]:
+    """Return the options of ncu for each run by kernel."""
+    options = []
+    for run in runs:
+        base = "mangled" if _is_mangled(run.launches[0].name) else "demangled"
+        kernel_id = f"::regex:{run.pattern}:^({'|'.join(map(str, sorted(run.numbers)))})$"
+        mode = f"--filter-mode per-launch-config --kernel-name-base {base}"
+        options.append(f"{mode} --kernel-id {quote(kernel_id)}")
+    return options
 
 
 _TIME = "gpu__time_duration.sum"
@@ -194,37 +266,57 @@ def _passes(metrics: Sequence[str]) -> int:
     return max(1, bool(patched) + max((-(-count // _AT_ONCE) for count in units.values()), default=0))
 
 
-def _add_cost(to: Handover, runs: int, passes: int) -> None:
-    """Put into the page what measuring takes at least, with so many more runs of the program."""
-    plan, program_runs = to.plan, to.page.get("program_runs", 0) + runs
-    drawn_ns = sum(launch.duration_ns for launch in plan.drawn)
-    least_s = (program_runs * plan.total_duration_ns + passes * drawn_ns) / 1e9
-    words = (
-        f"It takes {counted(program_runs, 'run')} of the program and about "
-        f"{counted(passes, 'pass', 'passes')} over each of {counted(len(plan.drawn), 'launch')}: "
-        f"{least_s:.3g} s of the GPU's time at least, beside what the host does and saves between passes."
+def _add_cost(to: Handover, runs: Sequence[Run], passes: int, groups: int = 1) -> None:
+    """Put into the page what measuring takes at least, with some more runs, each once a group of counters."""
+    plan, page = to.plan, to.page
+    page["program_runs"] = program_runs = page.get("program_runs", 0) + groups * len(runs)
+    page["measured"] = measured = page.get("measured", 0) + sum(run.measured for run in runs)
+    page["measured_ns"] = page.get("measured_ns", 0.0) + groups * passes * sum(
+        run.measured_ns for run in runs
     )
-    is_known = to.choices.metric_set is not None
-    to.page |= {"program_runs": program_runs, "cost": f"{fill(words, 106)}\n" if is_known else ""}
+    least_s = (program_runs * plan.total_duration_ns + page["measured_ns"]) / 1e9
+    drawn = len(plan.drawn)
+    launches = f"each of {counted(drawn, 'launch', 'launches')}"
+    if measured > drawn:
+        launches = f"at most {measured:,} launches, of which the plan draws {drawn:,}"
+    over = f"{counted(passes, 'pass', 'passes')} over {launches}"
+    words = (
+        f"It takes {counted(program_runs, 'run')} of the program and about {over}: {least_s:.3g} s of the "
+        "GPU's time, beside what the host does and saves between passes."
+    )
+    page["cost"] = f"{fill(words, 106)}\n" if to.choices.metric_set is not None else ""
+
+
+def _name_reports(to: Handover, suffix: str, runs: Sequence[Run]) -> list[str]:
+    """Return the names of what runs write, and keep which launches each has."""
+    names = [f"kernel{suffix}-{number}" for number in range(1, len(runs) + 1)]
+    for name, run in zip(names, runs, strict=True):
+        if run.numbers:
+            to.report |= {launch.ordinal: name for launch in run.launches}
+    return names
 
 
 def _for_ncu(to: Handover) -> None:
     metrics = _metrics_of(to.choices, _NCU_SETS)
-    to.page["measures"] = f"--metrics {','.join(metrics)}" if metrics else ""
+    measures = to.page["measures"] = f"--metrics {','.join(metrics)}" if metrics else ""
     for suffix, shard in to.part.files():
-        for name, report, runs in (
-            (f"run{suffix}.sh", f"kernel{suffix}", kernel_ids(shard)),
-            (f"run-by-position{suffix}.sh", f"range{suffix}", positions(step.ordinal for step in shard)),
+        launches = [step.launch for step in shard if step.launch is not None]
+        runs = plan_runs(launches, {launch.id: launch.occurrence + 1 for launch in launches})
+        ranges = positions(step.ordinal for step in shard)
+        range_names = [f"range{suffix}-{number}" for number in range(1, len(ranges) + 1)]
+        for name, reports, options in (
+            (f"run{suffix}.sh", _name_reports(to, suffix, runs), kernel_ids(runs)),
+            (f"run-by-position{suffix}.sh", range_names, ranges),
         ):
-            comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
-            options = [
-                f"{report}-{run_number} --devices {to.part.device} {run}"
-                for run_number, run in enumerate(runs, 1)
+            count = counted(len(options), "time")
+            comment = f"Runs the program {count} under ncu: sh {name} PROGRAM [ARGUMENT...]"
+            lines = [
+                f"{report} --devices {to.part.device} {words}"
+                for report, words in zip(reports, options, strict=True)
             ]
-            to.files[name] = _profiled("ncu/run.sh", comment, options, measures=to.page["measures"])
-        _add_cost(to, len(kernel_ids(shard)), _passes(metrics))
-    launches = [step.launch for step in to.part.steps if step.launch is not None]
-    to.called |= {launch.ordinal: launch.occurrence + 1 for launch in launches}
+            to.files[name] = _profiled("ncu/run.sh", comment, lines, measures=measures)
+        _add_cost(to, runs, _passes(metrics))
+        to.called |= {launch.ordinal: launch.occurrence + 1 for launch in launches}
 
 
 NCU = Simulator(
@@ -232,7 +324,8 @@ NCU = Simulator(
     title="Nsight Compute",
     exporter=Exporter(
         note="--kernel-id counts the launches of a kernel, grid and block on a device from 1: occurrence + "
-        "1; --launch-skip is the ordinal, from 0; both were run with ncu 2025.3 on an H100",
+        "1; --launch-skip is the ordinal, from 0; both were run with ncu 2025.3 on an H100, a kernel a run; "
+        "an expression for several kernels was tried on reports alone, with ncu 2024.1",
         takes=_MEASURES,
         export=partial(export_parts, write=_for_ncu),
         runs_program=True,
@@ -243,40 +336,18 @@ NCU = Simulator(
 )
 
 
-def kernel_pattern(name: str) -> str:
-    """Return the expression for a kernel, with or without what HSA appends to its name."""
-    plain = name.removesuffix(".kd").removesuffix(" [clone .kd]")
-    return name_pattern(plain).removesuffix("$") + r"(\.kd| .clone.*)?$"
+def filters(run: Run) -> str:
+    """Return the options of rocprofv3 for a run; where iterations are not known, for whole kernels."""
+    spelt = "--mangled-kernels " if _is_mangled(run.launches[0].name) else ""
+    text = ",".join(f"[{range_text(bounds)}]" for bounds in run.ranges)
+    chosen = f" --kernel-iteration-range {quote(text)}" if text else ""
+    return f"{spelt}--kernel-include-regex {quote(run.pattern)}{chosen}"
 
 
-def _ranges_by_name(
-    shard: Shard, iteration: Mapping[int, int]
-) -> Iterator[tuple[str, Sequence[tuple[int, int]]]]:
-    """Yield the name and iterations of each run; none where they are not known: it is of whole kernels."""
-    for name, launches in _launches_by_name(shard).items():
-        numbers = [iteration[launch.id] for launch in launches if iteration]
-        yield from ((name, ranges) for ranges in (_split(merged(numbers)) if numbers else ([],)))
-
-
-def filters(shard: Shard, iteration: Mapping[int, int]) -> list[str]:
-    """Return the options of rocprofv3 for each run; where iterations are not known, for whole kernels."""
-    runs = []
-    for name, ranges in _ranges_by_name(shard, iteration):
-        spelt = "--mangled-kernels " if name.startswith("_Z") else ""
-        text = ",".join(f"[{range_text(bounds)}]" for bounds in ranges)
-        chosen = f" --kernel-iteration-range {quote(text)}" if text else ""
-        runs.append(f"{spelt}--kernel-include-regex {quote(kernel_pattern(name))}{chosen}")
-    return runs
-
-
-def dispatches(shard: Shard, iteration: Mapping[int, int]) -> list[str]:
-    """Return the options of rocprof-compute for each run, as `filters` does."""
-    runs = []
-    for name, ranges in _ranges_by_name(shard, iteration):
-        numbers = [f"{first - 1}:{last}" if first < last else str(first - 1) for first, last in ranges]
-        chosen = f" -d {' '.join(numbers)}" if numbers else ""
-        runs.append(f"-k {quote(kernel_pattern(readable_name(name)))}{chosen}")
-    return runs
+def dispatches(run: Run) -> str:
+    """Return the options of rocprof-compute for a run, as `filters` does."""
+    numbers = [f"{first - 1}:{last}" if first < last else str(first - 1) for first, last in run.ranges]
+    return f"-k {quote(run.pattern)}{' -d ' if numbers else ''}{' '.join(numbers)}"
 
 
 def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
@@ -306,7 +377,7 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
     return iteration, ""
 
 
-def _for_rocm(to: Handover, tool: str, options_of: Callable[[Shard, Mapping[int, int]], list[str]]) -> None:
+def _for_rocm(to: Handover, tool: str, options_of: Callable[[Run], str]) -> None:
     if "known" not in to.page:
         to.page["known"], why_not = iterations(to.plan)
         launches = counted(len(to.plan.drawn), "launch", "launches")
@@ -316,19 +387,21 @@ def _for_rocm(to: Handover, tool: str, options_of: Callable[[Shard, Mapping[int,
         to.page["unknown"] = unknown
     iteration = to.page["known"]
     groups = [f"--pmc {group} " for group in _metrics_of(to.choices, _ROCM_SETS)] or [""]
+    measures = to.page["measures"] = "" if to.choices.metric_set else "--pmc SQ_WAVES "
     for suffix, shard in to.part.files():
+        runs = plan_runs([step.launch for step in shard if step.launch is not None], iteration)
         # One option holds for all of a run, and one group of counters.
-        runs = [group + run for run in options_of(shard, iteration) for group in groups]
-        _add_cost(to, len(runs), 1)
+        lines = [
+            f"{report}{f'-{number}' if len(groups) > 1 else ''} {group}{options_of(run)} --"
+            for report, run in zip(_name_reports(to, suffix, runs), runs, strict=True)
+            for number, group in enumerate(groups, 1)
+        ]
+        _add_cost(to, runs, 1, len(groups))
         comment = (
-            f"Runs the program {len(runs)} times under {tool}: sh run{suffix}.sh PROGRAM "
+            f"Runs the program {counted(len(lines), 'time')} under {tool}: sh run{suffix}.sh PROGRAM "
             f"[ARGUMENT...]\nThe launches are those of device {to.part.device}."
         )
-        options = [f"kernel{suffix}-{run_number} {run} --" for run_number, run in enumerate(runs, 1)]
-        to.page["measures"] = "" if to.choices.metric_set else "--pmc SQ_WAVES "
-        to.files[f"run{suffix}.sh"] = _profiled(
-            f"{tool}/run.sh", comment, options, measures=to.page["measures"]
-        )
+        to.files[f"run{suffix}.sh"] = _profiled(f"{tool}/run.sh", comment, lines, measures=measures)
     to.called |= {step.ordinal: iteration[step.id] for step in to.part.steps if step.id in iteration}
 
 

@@ -136,10 +136,10 @@ def expand_runs(paths: Sequence[str], manifests: Sequence[str] = ()) -> tuple[li
             lists += map(str, manifests_in(Path(path)))
         else:
             files.append(path)
-            manifest = Path(path).parent.parent / "manifest.csv"
             # Where the scripts of an export for a profiler leave what it writes.
-            if not manifests and Path(path).parent.name == "results" and manifest.is_file():
-                lists += [] if str(manifest) in lists else [str(manifest)]
+            tops = [folder.parent for folder in Path(path).parents if folder.name == "results"]
+            beside = [str(top / "manifest.csv") for top in tops if (top / "manifest.csv").is_file()]
+            lists += [] if manifests else [listing for listing in beside[:1] if listing not in lists]
     return files, lists
 
 

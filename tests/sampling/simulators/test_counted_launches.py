@@ -7,7 +7,7 @@ import re
 import shlex
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,11 +23,10 @@ from sampling.features.counters import Weight, adds_up, weight_of
 from sampling.plan.plan_file import PlanFile
 from sampling.readers import rocm_counters
 from sampling.readers.registry import read_profile
-from sampling.simulators.counted_launches import _drawn_among
+from sampling.simulators import profilers
 from sampling.simulators.export import ExportChoices, run_parts
-from sampling.simulators.manifest import manifest_text
-from sampling.simulators.profilers import kernel_ids, positions
-from sampling.simulators.registry import opened
+from sampling.simulators.manifest import REPORT, manifest_text
+from sampling.simulators.registry import export_plan, opened
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of
 from tests.small_plans import stratum
@@ -105,11 +104,13 @@ def profiled_by(options: str) -> list[int]:
     ]
 
 
-def exported_runs(plan: PlanFile, *, by_position: bool) -> Iterator[list[int]]:
-    """The launches that each run of an export profiles."""
-    (part,) = run_parts(plan, ExportChoices(), by_name=True)
-    runs = positions(step.ordinal for step in part.steps) if by_position else kernel_ids(part.steps)
-    return map(profiled_by, runs)
+def exported(folder: Path, plan: PlanFile, target: str = "ncu") -> dict[str, str]:
+    """Write the manifest of an export; return the options of each report that its scripts write."""
+    files = {name: str(content) for name, content in export_plan(plan, target, ExportChoices())}
+    (folder / "results").mkdir(parents=True)
+    (folder / "manifest.csv").write_text(files["manifest.csv"])
+    scripts = "".join(text for name, text in files.items() if name.startswith("run"))
+    return dict(re.findall(r"^profile ([\w-]+) (.*)", scripts, re.MULTILINE))
 
 
 def counted_sectors(plan: PlanFile, paths: Sequence[str]) -> dict[int, float]:
@@ -121,14 +122,35 @@ def counted_sectors(plan: PlanFile, paths: Sequence[str]) -> dict[int, float]:
 draws = st.lists(st.integers(0, len(PROGRAM) - 1), min_size=1, max_size=25, unique=True)
 
 
-@given(draws, st.booleans())
+@given(draws, st.sampled_from(["kernel", "range"]), st.sampled_from([0, 100]))
 def test_each_row_of_exported_runs_is_its_launch(
-    tmp_path_factory: pytest.TempPathFactory, ordinals: list[int], by_position: bool
+    tmp_path_factory: pytest.TempPathFactory, ordinals: list[int], kind: str, worth: int
 ) -> None:
+    """Whether a run of the program takes one kernel or many, and launches that are not drawn."""
     folder, plan = tmp_path_factory.mktemp("runs"), drawn_plan(ordinals)
-    runs = exported_runs(plan, by_position=by_position)
-    paths = [page(folder / f"kernel-{number}.csv", run) for number, run in enumerate(runs, 1)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profilers, "_A_RUN", worth)
+        reports = exported(folder, plan)
+    paths = [
+        page(folder / "results" / f"{report}.csv", profiled_by(options))
+        for report, options in reports.items()
+        if report.startswith(kind)
+    ]
     assert counted_sectors(plan, sorted(paths)) == {ordinal: sectors(ordinal) for ordinal in ordinals}
+    if kind == "kernel":
+        assert len(paths) <= (1 if worth else len({PROGRAM[ordinal][0] for ordinal in ordinals}))
+
+
+def test_a_report_that_was_moved_from_its_export_needs_its_manifest(tmp_path: Path) -> None:
+    """It has launches that are not drawn, which its manifest alone tells from the others."""
+    plan = drawn_plan([3, 30])
+    options = exported(tmp_path / "export", plan)["kernel-1"]
+    moved = page(tmp_path / "kernel-1.csv", profiled_by(options))
+    with pytest.raises(ProfileError, match="named as a report of an export is"):
+        read_result_files(plan, [moved])
+    manifests = [str(tmp_path / "export" / "manifest.csv")]
+    results = read_result_files(plan, [moved], manifests=manifests)
+    assert results.metrics[SECTORS].tolist() == [sectors(3), sectors(30)]
 
 
 @given(draws)
@@ -183,18 +205,12 @@ def test_of_a_plan_that_was_topped_up_each_export_says_which_launches_it_measure
         folder = tmp_path / round_name / "results"
         folder.mkdir(parents=True)
         (part,) = run_parts(drawn_plan([ordinal]), ExportChoices())
-        (tmp_path / round_name / "manifest.csv").write_text(manifest_text(part, {}, "", {}))
+        (tmp_path / round_name / "manifest.csv").write_text(manifest_text(part, {}, ""))
         paths.append(page(folder / "kernel-1.csv", [ordinal]))
     assert counted_sectors(plan, paths) == {ordinal: sectors(ordinal) for ordinal in (gemm[1], gemm[4])}
     alone = page(tmp_path / "kernel-1.csv", [gemm[4]])
     with pytest.raises(ProfileError, match="topped up"):
         read_result_files(plan, [alone])
-
-
-def test_drawn_among_tells_the_places_or_nothing() -> None:
-    assert _drawn_among(4, np.array([0, 5]), np.array([0, 2, 5, 6])).tolist() == [0, 2]  # type: ignore[union-attr]
-    assert _drawn_among(1, np.array([0, 5]), np.array([0, 2, 5])) is None
-    assert _drawn_among(9, np.array([0, 5]), np.array([0, 2, 5])) is None
 
 
 # -- ROCm ----------------------------------------------------------------------------------------------------
@@ -276,6 +292,27 @@ def test_counters_of_rocm_are_those_of_the_launches(write, profiled: str, tmp_pa
     assert results.metrics["duration"].tolist() == [100.0] * len(ordinals)
     assert {*results.metrics} == {"SQ_WAVES", "FETCH_SIZE", "duration"}
     assert results.units == {"duration": "ns", "FETCH_SIZE": "KiB"}
+
+
+@pytest.mark.parametrize("name", ["kernel-1-2_counter_collection.csv", "host/kernel-1_results.db"])
+def test_a_run_of_rocm_has_launches_of_all_numbers_of_every_kernel(name: str, tmp_path: Path) -> None:
+    """Numbers count the launches of a kernel in all its sizes; the manifest's are those of the profile."""
+    numbers = [
+        sum(kernel == PROGRAM[ordinal][0] for kernel, _ in PROGRAM[: ordinal + 1]) for ordinal in range(60)
+    ]
+    drawn = [3, 8, 30, 31, 52]
+    (part,) = run_parts(drawn_plan(drawn), ExportChoices())
+    called = {ordinal: numbers[ordinal] for ordinal in drawn}
+    report = dict.fromkeys(drawn, "kernel-1")
+    (tmp_path / "manifest.csv").write_text(manifest_text(part, called, "", {REPORT: report}))
+    path = tmp_path / "results" / name
+    path.parent.mkdir(parents=True)
+    write = rocm_database if name.endswith("db") else rocm_long
+    measured = [ordinal for ordinal in range(60) if numbers[ordinal] in called.values()]
+    assert len(measured) > len(drawn)
+    results = read_result_files(drawn_plan(drawn), [write(path, measured)])
+    assert results.ids.tolist() == drawn
+    assert results.metrics["SQ_WAVES"].tolist() == [sectors(ordinal) for ordinal in drawn]
 
 
 def test_counters_of_several_recordings_in_one_database_are_each_their_own(tmp_path: Path) -> None:

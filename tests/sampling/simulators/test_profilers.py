@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -13,8 +14,7 @@ from msgspec import structs
 import sampling
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.export import Step
-from sampling.simulators.profilers import iterations, kernel_ids, kernel_pattern
+from sampling.simulators.profilers import Run, function_pattern, iterations, kernel_ids, plan_runs
 from tests.sampling.simulators.conftest import Write, launch, program, shell
 
 #: What a stand-in for ncu is started with, one word a line, and a line for its end.
@@ -34,16 +34,53 @@ def runs(folder: Path, name: str) -> list[list[str]]:
     return [words[words.index("--devices") : -2] for words in found[:-1]]
 
 
-def test_a_run_a_kernel_with_its_occurrences_from_1(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    written(ten, "ncu")
+def test_a_run_takes_several_kernels_with_occurrences_from_1(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    manifest = written(ten, "ncu")["manifest.csv"]
     common = ["--devices", "0", "--filter-mode", "per-launch-config", "--kernel-name-base", "demangled"]
     assert runs(tmp_path, "run.sh") == [
-        [*common, "--kernel-id", "::regex:^c$:^(1)$"],
-        [*common, "--kernel-id", "::regex:^b$:^(2)$"],
-        # ncu spells names with types otherwise: these go by their position.
-        [*common[:3], "per-gpu", "--launch-skip", "2", "--launch-count", "1"],
-        [*common[:3], "per-gpu", "--launch-skip", "8", "--launch-count", "2"],
+        [*common, "--kernel-id", r"::regex:(^|\W)(a|b|c)(\W|$):^(1|2|5|6)$"],
     ]
+    rows = list(csv.DictReader(manifest.splitlines()))
+    assert {(row["simulator_id"], row["report"]) for row in rows} == {
+        (number, "kernel-1") for number in "1256"
+    }
+
+
+def measured(runs: list[Run]) -> int:
+    return sum(len(run.numbers) * len(run.sizes) for run in runs)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdefg"), st.integers(1, 2), st.integers(0, 300)), min_size=1, unique=True
+    )
+)
+def test_runs_measure_all_that_is_drawn_and_no_more_than_they_are_worth(
+    drawn: list[tuple[str, int, int]],
+) -> None:
+    launches = [
+        launch(place, occurrence, name, grid=(size, 1, 1))
+        for place, (name, size, occurrence) in enumerate(drawn)
+    ]
+    numbers = {launch.id: launch.occurrence + 1 for launch in launches}
+    runs = plan_runs(launches, numbers)
+    of_runs = [launch.id for run in runs for launch in run.launches]
+    assert sorted(of_runs) == [launch.id for launch in launches]
+    for run in runs:
+        assert {numbers[launch.id] for launch in run.launches} == run.numbers
+        names = {launch.name for launch in run.launches}
+        assert all(re.search(run.pattern, f"void ns::{name}<int>(float)") for name in names)
+        assert not any(re.search(run.pattern, f"void {name}x<int>({name}_t)") for name in names)
+    alone = [
+        run
+        for name, _, _ in drawn
+        for run in plan_runs([its for its in launches if its.name == name], numbers)
+    ]
+    by_name = {run.launches[0].name: run for run in alone}
+    assert len(runs) <= len(by_name)
+    assert measured(runs) <= measured([*by_name.values()]) + 100 * (len(by_name) - len(runs))
 
 
 def test_a_run_a_range_of_positions_from_0(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -57,12 +94,12 @@ def test_a_run_a_range_of_positions_from_0(ten: PlanFile, written: Write, tmp_pa
     ]
 
 
-def test_mangled_names_are_looked_for_as_such_and_many_numbers_are_split() -> None:
-    steps = tuple(Step(place, place, launch(place, place, "_Z1fv"), 0) for place in range(2001))
-    first, second = kernel_ids(steps)
-    assert "--kernel-name-base mangled --kernel-id '::regex:^_Z1fv$:^(1|2|3|" in first
+def test_names_that_stay_mangled_are_looked_for_as_such_and_many_numbers_are_split() -> None:
+    launches = [launch(place, place, "_Zbad") for place in range(2001)]
+    first, second = kernel_ids(plan_runs(launches, {its.id: its.occurrence + 1 for its in launches}))
+    assert r"--kernel-name-base mangled --kernel-id '::regex:(^|\W)(_Zbad)(\W|$):^(1|2|3|" in first
     assert first.endswith("|2000)$'")
-    assert second.endswith(" '::regex:^_Z1fv$:^(2001)$'")
+    assert second.endswith(":^(2001)$'")
 
 
 def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -121,7 +158,7 @@ def test_iterations_count_from_1_where_the_profile_tells(
     chosen = ["--kernel-iteration-range", "[1-3]"] if is_there else []
     assert words[:-1] == [
         *("--pmc", "SQ_WAVES", "--output-format", "csv", "-d", str(tmp_path / "r"), "-o", "kernel-1"),
-        *("--kernel-include-regex", r"^f.int.(\.kd| .clone.*)?$", *chosen, "--", "prog", "x y"),
+        *("--kernel-include-regex", r"(^|\W)(f)(\W|$)", *chosen, "--", "prog", "x y"),
     ]
     assert ("\n3,3,0," in files["manifest.csv"]) == is_there
     assert ("It is not known" in files["README.txt"]) != is_there
@@ -143,19 +180,17 @@ def test_dispatches_of_rocprof_compute_count_from_0_within_a_kernel(
     ran = shell(tmp_path / "out" / "run.sh", "prog", "x y", ROCPROF_COMPUTE=tool, RESULTS=tmp_path / "r")
     assert ran.stdout.splitlines()[:-1] == [
         *("profile", "--no-roof", "-n", "kernel-1", "-p", str(tmp_path / "r" / "kernel-1")),
-        *("-k", r"^f.int.(\.kd| .clone.*)?$", *(["-d", "0", "2:4"] if is_there else []), "--", "prog", "x y"),
+        *("-k", r"(^|\W)(f)(\W|$)", *(["-d", "0", "2:4"] if is_there else []), "--", "prog", "x y"),
     ]
     assert ("\n4,4,0," in files["manifest.csv"]) == is_there
     assert ("It is not known" in files["README.txt"]) != is_there
 
 
-@pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f(int).kd", "ns::g<4>(float*)"])
-def test_a_kernel_is_found_with_and_without_its_suffix(name: str) -> None:
-    pattern = re.compile(kernel_pattern(name))
-    plain = name.removesuffix(".kd").removesuffix(" [clone .kd]")
-    assert all(pattern.search(plain + suffix) for suffix in ("", ".kd", " [clone .kd]"))
-    assert not pattern.search(f"x{plain}")
-    assert not pattern.search(f"{plain}x")
+@pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f.kd", "ns::f<4>(float*)", "_Z1fi"])
+def test_a_kernel_is_found_in_any_spelling(name: str) -> None:
+    pattern = re.compile(function_pattern([name, "other"]))
+    assert all(pattern.search(text) for text in ("f", "f.kd", "void (anonymous namespace)::f<(int)4>(X)"))
+    assert not any(pattern.search(text) for text in ("xf(int)", "fx", "f_2<int>()", "void g<f4>()"))
 
 
 @given(
@@ -184,17 +219,17 @@ def test_a_set_is_what_the_script_measures_and_the_page_says_what_it_takes(
     measured = words[words.index("--metrics") + 1].split(",")
     assert {"gpu__time_duration.sum", "dram__bytes_read.sum", "sm__cycles_active.avg"} <= {*measured}
     # Each report becomes a page beside it, which is what `estimate` reads.
-    pages = sorted(path.name for path in (tmp_path / "r").iterdir())
-    assert pages == ["kernel-1.csv", "kernel-2.csv", "kernel-3.csv", "kernel-4.csv"]
+    assert [path.name for path in (tmp_path / "r").iterdir()] == ["kernel-1.csv"]
     assert (tmp_path / "r" / "kernel-1.csv").read_text().split()[:2] == [
         "--import",
         f"{tmp_path}/r/kernel-1.ncu-rep",
     ]
-    # Four runs of 14 us, and 6,300 ns of drawn launches once; four counters of a unit at once.
+    # Of three kernels the launches 1, 2, 5 and 6; four counters of a unit at once.
     said = " ".join(files["README.txt"].split())
-    assert "It takes 4 runs of the program and about 1 pass over each of 5 launches: " in said
+    of_them = "at most 12 launches, of which the plan draws 5"
+    assert f"It takes 1 run of the program and about 1 pass over {of_them}: " in said
     shared = written(ten, "ncu", metric_set="memory", shards=2)["README.txt"]
-    assert "It takes 4 runs of the program" in " ".join(shared.split())
+    assert "It takes 2 runs of the program" in " ".join(shared.split())
     assert "It takes" not in written(ten, "ncu")["README.txt"]
     with pytest.raises(OptionError, match="there is no such set"):
         written(ten, "ncu", metric_set="rooflin")
@@ -207,6 +242,7 @@ def test_groups_of_counters_are_runs_of_rocprofv3(ten: PlanFile, written: Write,
     rocprof = program(tmp_path / "rocprofv3", 'echo "$*"')
     ran = shell(tmp_path / "out" / "run.sh", "prog", ROCPROFV3=rocprof, RESULTS=tmp_path / "r")
     lines = ran.stdout.splitlines()[:-1]
-    groups = {line.partition("--pmc ")[2].partition(" --kernel")[0] for line in lines}
-    assert groups == {"FETCH_SIZE", "WRITE_SIZE", "TCC_HIT_sum TCC_MISS_sum", "TCP_TOTAL_CACHE_ACCESSES_sum"}
-    assert len(lines) == 3 * len(groups)
+    groups = [line.partition("--pmc ")[2].partition(" --kernel")[0] for line in lines]
+    assert groups == ["FETCH_SIZE", "WRITE_SIZE", "TCC_HIT_sum TCC_MISS_sum", "TCP_TOTAL_CACHE_ACCESSES_sum"]
+    names = [line.partition("-o ")[2].split()[0] for line in lines]
+    assert names == ["kernel-1-1", "kernel-1-2", "kernel-1-3", "kernel-1-4"]
