@@ -502,10 +502,9 @@ def _fixed_cuts(counts: DurationCounts, target: Target, overrides: Overrides) ->
 METHOD = Method(
     name="joint",
     source="this project, on Allegro and STEM+ROOT",
-    description="Each kernel group is split into strata of similar durations, and launches are drawn at "
-    "random from each: as many, of all strata together, as keep the total within epsilon at the "
-    "least time to simulate, and each group's own total within a looser bound. Small groups are "
-    "pooled where that pays.",
+    description="Launches of similar durations are strata, sized for one error of all. Of each stratum of a "
+    "kernel group launches are drawn at random: as many as keep the total within epsilon at the least time "
+    "to simulate, and each group's own total within a looser bound. Small groups are pooled where that pays.",
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     target_fields=("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool"),

@@ -123,7 +123,7 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         kept = replace(session, overrides={draft.counts.groups[0].key: {"": Verdict.KEEP}})
         assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, draft))
         faster = without_tones(wording.with_faster(session, lines)[0])
-        assert ("   Faster if: " in faster) == bool(session.binding)
+        assert ("   Cheaper if: " in faster) == bool(session.binding)
 
 
 def _is_page(app: App) -> bool:

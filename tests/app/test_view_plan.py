@@ -56,12 +56,12 @@ async def test_options_and_figures_are_in_sight_at_every_size(small: str) -> Non
                 )
             assert f"{plan.samples} of 168" in text
             assert f"strata    {plan.design.strata_count}" in text
-            for name in ("sampled", "speedup", "promise", "bound", "judged", "within", "this draw"):
+            for name in ("sampled", "speedup", "cycles", "time", "judged", "within", "this draw"):
                 assert f" {name} " in text
             judgement = details_of(app).judgement
             assert judgement is not None
             if size == (60, 15):
-                assert f"judged    mean {100 * judgement.error_mean:.1f} %" in text
+                assert f"judged    {100 * judgement.error_mean:.1f} % off" in text
             assert max(map(len, text.splitlines())) <= size[0]
             assert app.focused is form_of(app)
             assert "> method           < joint >" in text
@@ -207,11 +207,13 @@ def test_the_figures_are_the_plans(small: str) -> None:
     assert promise is not None
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 168"
-    assert without_tones(shown["bound"][0]).startswith(f"{100 * promise.bound:.1f} % of the profile, ")
-    promised = f"{100 * promise.error:.1f} %"
-    assert without_tones(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
-    assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
-    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in without_tones(shown["within"][0])
+    assert str(shown["time"][0]).startswith(f"within {100 * promise.bound:.1f} %, as profiled, ")
+    promised = f"within {100 * promise.error:.1f} %"
+    assert without_tones(shown["cycles"][0]).startswith(f"{promised}, 5.0 % asked for: met, if cycles")
+    assert f"{100 * judgement.error_mean:.1f} % off in time" in shown["judged"][0]
+    assert f"{100 * (judgement.within_epsilon or 0):.1f} % of draws keep 5.0 %" in without_tones(
+        shown["within"][0]
+    )
     assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
 
 

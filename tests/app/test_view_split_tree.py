@@ -232,7 +232,8 @@ async def test_it_says_whose_trees_they_are_and_whether_the_plan_is_split_so(
             text = screen_text(app)
             assert f"[tab] Tree of {of_trees} so far" in text
             assert words in text
-            assert re.search(f"(?m)^{of_trees}: .* bounds: ", text)
+            whose = of_trees if of_trees == method else f"By {of_trees}, not the plan"
+            assert re.search(f"(?m)^{whose}: .* bounds: ", text)
             await pilot.press("m")
 
 

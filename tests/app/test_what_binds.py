@@ -71,13 +71,13 @@ async def test_view_1_says_what_binds_beside_the_findings(resnet: str) -> None:
         binding = told_by_engine(app)
         assert app.session.binding == binding
         assert binding
-        await wait_for(pilot, lambda: line(app).startswith("Faster if: "), "the line")
+        await wait_for(pilot, lambda: line(app).startswith("Cheaper if: "), "the line")
         for step in binding:
             assert f" {ratio(step.speedup)}" in line(app)
         for size in SIZES:
             await resized(app, pilot, *size)
             text = screen_text(app)
-            assert ("Faster" in text) == (size[1] >= 20), "a small screen has no room for it"
+            assert ("Cheaper" in text) == (size[1] >= 20), "a small screen has no room for it"
             assert max(map(len, text.splitlines())) <= size[0]
         app.plan(app.session.options.with_request(epsilon=0.2))
         await planned(pilot, app)

@@ -325,7 +325,7 @@ def test_two_totals_of_the_same_launches_say_how_they_are_made(
         kernelpoint("judge", plan, original).out.split()
     )
     said = " ".join(kernelpoint("estimate", plan, table).out.split())
-    assert re.search(r", from \d+ of [\d,]+ launches by the profile's time of their strata", said)
+    assert re.search(r", from \d+ of [\d,]+ launches weighted by the profile's time", said)
 
 
 def test_a_plan_that_stands_after_its_profile_is_swapped(

@@ -295,5 +295,10 @@ def test_the_loop_of_demo_ends_with_a_total_that_holds_what_all_launches_take(
     assert total["low"] <= cycles <= total["high"]
     assert abs(total["total"] / cycles - 1) < 0.05
     off = f"{100 * abs(total['total'] / cycles - 1):.2g} %"
-    assert f"all 13,920 launches take {cycles:,} cycles by it: the estimate is off by {off}\n" in run.err
-    assert "a made-up simulator, without caches" in run.err
+    assert (
+        f"all 13,920 launches take {cycles:,} cycles by it: the estimate is off by {off}, 5 % was asked for\n"
+        in run.err
+    )
+    assert "20 of 13,920 launches of gpt2-like.json.gz go to a made-up simulator" in run.err
+    # It has no caches, of which nothing is said.
+    assert run.results["caches"]["state"] == "whole"

@@ -473,7 +473,7 @@ def test_every_offer_is_said_with_its_error_and_the_plan_s_speedup_once(
             assert (
                 f" {row['to']:g} ({offer})" in text if row["option"] != "group_by" else f"({offer})" in text
             )
-        of_plan = text.replace(text.partition("Faster: ")[2].partition("iterations: ")[0], "")
+        of_plan = text.replace(text.partition("Cheaper: ")[2].partition("iterations: ")[0], "")
         assert len(re.findall(r"\b\d[\d,.]*x\b", of_plan.partition("Simulate ")[2])) == 1
 
 

@@ -279,8 +279,8 @@ def binding_lines(session: Session, draft: Draft) -> list[str]:
         forms = binding_forms(session.binding, draft.design)
         return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
     if draft.counts.launches > MOST_LAUNCHES_UNASKED:
-        return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
-    return ["Faster if: being found"]
+        return ["Cheaper if: [3] [b] finds out which option makes the plan dear", "Cheaper if: [3] [b]"]
+    return ["Cheaper if: being found"]
 
 
 # The panes.

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from sampling.errors import SamplingError
+from sampling.methods.registry import method_named
 from sampling.parallel import Progress
 from sampling.plan.draft import Draft
 from tui.app import wording
@@ -279,7 +280,12 @@ class PlanScreen(ViewScreen):
 
     def _explain_option(self, field: OptionField) -> None:
         """Say what the option at the cursor is."""
-        self._help.show(field.help)
+        forms = [field.help]
+        if field.name == "method":
+            method = method_named(self.session.request.method)
+            whole = f"{method.name}: {method.description}"
+            forms = [whole, whole.partition(". ")[0]]
+        self._help.show(*forms)
 
     def _edit(self, options: SampleOptions) -> None:
         """Plan by options that were edited in the form, until they are taken back."""

@@ -225,10 +225,10 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         floor = duration(plan.floor_ns)
         figures.append(("floor", (f"{floor} to visit every kernel group", f"{floor}: every group")))
     if design.random:
-        figures += _judged(details.judgement, options.judge, options.request.confidence)
+        figures += _judged(details.judgement, options.judge, design.target)
     off = f"{share(plan.error)} off"
     name = "this draw" if design.random else "estimate"
-    figures.append((name, (f"estimates {duration(plan.estimate_ns)}, {off}", off)))
+    figures.append((name, (f"time {duration(plan.estimate_ns)}, {off}", off)))
     if number := decisions(details.session.overrides):
         figures.append(("decisions", (f"{count(number)} of yours, in the split tree", count(number))))
     return figures
@@ -239,31 +239,28 @@ def _bounds(design: Design) -> Iterator[Figure]:
         forms = "none: the launches are not drawn at random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
-    (met, tone), profiled = verdict(design), f"{share(promise.bound)} of the profile"
-    promised = f"{share(promise.error)} {met}"
-    forms = (
-        f"{promised}, of the simulated total, if {assumed_words(promise)}",
-        f"{promised}, of simulated total",
-    )
-    yield "promise", tuple(toned(form, promised, tone) for form in forms)
-    groups = "" if promise.group_bound is None else f", {share(promise.group_bound)} of any group"
-    yield "bound", (f"{profiled}{groups}", profiled)
+    (met, tone), promised = verdict(design), f"within {share(promise.error)}"
+    asked = f"{share(design.target.epsilon)} asked for: {met}"
+    forms = (f"{promised}, {asked}, if {assumed_words(promise)}", f"{promised}, {met}")
+    yield "cycles", tuple(toned(form, promised, tone) for form in forms)
+    # Of the profile's own time nothing is assumed.
+    profiled = f"within {share(promise.bound)}, as profiled"
+    groups = "" if promise.group_bound is None else f", any group's within {share(promise.group_bound)}"
+    yield "time", (f"{profiled}{groups}", profiled)
 
 
-def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Iterator[Figure]:
+def _judged(judgement: Judgement | None, draws: int, target: Target) -> Iterator[Figure]:
     if judgement is None:
         yield "judged", (f"not yet, by {counted(draws, 'draw')}", "not yet") if draws else ("not asked for",)
         return
-    mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
-    long_form = f"mean error {mean}, 95th percentile {p95}, of {counted(judgement.repeats, 'draw')}"
-    yield "judged", (long_form, f"mean {mean}, p95 {p95}")
+    off, p95 = f"{share(judgement.error_mean)} off", share(judgement.error_p95)
+    draws_within = f"95 % of {counted(judgement.repeats, 'draw')} within {p95}"
+    yield "judged", (f"{off} in time, {draws_within}", f"{off} in time", off)
     if judgement.within_epsilon is not None:
-        within_share, with_selection = share(judgement.within_epsilon), share(confidence)
-        tone = Tone.GOOD if judgement.within_epsilon >= confidence else Tone.BAD
-        forms = (
-            f"{within_share} within epsilon, {with_selection} stated",
-            f"{within_share} (stated: {with_selection})",
-        )
+        within_share, epsilon = share(judgement.within_epsilon), share(target.epsilon)
+        tone = Tone.GOOD if judgement.within_epsilon >= target.confidence else Tone.BAD
+        kept = f"{within_share} of draws keep {epsilon}"
+        forms = (f"{kept}, {share(target.confidence)} promised", kept)
         yield "within", tuple(toned(form, within_share, tone) for form in forms)
 
 

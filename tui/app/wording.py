@@ -64,7 +64,7 @@ def with_faster(session: Session, lines: list[Phrases]) -> list[Phrases]:
     way = f"{option_label(best)} {value_text(best.after)}"
     if best.option == "group_by":
         way = f"grouped by {value_text(best.after)}"
-    faster = Phrase(f"   Faster if: {way} {offered(best)}")
+    faster = Phrase(f"   Cheaper if: {way} {offered(best)}")
     return [(*lines[0], faster), *lines]
 
 

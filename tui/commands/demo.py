@@ -43,34 +43,37 @@ def _run_sample(sample: str, options: DemoOptions) -> None:
     from sampling.estimation.total import estimate_plan
     from sampling.plan.plan_file import read_plan
     from sampling.simulators.results import read_result_files
+    from sampling.text import counted
     from tui.commands.simulate import run_run
     from tui.engine import made_up_simulator
 
     profile = read_profile(sample)
+    plan = make_plan(profile, options.request)
+    launches = counted(profile.launches, "launch", "launches")
     note(
-        "a made-up simulator, without caches: 1.4 cycles a nanosecond, up to 10 % more or less by kernel, "
-        f"3 % by launch; {profile.launches:,} launches of {Path(sample).name}",
+        f"{plan.samples:,} of {launches} of {Path(sample).name} go to a made-up simulator: 1.4 cycles a "
+        "nanosecond, up to 10 % more or less by kernel, 3 % by launch",
         quiet=options.quiet,
     )
     with TemporaryDirectory(prefix="kernelpoint-") as scratch:
-        plan = Path(scratch, "plan.json")
-        write_plan(make_plan(profile, options.request), plan)
+        place = Path(scratch, "plan.json")
+        write_plan(plan, place)
         command = shlex.join([sys.executable, str(made_up_simulator.__file__), "{id}"])
         run_run(
             options_of(
                 RunOptions,
                 options,
-                plan=str(plan),
+                plan=str(place),
                 to="csv",
                 simulator=command,
-                caches="warm",
+                caches="whole",
                 target=options.request.epsilon,
                 jobs=2,
-                output=str(plan.with_suffix(".run")),
+                output=str(place.with_suffix(".run")),
             )
         )
-        ran = read_plan(str(plan.with_suffix(".run")))
-        logs = sorted(map(str, plan.with_suffix(".run").glob("results/*.csv")))
+        ran = read_plan(str(place.with_suffix(".run")))
+        logs = sorted(map(str, place.with_suffix(".run").glob("results/*.csv")))
         estimated = estimate_plan(ran, read_result_files(ran, logs)).main.total
     columns = profile.load(("name", "duration_ns"))
     names = [profile.kernels.names.full(code) for code in range(len(profile.kernels.names))]
@@ -79,5 +82,8 @@ def _run_sample(sample: str, options: DemoOptions) -> None:
         made_up_simulator.cycles_of(names[code], launch_id, duration_ns)
         for launch_id, (code, duration_ns) in enumerate(rows)
     )
-    off = f"the estimate is off by {100 * abs(estimated / cycles - 1):.2g} %"
-    note(f"all {profile.launches:,} launches take {cycles:,} cycles by it: {off}", quiet=options.quiet)
+    note(
+        f"all {launches} take {cycles:,} cycles by it: the estimate is off by "
+        f"{100 * abs(estimated / cycles - 1):.2g} %, {100 * options.request.epsilon:g} % was asked for",
+        quiet=options.quiet,
+    )

@@ -259,18 +259,18 @@ def binding_text(
         way = f"without {flag}" if step.after is True else f"{flag} {value_text(step.after)}"
         taken = "" if slowdown is None else f", {hours(machine_hours(total_ns / step.speedup, slowdown))}"
         ways.append(f"{way} ({offered(step)}{taken})")
-    return f"Faster: {', '.join(ways)}" if ways else why_none(design)
+    return f"Cheaper: {', '.join(ways)}" if ways else why_none(design)
 
 
 def binding_forms(relaxations: Sequence[Relaxation], design: Design) -> list[str]:
     """Return what binds in a line, the longest wording first: all options, or the first few."""
     if not relaxations:
-        return [why_none(design), "Faster if: nothing"]
+        return [why_none(design), "Cheaper if: nothing"]
     ways = [
         f"{option_label(relaxation)} {value_text(relaxation.after)} {offered(relaxation)}"
         for relaxation in relaxations
     ]
-    return [f"Faster if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
+    return [f"Cheaper if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
 
 
 def offered(step: Relaxation) -> str:
@@ -281,10 +281,10 @@ def offered(step: Relaxation) -> str:
 def why_none(design: Design) -> str:
     """Return why no option binds: what takes the time that is simulated."""
     if not design.random:
-        return f"Faster: no option, for nothing is asked of {design.method}"
+        return f"Cheaper: no option, for nothing is asked of {design.method}"
     if not method_named(design.method).draws_at_random:
-        return f"What would be faster is not known, for {design.method} does not go by durations alone"
-    none = "Faster: by no single option"
+        return f"What would be cheaper is not known, for {design.method} does not go by durations alone"
+    none = "Cheaper: by no single option"
     if design.objective_cost is None and (limit := find_limit(design)) is not None:
         some = "" if limit.simulated == limit.launches else f", and {count(limit.simulated)} are simulated"
         held = f"{counted(limit.launches, 'launch holds', 'launches hold')} {share(limit.share)} of the time"

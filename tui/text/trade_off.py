@@ -141,7 +141,7 @@ def missing_forms(curve: TradeOff) -> tuple[str, ...]:
 def level_forms(curve: TradeOff) -> tuple[str, ...]:
     """Return the same in few words; nothing where the plan keeps changing."""
     first = _level_from(curve)
-    return () if first is None else (f"same from {first:g}",)
+    return () if first is None else (f"nothing gained above {first:g}", f"same from {first:g}")
 
 
 def _level_from(curve: TradeOff) -> float | None:

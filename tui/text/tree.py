@@ -121,8 +121,9 @@ def card_lines(stop: TreeSnapshot) -> list[str]:
     split = "split: not looked at"
     if node.samples_new is not None and node.tau_new_ns is not None and node.threshold_ns is not None:
         parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
-        split = f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"
-    kept_text = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample')}"
+        split = f"split at {at}: {parts} samples, {duration(node.tau_new_ns)} to simulate (tau new)"
+    samples = counted(node.samples_old, "sample")
+    kept_text = f"whole: {samples}, {duration(node.tau_old_ns)} to simulate (tau old)"
     is_ahead = stop.pending is not None and node.path == stop.pending.path
     by = "proposed: " if is_ahead else "decided: "
     if node.overridden:
