@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -40,7 +39,7 @@ from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.options.command_line import error_text, with_flags
 from tui.options.plan import SampleOptions
-from tui.terminal.printable import cell_width, padded, printable
+from tui.terminal.printable import cell_width, padded, printable, wrapped
 
 NOT_USED = "not used"
 _LABEL = 19
@@ -304,7 +303,9 @@ class OptionForm(VerticalScroll, can_focus=True):
         if attempt is None or not attempt.problem:
             return
         rows, width = max(self.size.height - len(self.fields), _PROBLEM_ROWS), max(self.size.width - 2, 10)
-        lines = textwrap.wrap(printable(attempt.problem), width, max_lines=rows, placeholder="...")
+        lines = wrapped(printable(attempt.problem), width, breaks_words=True)
+        if len(lines) > rows:
+            lines[rows - 1 :] = [fitted(" ".join(lines[rows - 1 :]), width)]
         self._problem.update("\n".join(f"  {line}" for line in lines))
         self.move_child(self._problem, after=self._rows[self.fields.index(attempt.field)])
         self.call_after_refresh(self._problem.scroll_visible, animate=False)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from textwrap import wrap
 from typing import Generic, TypeVar
 
 from rich.segment import Segment
@@ -30,7 +29,7 @@ from tui.app.actions import APP, LIST, VIEW, bindings
 from tui.charts.grid import PLAIN, Grid, blank, fitted, glyph_set, put, style_name
 from tui.charts.grid import runs as grid_runs
 from tui.output.blocks import Listing, Phrase, Phrases, Tone, shortened_to, without_tones, words
-from tui.terminal.printable import Column, cell_width, is_ascii, printable
+from tui.terminal.printable import Column, cell_width, is_ascii, printable, wrapped
 
 # Rows at the top and the foot of a view.
 
@@ -286,7 +285,7 @@ class Chart(Widget, can_focus=True):
 
 def _draw_words(text: str, width: int, height: int) -> Grid:
     grid = blank(width, height)
-    for row, line in enumerate(wrap(text, max(width, 1))):
+    for row, line in enumerate(wrapped(text, width, breaks_words=True)):
         put(grid, row, 0, line)
     return grid
 
@@ -385,7 +384,7 @@ class Rows(Widget, can_focus=True):
         """The heading, one row, or a row of the text."""
         width, style, row, runs = self.size.width, self.rich_style, self._first + y - _HEAD, Runs()
         if not self.row_count:
-            lines = wrap(printable(self._words), max(width, 1))
+            lines = wrapped(printable(self._words), width, breaks_words=True)
             runs = [(lines[y] if y < len(lines) else "", PLAIN)]
         elif y < _HEAD:
             style += self.get_component_rich_style("rows--head", partial=True)

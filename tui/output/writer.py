@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,6 @@ from tui.terminal.diagnostics import note
 from tui.terminal.printable import ascii_within, data_for_terminal, printable_lines
 
 STDOUT = "-"
-_HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
 _PAGES = {OutputFormat.MARKDOWN: markdown.page_text, OutputFormat.LATEX: latex.page_text}
 Row = Mapping[str, Any]
@@ -99,8 +97,7 @@ def canvas_text(blocks: Iterable[Block], canvas: Canvas) -> str:
 
 def heading_text(lines: Sequence[str], width: int) -> str:
     """Return lines wrapped, with an empty one below them; "" for none."""
-    wrapped = "".join(f"{textwrap.fill(line, width, **_HEADING)}\n" for line in lines)
-    return f"{wrapped}\n" if lines else ""
+    return f"{canvas_text(lines, Canvas(width, color=False))}\n\n" if lines else ""
 
 
 def emit(

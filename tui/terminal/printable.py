@@ -7,7 +7,6 @@ Whether that is ASCII alone is one answer for all that is drawn: it is settled w
 from __future__ import annotations
 
 import re
-import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from dataclasses import dataclass
 
 # What a terminal needs to show rows: line ends, and the tabs of some tables.
 _STRAY = re.compile(r"\r(?!\n)|[^\r\n\t]")
+# A word and the blanks before it; a number and its per cent are one.
+_WORD = re.compile(r" *[^ ]+(?: %[^ ]*)*")
 
 _everywhere = False
 _here: ContextVar[bool | None] = ContextVar("ascii_here", default=None)
@@ -77,16 +78,25 @@ def data_for_terminal(text: str) -> str:
     return _STRAY.sub(escaped, text)
 
 
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Return a sentence as lines of at most `width`, further ones indented; a number keeps its per cent."""
-    lines = textwrap.wrap(
-        text.replace(" %", "\u00a0%"),
-        max(width, len(indent) + 1),
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [line.replace("\u00a0%", " %") for line in lines]
+def wrapped(text: str, width: int, indent: str = "", *, breaks_words: bool = False) -> list[str]:
+    """Return a sentence as lines of at most `width` columns, further ones indented.
+
+    A number keeps its per cent. A word that is wider than a line has one to itself, so that it can be copied;
+    with `breaks_words` it is broken.
+    """
+    # A letter of two columns has room behind the indent in any case.
+    width, lines, line = max(width, len(indent) + 2), list[str](), ""
+    for word in _WORD.findall(text):
+        if line and cell_width(line + word) > width:
+            lines.append(line)
+            line = indent + word.lstrip(" ")
+        else:
+            line += word
+        while breaks_words and cell_width(line) > width:
+            start = beginning(line, width)
+            lines.append(start)
+            line = indent + line[len(start) :]
+    return [*lines, line] if line else lines
 
 
 @dataclass(frozen=True, slots=True)
