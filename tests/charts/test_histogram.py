@@ -343,6 +343,18 @@ def rows_of(before: dict[int, int], after: dict[int, int], height: int, **option
     return plain(in_ascii(True, two_histograms, sides, 40, height, **options)).split("\n")
 
 
+@pytest.mark.parametrize("height", [6, 8, 12])
+@pytest.mark.parametrize("is_after", [False, True])
+def test_one_bar_that_hides_others_has_both_counts_on_a_logarithmic_axis(is_after: bool, height: int) -> None:
+    skewed, even = {1000: 2_001, 1500: 10, 2000: 10}, {1000: 8, 1500: 8, 2000: 8}
+    rows = rows_of(*((even, skewed) if is_after else (skewed, even)), height)
+    cut = rows.index("o after: 7")
+    feet = [row.split()[0] for row in rows if "+-" in row]
+    assert feet == (["0"] if height == 6 else ["log"] * (2 if height == 12 else 1))
+    lower, upper = columns_of(rows[cut + 1 :], "o"), columns_of(rows[1:cut], "#")
+    assert upper == lower or height == 6, "no bar is a speck"
+
+
 def columns_of(rows: list[str], mark: str) -> set[int]:
     return {column for row in rows for column, glyph in enumerate(row) if glyph == mark and column >= 7}
 

@@ -91,6 +91,19 @@ def test_the_highest_bar_is_as_high_as_the_picture() -> None:
     assert heights == [TOP, TOP + (BOTTOM - TOP) * 3 / 4]
 
 
+def test_one_bar_that_hides_the_others_has_launches_on_a_logarithmic_axis() -> None:
+    values_ns, counts = np.array([10, 20, 30]), np.array([20_000, 1, 1])
+    drawn = list(bar_shapes(histogram_data(values_ns, counts, [(10, 30)], 3), log=False))
+    path = next(part for part in drawn if 'class="fill0"' in part)
+    tops = [float(number) for number in re.findall(r"V([\d.]+)H", path)]
+    assert tops[0] == TOP
+    a_bar = (BOTTOM - TOP) * np.log(1 / 0.5) / np.log(20_000 / 0.5)
+    assert np.allclose(tops[1:], BOTTOM - a_bar, atol=0.1)
+    text = "".join(drawn)
+    assert ">launches, log</text>" in text
+    assert re.findall(r'text-anchor="end">([\d,]+)<', text) == ["1", "10", "100", "1,000", "10,000"]
+
+
 def test_strata_of_one_bin_stand_on_each_other() -> None:
     data = histogram_data(np.array([10, 11, 90]), np.array([3, 1, 4]), [(10, 10), (11, 90)], 2)
     lower, upper = (part for part in bar_shapes(data, log=False) if 'class="fill' in part)

@@ -203,8 +203,8 @@ def histogram(
     if split is not None:
         entries.insert(0, split_entry(split[0], is_made=split[1]))
     words = legend(entries, width - LEFT, max(height // _ROWS_A_LEGEND_ROW, foot - deserved))
-    is_skewed = data.counts.max() > _SKEWED * np.median(data.counts[data.counts > 0])
-    plot = _Plot(blank(width, height), data, bin_at, min(foot - words.height, deserved), is_skewed)
+    log_counts = is_skewed(data.counts)
+    plot = _Plot(blank(width, height), data, bin_at, min(foot - words.height, deserved), log_counts)
     plot.draw_count_axis()
     plot.draw_duration_axis(int(shown_ns[-1]), log=log)
     plot.draw_bars()
@@ -222,6 +222,14 @@ def histogram(
     plot.draw_symbols()
     copy(words, plot.grid, plot.foot + _AXIS_ROWS, LEFT)
     return plot.grid
+
+
+def is_skewed(counts: IntArray) -> bool:
+    """Whether one bar is so far above most that a linear axis of counts would show it alone.
+
+    `counts`: (bins,) int64 array, launches in each bin; some bin has launches.
+    """
+    return bool(counts.max() > _SKEWED * np.median(counts[counts > 0]))
 
 
 def _stop(values_ns: IntArray, counts: IntArray, least_ns: int) -> int:
@@ -381,8 +389,9 @@ class Side:
 def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bool = False) -> Grid:
     """A (height, width) grid: the launches of the first side by duration over those of the second.
 
-    Bins and axis are the same, of the durations of both; the heights are of each side's own launches. Of a
-    side without any its caption is all there is.
+    Bins and axis are the same, of the durations of both; the heights are of each side's own launches, and on
+    a logarithmic axis where one bar of either side hides its others. Of a side without any its caption is all
+    there is.
 
     `log`: a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
     """
@@ -398,20 +407,19 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
     grid, top = blank(width, height), 0
     is_alone = any(not side.counts.any() for side in sides)
     heights = (bars + has_upper_axis,) * 2 if is_alone else (bars - bars // 2, bars // 2)
-    for index, (side, rows) in enumerate(zip(sides, heights, strict=True)):
+    side_data = [_side_data(side, values_ns, int(bin_at.max()) + 1, log=log) for side in sides]
+    # On a logarithmic axis one row alone would have all bars as high.
+    log_counts = heights[1] > 1 and any(is_skewed(data.counts) for data in side_data if data.counts.any())
+    for index, (side, data, rows) in enumerate(zip(sides, side_data, heights, strict=True)):
         put(grid, top, 0, cells.cluster_symbol(index), cells.cluster_style(index))
         put(grid, top, 2, cells.fitted(side.words, width - 2), LABEL)
         if not side.counts.any():
             top += 1
             continue
-        counts = np.zeros(values_ns.size, dtype=np.int64)
-        counts[np.searchsorted(values_ns, side.values_ns)] = side.counts
-        data = histogram_data(values_ns, counts, [], int(bin_at.max()) + 1, log=log)
         # Each side is the cluster of its index.
-        data = replace(
-            data, cluster_counts=np.stack([data.counts * (index == cluster) for cluster in (0, 1)])
-        )
-        plot = _Plot(blank(width, rows + _AXIS_ROWS), data, bin_at, rows)
+        clusters = np.stack([data.counts * (index == cluster) for cluster in (0, 1)])
+        of_cluster = replace(data, cluster_counts=clusters)
+        plot = _Plot(blank(width, rows + _AXIS_ROWS), of_cluster, bin_at, rows, log_counts)
         plot.draw_duration_axis(int(values_ns[-1]), log=log)
         plot.draw_count_axis()
         plot.draw_bars()
@@ -420,3 +428,10 @@ def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bo
         copy(Grid(plot.grid.glyph[:kept_rows], plot.grid.style[:kept_rows]), grid, top + 1, 0)
         top += 1 + kept_rows
     return grid
+
+
+def _side_data(side: Side, values_ns: IntArray, bins: int, *, log: bool) -> HistogramData:
+    """Return the launches of a side in bins of the durations of both, ascending."""
+    counts = np.zeros(values_ns.size, dtype=np.int64)
+    counts[np.searchsorted(values_ns, side.values_ns)] = side.counts
+    return histogram_data(values_ns, counts, [], bins, log=log)

@@ -18,7 +18,7 @@ from sampling.reduction.timeline import GroupLaunches
 from sampling.text import counted
 from tui import __version__
 from tui.charts.axis import multiples, round_step, time_labels
-from tui.charts.histogram import HistogramData
+from tui.charts.histogram import HistogramData, is_skewed
 from tui.charts.quantities import count, duration, ratio, share, si
 from tui.terminal.printable import printable
 
@@ -142,6 +142,8 @@ def axes(across: Axis, up: Axis, x_ticks: Ticks, y_ticks: Ticks, x_title: str, y
 #: Neighbours differ in hue and in lightness; each contrasts with the page by 3 to 1 or more.
 _SERIES = 6
 _MOST_ENTRIES = 12
+# Where a logarithmic axis of launches begins, so that a bar of one is seen.
+_LOG_FOOT = 0.5
 
 
 def _fill(stratum: int) -> str:
@@ -161,19 +163,25 @@ def strata_legend(names: Sequence[str], *, has_drawn: bool = False) -> Legend:
 
 
 def bar_shapes(data: HistogramData, *, log: bool) -> Iterator[str]:
-    """Yield a histogram of durations, its bars in the colours of the strata."""
+    """Yield a histogram of durations, its bars in the colours of the strata.
+
+    `log`: a logarithmic axis of durations. That of launches is one where one bar hides the others.
+    """
     edges_ns, top = data.edges_ns, int(data.counts.max())
     low_ns, high_ns = int(edges_ns[0]), int(edges_ns[-1])
     across, up = Axis(low_ns, high_ns, LEFT, RIGHT, log), Axis(0, top, BOTTOM, TOP)
-    x_ticks = time_ticks(low_ns, high_ns, log=log)
-    yield from axes(across, up, x_ticks, count_ticks(0, top), "duration", "launches")
+    x_ticks, y_ticks, y_title = time_ticks(low_ns, high_ns, log=log), count_ticks(0, top), "launches"
+    if is_skewed(data.counts):
+        up = Axis(_LOG_FOOT, top, BOTTOM, TOP, log=True)
+        y_ticks, y_title = digit_ticks(1, top, lambda launches: count(round(launches))), "launches, log"
+    yield from axes(across, up, x_ticks, y_ticks, "duration", y_title)
     edges = across.at(edges_ns)
     if low_ns == high_ns:
         # One duration alone is a bar in the middle.
         edges = edges[0] + np.linspace(-6, 6, len(edges))
     below = np.zeros(len(data.counts))
     for stratum, counts in enumerate(data.cluster_counts):
-        bottom, height = up.at(below), up.at(below + counts)
+        bottom, height = up.at(np.maximum(below, up.low)), up.at(below + counts)
         path = "".join(
             f"M{edges[place]:.1f} {bottom[place]:.1f}V{height[place]:.1f}"
             f"H{max(edges[place + 1] - 0.5, edges[place] + 0.7):.1f}V{bottom[place]:.1f}z"
