@@ -188,7 +188,9 @@ async def test_what_an_iteration_takes_stands_first(tmp_path: Path) -> None:
                 assert rows == ["an", "kernel", "elapsed", "busy", "The" if size[1] < 36 else "idle"]
                 assert "The GPU is idle 19.5 us less an iteration: the host's 19.5 us." in screen_text(app)
                 assert at[0] < next(number for number, line in enumerate(lines) if "[7] Kernels" in line)
-            assert ("a baseline has no single durations" in screen_text(app)) == (before == baseline)
+            assert ("before: no histogram, as a saved baseline keeps totals" in screen_text(app)) == (
+                before == baseline
+            )
             assert "--difference" not in screen.command()
 
 

@@ -157,7 +157,9 @@ def draw_kernel(difference: Difference, kernel: int, log: bool, width: int, heig
 
     def side(word: str, distinct: tuple[IntArray, IntArray] | None) -> Side:
         durations_ns, launches = np.zeros((2, 0), dtype=np.int64) if distinct is None else distinct
-        caption = "a baseline has no single durations" if distinct is None else "no launches"
+        caption = "no launches"
+        if distinct is None:
+            caption = "no histogram, as a saved baseline keeps totals alone"
         if len(launches):
             mean = quantities.duration(float(np.dot(durations_ns, launches) / launches.sum()))
             caption = f"{counted(int(launches.sum()), 'launch', 'launches')}, mean {mean}"
