@@ -17,8 +17,9 @@ from sampling.profile.profile import Device
 from tui.app.planning import load_draft
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Phrase, Phrases, Tone, joined, shortened_to, toned, without_tones
+from tui.terminal.printable import ascii_within
 from tui.text.plan import verdict
-from tui.text.profile import header_forms
+from tui.text.profile import header_forms, kind_bars
 
 NOTE = Finding("coarse-clock", "note", "clock ticks of 1 us", "", "")
 WARNING = Finding("one-launch-dominates", "warning", "one launch is 62.0 % of the time", "", "")
@@ -70,6 +71,35 @@ def test_filters_are_said_at_every_width_and_in_a_tone_of_their_own(recording: s
     for form in forms:
         assert form[0].tone is Tone.PART
         assert form[0].text == "[F] 80 of 100 launches"
+
+
+KINDS = (("implicit_convolve", 50), ("sgemm", 30), ("add_elementwise", 13), ("layer_norm", 4), ("softmax", 3))
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize(
+    ("width", "shares"),
+    [
+        (120, ["convolution 50", "gemm 30", "elementwise 13", "normalisation 4", "attention 3"]),
+        (80, ["convolution 50", "gemm 30", "elementwise 13", "rest 7"]),
+        (60, ["convolution 50", "gemm 30", "rest 20"]),
+        (40, ["convolution 50", "rest 50"]),
+    ],
+)
+def test_kinds_of_work_are_bars_at_every_width_and_the_smallest_are_the_rest(
+    tmp_path: Path, width: int, shares: list[str], ascii_only: bool
+) -> None:
+    path = tmp_path / "kinds.csv"
+    path.write_text("name,duration_ns\n" + "".join(f"{name},{share}000\n" for name, share in KINDS))
+    with ascii_within(ascii_only):
+        forms = kind_bars(draft_of(str(path)))
+    row = next(form for form in forms if len(without_tones(form)) <= width)
+    words = "".join(phrase.text for phrase in row if phrase.tone is Tone.PLAIN).split(" %")
+    assert [" ".join(text.split()) for text in words if text] == shares
+    bars = [phrase.text for phrase in row if phrase.tone is Tone.NOTE]
+    full = len(bars[0].rstrip("\u258f\u258e\u258d\u258c\u258b\u258a\u2589"))
+    assert full >= 5, "half of all time is half of ten cells at least"
+    assert all(bar for bar, text in zip(bars, shares, strict=True) if int(text.split()[-1]) >= 13)
 
 
 @pytest.mark.parametrize(

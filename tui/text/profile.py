@@ -26,7 +26,7 @@ from sampling.reduction.region import Selection, region_selection
 from sampling.text import counted
 from tui.charts.grid import bar
 from tui.charts.quantities import count, duration, share, si
-from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones, words
+from tui.output.blocks import Pairs, Phrase, Phrases, Tone, joined, without_tones
 from tui.output.writer import CommandResult
 
 _MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
@@ -34,6 +34,8 @@ _PACKAGE = re.compile(r"[- ](?:PCIE?|SXM\d*|PG\d+|HBM\d*|VF|\d+ ?GB).*", re.IGNO
 _TELLING = re.compile(r"\S*\d\S*")
 # A smaller share of the time is not worth a word among the kinds.
 _LEAST_KIND = 0.01
+# Cells of a bar of all time, in the row of the kinds.
+_BAR_CELLS = 60, 40, 30, 20, 10
 _MOST_SHARE = f"{100 * MOST:.0f} %"
 
 # Devices and kinds of work.
@@ -64,23 +66,20 @@ def kind_words(draft: Draft) -> str:
 
 
 def kind_bars(draft: Draft) -> list[Phrases]:
-    """Return the same as bars in a row, the longest form first; nothing where names tell none."""
+    """Return the same as bars in a row, the form that says most first; nothing where names tell none.
+
+    Where kinds have no room beside the larger ones, they are the rest of all time.
+    """
     kinds = _kinds(draft)
-    if not kinds:
-        return []
-    forms = [
-        tuple(
-            phrase
-            for kind, part in kinds
-            for phrase in (
-                Phrase(f"{kind} "),
-                Phrase(bar(part, cells), Tone.NOTE),
-                Phrase(f" {100 * part:.0f} %  "),
-            )
-        )
-        for cells in (60, 40, 30, 20, 10)
+    rows = [
+        [*kinds[:number], *[("rest", 1 - sum(part for _, part in kinds[:number]))] * (number < len(kinds))]
+        for number in range(len(kinds), 0, -1)
     ]
-    return [*forms, words(kind_words(draft))]
+    return [joined([_kind_bar(*kind, cells) for kind in row], "  ") for row in rows for cells in _BAR_CELLS]
+
+
+def _kind_bar(kind: str, part: float, cells: int) -> Phrases:
+    return Phrase(f"{kind} "), Phrase(bar(part, cells), Tone.NOTE), Phrase(f" {100 * part:.0f} %")
 
 
 def busy_sentence(draft: Draft) -> str:
