@@ -167,7 +167,9 @@ async def test_f_shows_every_finding_in_full(resnet: str, monkeypatch: pytest.Mo
             await wait_for(pilot, lambda: "odd-clock: The clock ran [backwards]" in screen_text(app), "words")
             assert max(map(len, screen_text(app).splitlines())) <= size[0]
             if size[1] == 15:
-                await wait_for(pilot, lambda: "j more, esc back" in screen_text(app), "a hint at more")
+                await wait_for(
+                    pilot, lambda: "j more, ? help, esc back" in screen_text(app), "a hint at more"
+                )
                 await pilot.press("G")
                 await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
             await wait_for(pilot, lambda: "Remedy: Look at it." in screen_text(app), "the remedy")

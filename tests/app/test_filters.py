@@ -109,7 +109,7 @@ async def test_what_is_refused_is_said_at_its_row_and_the_old_plan_stays(two_dev
             assert draft_in(app) is draft
         await says(pilot, app, "Kept: all of 80 launches")
         await pilot.press("escape")
-        await wait_for(pilot, lambda: "?" not in screen_text(app), "the value is dropped")
+        await wait_for(pilot, lambda: "(gemm ?" not in screen_text(app), "the value is dropped")
         assert isinstance(app.screen, FiltersScreen)
         await pilot.press("escape")
         await wait_for(pilot, lambda: not isinstance(app.screen, FiltersScreen), "the view")

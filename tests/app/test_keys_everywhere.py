@@ -25,9 +25,12 @@ from tests.app.driving import (
 )
 from tests.fuzzing.keys import press_at_random
 from tui.app.actions import APP, VIEW
+from tui.app.filters import FiltersScreen
 from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.plan import PlanScreen
 from tui.app.plan_details import PlanPane
+from tui.app.ranks import RanksScreen
+from tui.app.session_app import ExplainedScreen
 from tui.app.view import FindingsScreen, HelpScreen
 from tui.app.views import VIEWS, View
 from tui.app.widgets import Soon
@@ -98,6 +101,24 @@ async def test_a_page_can_be_taken_along(small: str) -> None:
                 pilot, lambda: "kernelpoint " in screen_text(app).splitlines()[-1], "said in its place"
             )
             await pilot.press("escape")
+
+
+@pytest.mark.parametrize(("key", "page"), [("f", FindingsScreen), ("F", FiltersScreen), ("P", RanksScreen)])
+async def test_help_of_what_stands_over_a_view_leads_back_to_it(
+    small: str, key: str, page: type[ExplainedScreen]
+) -> None:
+    async with opened(small, (80, 50)) as (app, pilot):
+        await pilot.press(key)
+        await wait_for(pilot, lambda: isinstance(app.screen, page), "the page")
+        screen, title = app.screen, f"Help: {page.NAME}"
+        for opening, closing in (("question_mark", "escape"), ("f1", "question_mark")):
+            await pilot.press(opening)
+            await wait_for(pilot, lambda: title in screen_text(app), "its help")
+            text = screen_text(app)
+            for action in chain.from_iterable(page.SCOPES):
+                assert f"{action.display:<9} {action.description}" in text
+            await pilot.press(closing)
+            await wait_for(pilot, lambda: app.screen is screen, "the page again")
 
 
 async def test_words_stand_over_the_keys_and_over_nothing_else(small: str) -> None:

@@ -145,7 +145,7 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         await wait_for(
             pilot, lambda: f"\n    [a] sets --launches {ids}\n" in screen_text(app), "what it does"
         )
-        assert "a apply, esc back" in screen_text(app)
+        assert "a apply, ? help, esc back" in screen_text(app)
         await pilot.press("b")
         assert _is_page(app), "no finding has that key"
         await pilot.press("a")
@@ -154,7 +154,7 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         assert draft_in(app).counts.launches == 56
         await wait_for(pilot, lambda: "u takes it back" in screen_text(app), "what was done")
         await _page(app, pilot)
-        await wait_for(pilot, lambda: "u undo, esc back" in screen_text(app), "that it can be undone")
+        await wait_for(pilot, lambda: "u undo, ? help, esc back" in screen_text(app), "that it can be undone")
         await pilot.press("u")
         await planned(pilot, app)
         assert app.session.options == before

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
 
+from tui.app.state import KEYS
+
 
 class Shown(Flag):
     """Where an action is listed, beside the help of its view, which lists them all."""
@@ -98,6 +100,10 @@ _UNDO_OPTION = Action(
     "app.undo", "u", "Undo", "take the last change of the plan's options back", Shown.PALETTE
 )
 
+_HELP = Action("app.help", "question_mark,f1", "Help", "what the keys do here", Shown.BOTH)
+_COPY = Action("copy_pane", "y", "Copy", "copy the pane's text to the terminal's clipboard", Shown.BOTH)
+_WRITE = Action("write_pane", "w", "Write", "write the pane's text to a new file here", Shown.BOTH)
+
 # The scopes.
 
 APP = (
@@ -105,7 +111,7 @@ APP = (
         "app.quit", "q,ctrl+q", "Quit", "leave; the plan's command line stays behind", Shown.BOTH, label="q"
     ),
     Action("app.suspend_process", "ctrl+z", "Suspend", "back to the shell, where fg goes on"),
-    Action("app.help", "question_mark,f1", "Help", "what the keys do here", Shown.BOTH),
+    _HELP,
 )
 TABLE = (
     *_moves("kernel group"),
@@ -260,8 +266,8 @@ COMPARING = (
 )
 VIEW = (
     Action("app.focus_next", "tab", "Pane", "to the other pane"),
-    Action("copy_pane", "y", "Copy", "copy the pane's text to the terminal's clipboard", Shown.BOTH),
-    Action("write_pane", "w", "Write", "write the pane's text to a new file here", Shown.BOTH),
+    _COPY,
+    _WRITE,
     Action("copy_command", "Y", "Command", "copy the command line that prints the same", Shown.BOTH),
     Action("findings", "f", "Findings", "every finding in full, and what to do about it", Shown.BOTH),
     Action(
@@ -274,6 +280,36 @@ VIEW = (
     ),
     Action("app.back", "escape", "Back", "to the view one came from, where nothing is open to close"),
     Action("app.command_palette", "ctrl+p", "Palette", "find an action by name"),
+)
+# What stands over a view: pages of text, those of two kinds, and the filters.
+SCROLL = (
+    *WORDS,
+    Action("scroll_home", "g,home", "Start", "the first line"),
+    Action("scroll_end", "G,end", "End", "the last line"),
+)
+PAGE = (
+    Action("dismiss", "escape,q", "Back", "back to where one came from"),
+    _HELP,
+    _COPY,
+    _WRITE,
+    Action("say_why_no_command", "Y", "Command", "how a command prints this page"),
+)
+FINDINGS = (
+    Action("dismiss", "f", "Back", "back to the view"),
+    Action(
+        "apply('{key}')",
+        ",".join(KEYS),
+        "Apply",
+        "set the option that the finding with this key names",
+        label=f"{KEYS[0]}-{KEYS[-1]}",
+    ),
+    Action("undo", "u", "Undo", "take the last change of the plan's options back"),
+)
+RANKS = (Action("dismiss", "P", "Back", "back to the view"),)
+FILTERS = (
+    Action("leave", "escape,q,F", "Back", "back to the view"),
+    Action("as_given", "u", "As given", "the filters of the command line again"),
+    _HELP,
 )
 # Keys of view 3 that work wherever a view has no other use for them.
 PLANNED = (

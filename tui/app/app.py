@@ -24,7 +24,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from tui.app.actions import APP, PLANNED, bindings
-from tui.app.session_app import LoadingScreen, SessionApp
+from tui.app.session_app import ExplainedScreen, LoadingScreen, SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, entries, view_named, views_that_open
 from tui.terminal.printable import draw_in_ascii, is_ascii
@@ -213,14 +213,14 @@ class KernelPointApp(SessionApp):
             event.widget.cursor_blink = False
 
     def action_help(self) -> None:
-        """Show what the keys do in this view."""
+        """Show what the keys do here."""
         from tui.app.view import HelpScreen, ViewScreen
 
         screen = self.screen
-        if isinstance(screen, ViewScreen):
+        if isinstance(screen, ExplainedScreen):
             actions = [*chain.from_iterable(screen.SCOPES)]
             used = {key for action in actions for key in action.keys.split(",")}
-            if self.session.profiles and not screen.TAB:
+            if isinstance(screen, ViewScreen) and self.session.profiles and not screen.TAB:
                 actions += [action for action in PLANNED if action.keys not in used]
             self.push_screen(HelpScreen(screen, actions))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.screen import Screen
 from textual.widgets import Static
 
 from sampling.methods.registry import method_named
@@ -16,8 +16,9 @@ from sampling.plan.draft import Draft
 from sampling.profile.profile import Profile
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted, listed
+from tui.app.actions import FILTERS, FORM, bindings
 from tui.app.option_form import NOT_USED, OptionField, OptionForm, round_and_round
-from tui.app.session_app import SessionApp, start
+from tui.app.session_app import ExplainedScreen, start
 from tui.app.state import Session
 from tui.app.widgets import Line, PaneTitle, Soon
 from tui.app.wording import status_lines
@@ -179,14 +180,18 @@ def kept_lines(session: Session, draft: Draft) -> list[str]:
     return [f"{sentence}, in {groups}{left_out_words(part)}", f"{sentence}, in {groups}", sentence]
 
 
-class FiltersScreen(Screen[None]):
+class FiltersScreen(ExplainedScreen):
     """Which launches count and what a kernel group is; every change is applied at once."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
-    BINDINGS = [("escape,q,F", "leave", "Back"), ("u", "as_given", "As given")]  # noqa: RUF012
+    NAME = "Filters"
+    SCOPES = (FORM, FILTERS)
+    BINDINGS = bindings(FILTERS)
     AUTO_FOCUS = "OptionForm"
-
-    app: SessionApp
+    ABOUT: ClassVar[str] = (
+        "Which launches count, and what a kernel group is, in all views. A change is applied at once; the "
+        "last rows say what is kept and what its plan comes to."
+    )
 
     def __init__(self, profile: Profile, session: Session) -> None:
         super().__init__()
@@ -206,7 +211,7 @@ class FiltersScreen(Screen[None]):
         yield Line(id="plan")
 
     def on_mount(self) -> None:
-        self.query_one(PaneTitle).show("Filters", "enter edit, + - step, u as given, esc back")
+        self.query_one(PaneTitle).show("Filters", "enter edit, + - step, u as given, ? help, esc back")
         self.watch(self.app, "session", self._follow)
         if self._profile.ranges is not None:
             start(self, self._read_names, self.names.extend, failed=self._say_unread, group="ranges")

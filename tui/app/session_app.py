@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
@@ -18,6 +18,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
+from tui.app.actions import Actions
 from tui.app.state import Session, Steps, Undoable, taken_back, with_draft
 from tui.options.command_line import change_text, changed, error_text
 from tui.options.plan import SampleOptions
@@ -68,6 +69,18 @@ class LoadingScreen(Screen[None]):
         full = "#" if is_ascii() else "\N{FULL BLOCK}"
         bar = f"{full * round(min(share, 1) * cells):{cells}} {100 * share:.0f} %"
         self.query_one("#bar", Static).update(bar if total else "")
+
+
+class ExplainedScreen(Screen[None]):
+    """A screen that has help."""
+
+    app: SessionApp
+
+    NAME: ClassVar[str]
+    SCOPES: ClassVar[tuple[Actions, ...]]
+    """What can be done in it, as help lists it."""
+    ABOUT: ClassVar[str]
+    """How to read it."""
 
 
 Found = TypeVar("Found")

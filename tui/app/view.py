@@ -13,7 +13,6 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
@@ -21,10 +20,10 @@ from textual.widgets import Static
 from sampling.errors import OptionError
 from sampling.plan.draft import Draft
 from tui.app import wording
-from tui.app.actions import Action, Actions
+from tui.app.actions import FINDINGS, PAGE, SCROLL, Action, bindings
 from tui.app.planning import failure_words
-from tui.app.session_app import SessionApp
-from tui.app.state import KEYS, Session, remedy_keys
+from tui.app.session_app import ExplainedScreen, SessionApp
+from tui.app.state import Session, remedy_keys
 from tui.app.widgets import HeaderLine, KeysLine, Line, PaneTitle, Rows
 from tui.options.command_line import change_text
 from tui.output.blocks import Phrases
@@ -96,7 +95,7 @@ class CopyingScreen(Screen[None]):
 # Views.
 
 
-class ViewScreen(CopyingScreen):
+class ViewScreen(CopyingScreen, ExplainedScreen):
     """A view on the session: tabs, the profile in a row, its own panes, the plan in a line, keys.
 
     A view draws in `compose_panes` and `follow`; it follows the session only while it is on the screen.
@@ -105,15 +104,10 @@ class ViewScreen(CopyingScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
 
-    NAME: ClassVar[str]
     TAB: ClassVar[str] = ""
     """The view that it belongs to, where it is none of its own."""
     SUMMARY: ClassVar[str]
     """What it shows, in a few words."""
-    SCOPES: ClassVar[tuple[Actions, ...]]
-    """What can be done in it, as help lists it."""
-    ABOUT: ClassVar[str]
-    """How to read the view."""
     OF_PROFILE: ClassVar[bool] = True
     """Whether it shows the profile, or part of it."""
 
@@ -271,12 +265,7 @@ class TableScreen(ViewScreen, Generic[Sort]):
 class Page(VerticalScroll):
     """Text that is wrapped anew when its width changes."""
 
-    BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Down", show=False),
-        Binding("k", "scroll_up", "Up", show=False),
-        Binding("g", "scroll_home", "Start", show=False),
-        Binding("G", "scroll_end", "End", show=False),
-    ]
+    BINDINGS = bindings(SCROLL)
 
     def __init__(self, write: Callable[[int], Text]) -> None:
         super().__init__()
@@ -301,12 +290,7 @@ class Page(VerticalScroll):
 class PageScreen(CopyingScreen):
     """A page over the view it was asked for in; `esc` goes back there."""
 
-    BINDINGS = [  # noqa: RUF012
-        ("escape,q", "dismiss", "Back"),
-        ("y", "copy_pane", "Copy"),
-        ("w", "write_pane", "Write"),
-        ("Y", "say_why_no_command", "Command"),
-    ]
+    BINDINGS = bindings(PAGE)
     WHY_NO_COMMAND: ClassVar[str]
     """What `Y` says."""
 
@@ -348,21 +332,24 @@ class PageScreen(CopyingScreen):
 
     def hints(self) -> str:
         """What else keys do here, for the title; each ends in a comma and a blank."""
-        return ""
+        return "? help, "
 
 
-class FindingsScreen(PageScreen):
+class FindingsScreen(PageScreen, ExplainedScreen):
     """Every finding's sentence and remedy, as the commands say it; then what a plan file lacks."""
 
-    BINDINGS = [  # noqa: RUF012
-        ("f", "dismiss", "Back"),
-        *((key, f"apply('{key}')", "Apply") for key in KEYS),
-        ("u", "undo", "Undo"),
-    ]
+    NAME = "Findings"
+    SCOPES = (FINDINGS, PAGE, SCROLL)
+    BINDINGS = bindings(FINDINGS)
+    ABOUT: ClassVar[str] = (
+        "What was found in the profile that may mislead a plan or its reader, the gravest first: X an error, "
+        "! a warning, i a note. Below each sentence stands what to do about it. Where that is an option of "
+        "the plan, the key in brackets sets it and goes back to the view; u takes it back."
+    )
     WHY_NO_COMMAND = "`kernelpoint info PROFILE` prints the findings, below what is in the profile"
 
     def __init__(self, draft: Draft, *, notes: tuple[str, ...] = ()) -> None:
-        super().__init__("Findings")
+        super().__init__(self.NAME)
         self._draft, self._beside = draft, notes
         self._remedies = remedy_keys(draft.findings)
 
@@ -379,7 +366,7 @@ class FindingsScreen(PageScreen):
         """The keys of remedies, and undo once one was applied."""
         keys = list(self._remedies)
         apply = f"{keys[0]}-{keys[-1]} apply, " if len(keys) > 1 else f"{keys[0]} apply, " if keys else ""
-        return f"{apply}{'u undo, ' if len(self.app.steps) else ''}"
+        return f"{apply}{'u undo, ' if len(self.app.steps) else ''}{super().hints()}"
 
     def action_apply(self, key: str) -> None:
         """Apply the remedy of this key and go back to the view; nothing where no finding has the key."""
@@ -407,21 +394,24 @@ def findings_toned(draft: Draft, width: int, keys: Mapping[str, str] | None = No
 
 
 class HelpScreen(PageScreen):
-    """A paragraph on how to read a view, then its keys, one action a row, those of the views in one."""
+    """A paragraph on how to read a screen, then its keys, one action a row, those of the views in one."""
 
     BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
     WHY_NO_COMMAND = "no command prints the keys; `kernelpoint --help` explains the commands"
 
-    def __init__(self, view: ViewScreen, actions: Iterable[Action]) -> None:
-        super().__init__(f"Help: {view.NAME}")
-        self._text = Text(f"{view.ABOUT}\n\n{_WORDS}\n\n")
+    def __init__(self, screen: ExplainedScreen, actions: Iterable[Action]) -> None:
+        super().__init__(f"Help: {screen.NAME}")
+        self._text = Text(f"{screen.ABOUT}\n\n{_WORDS}\n\n")
         for action in actions:
             self._text.append(f"  {action.display:<{_KEYS_WIDTH}}", "bold")
             self._text.append(f" {action.description}\n")
-        views = ", ".join(f"{key} {name}" for key, name in view.app.tabs)
+        views = ", ".join(f"{key} {name}" for key, name in screen.app.tabs)
         for label, words in (("  views     ", views), ("\n  row 2     ", _ROW_2)):
             self._text.append(label, "bold")
             self._text.append(words)
 
     def write(self, width: int) -> Text:  # noqa: ARG002
         return self._text
+
+    def hints(self) -> str:
+        return ""
