@@ -53,11 +53,15 @@ def test_a_row_keeps_what_matters_and_marks_have_tones(recording: str) -> None:
     )
     assert at(forms, 96).startswith("100 launches, 100 us, 4 groups, 2 hold 80 %  [f] ! one launch is 62.0 %")
     assert at(forms, 80) == "100 launches, 100 us, 4 groups, 2 hold 80 %  [f] ! one launch dominates"
+    assert at(forms, 60) == "100 launches 100 us 2/4 groups 80 %  [f] 1 warning +1"
     assert at(forms, 50) == "100 launches 100 us 2/4 groups 80 %  [f] !1 i1"
+    notes = header_forms(draft_of(recording, (NOTE, NOTE)))
+    assert at(notes, 60).endswith("  [f] 2 notes"), "what it is, in a word"
     for form in forms:
-        marks = [(phrase.text[0], phrase.tone) for phrase in form if phrase.tone is not Tone.PLAIN]
-        assert marks[0] == ("!", Tone.WARNING)
-        assert set(marks[1:]) <= {("i", Tone.NOTE)}
+        first, *others = [(phrase.text, phrase.tone) for phrase in form if phrase.tone is not Tone.PLAIN]
+        assert first[0] in {"!", "!1", "1 warning"}
+        assert first[1] is Tone.WARNING
+        assert set(others) <= {("i", Tone.NOTE), ("i1", Tone.NOTE)}
     none = header_forms(draft_of(recording, launches=":70"))
     assert all(without_tones(form).endswith("  [f] no findings") for form in none)
     assert all("80 %" not in without_tones(form) for form in none), "one group holds all"

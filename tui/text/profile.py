@@ -272,6 +272,7 @@ def header_forms(draft: Draft) -> list[Phrases]:
     full_texts = [(mark, Phrase(f" {finding.words}")) for mark, finding in zip(marks, graver, strict=True)]
     count_of_rest = [(Phrase(f" +{len(graver) - 1}"),)] if len(graver) > 1 else []
     in_a_word = [(marks[0], Phrase(f" {graver[0].code.replace('-', ' ')}"))] if graver else []
+    by_severity = _counted_findings(graver)
     numbers = [(Phrase(f"{mark.text}{times}", mark.tone),) for mark, times in Counter(marks).items()]
 
     all_groups = f"{counted(number, 'kernel group')}{f'{most_time} of the time' if most_time else ''}"
@@ -282,11 +283,22 @@ def header_forms(draft: Draft) -> list[Phrases]:
         (name, f"{filters}{left_out_words(part)}, {total}{busy}{most_work}, {all_groups}", full_texts, ", "),
         (model, on_model, full_texts[:1] + count_of_rest, ""),
         (model, on_model, in_a_word, ""),
-        (model, f" {total}{busy}{most_work}{'' if busy or most_work else in_short}", numbers, " "),
-        (model, f" {kernel_time}{busy}{most_work}{'' if busy or most_work else in_short}", numbers, " "),
+        (model, f" {total}{busy + most_work or in_short}", by_severity, ""),
+        (model, f" {kernel_time}{busy + most_work or in_short}", by_severity, ""),
+        (model, f" {kernel_time}{busy or in_short}", by_severity, ""),
         (model, f" {kernel_time}{busy or in_short}", numbers, " "),
     ):
         findings_text = joined(findings, separator) or (Phrase("no findings"),)
         row = (Phrase(gpu), launches, Phrase(amount), Phrase("  "), Phrase("[f] "), *findings_text)
         forms.append(tuple(phrase for phrase in row if phrase.text))
     return sorted(dict.fromkeys(forms), key=lambda form: len(without_tones(form)), reverse=True)
+
+
+def _counted_findings(gravest_first: Sequence[Finding]) -> list[Phrases]:
+    """Return how many are of the gravest severity, and how many others there are: "2 warnings +3"."""
+    if not gravest_first:
+        return []
+    severity = gravest_first[0].severity
+    number = sum(finding.severity == severity for finding in gravest_first)
+    words, rest = Phrase(counted(number, severity), _TONES[severity]), len(gravest_first) - number
+    return [(words, Phrase(f" +{rest}")) if rest else (words,)]
