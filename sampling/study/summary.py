@@ -169,12 +169,11 @@ def _configuration(study: StudySpeedups, name: str) -> ConfigurationSummary:
     pairs = [
         (speedups.base, speedups.by_name[name]) for _, speedups in study.compared if name in speedups.by_name
     ]
-    changes = [changes for pair in pairs if (changes := find_changes(*pair)) is not None]
     return ConfigurationSummary(
         name=name,
         files=[file for _, configuration in pairs for file in configuration.files],
         caches=pairs[0][1].estimate.caches.state if pairs else None,
-        options_changed=changes[0] if changes else None,
+        options_changed=find_study_changes(study, study.base, name),
     )
 
 
@@ -223,6 +222,17 @@ def _missing_cell(base: str, name: str, program: ProgramComparison) -> SpeedupCe
         launches_to_tell=None,
         remark=remark,
     )
+
+
+def find_study_changes(study: StudySpeedups, base: str, name: str) -> list[OptionChange] | None:
+    """Return what `find_changes` does, by the first program whose results print the options of both."""
+    for _, speedups in study.compared:
+        configurations = speedups.by_name
+        if base in configurations and name in configurations:
+            changes = find_changes(configurations[base], configurations[name])
+            if changes is not None:
+                return changes
+    return None
 
 
 def find_changes(base: Configuration, configuration: Configuration) -> list[OptionChange] | None:

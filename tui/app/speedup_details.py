@@ -36,7 +36,7 @@ from tui.text.study import (
     cell_texts,
     comparisons,
     is_open,
-    run_command,
+    pair_changes,
     study_blocks,
     study_sentences,
     table_rows,
@@ -44,6 +44,9 @@ from tui.text.study import (
 
 LARGER_NAME = "more.json"
 """The file of the larger plan."""
+
+_MOST_OPTIONS = 2
+"""Of a configuration that have room below the table."""
 
 Cell = tuple[int, int]
 """The row of a program or a mean, and the column of a comparison."""
@@ -71,8 +74,9 @@ class SpeedupsState:
     #: The comparisons, and each program and mean with a cell for each of them.
     labels: Sequence[str]
     rows: Sequence[tuple[str, Sequence[TableCell]]]
-    #: What is told of every cell.
+    #: What is told of every cell, and the options that differ in every column.
     texts: Sequence[Sequence[str]]
+    changes: Sequence[str]
     bars: Listing
     #: Of every bar; None of the base's.
     bar_cells: Sequence[Cell | None]
@@ -97,6 +101,14 @@ class SpeedupsState:
         """Return the program of a cell; None of a mean, and of the base."""
         programs = self.answer.study.programs
         return programs[cell[0]] if cell is not None and cell[0] < len(programs) else None
+
+    def note(self, cell: Cell | None) -> str:
+        """Return what is told of a cell, unless sentences say it, and which options its configuration has."""
+        if cell is None:
+            return ""
+        row, column = cell
+        told = [] if self.is_single else [self.texts[row][column]]
+        return ". ".join((*told, *filter(None, [self.changes[column]])))
 
     def title(self, cell: Cell | None) -> str:
         """Return the program and the configuration of a cell."""
@@ -144,7 +156,11 @@ class SpeedupsState:
 def read_state(options: SpeedupOptions, progress: Progress) -> Iterator[SpeedupsState]:
     """Yield what is compared; errors as of `read_speedups`."""
     answer = read_speedups(options, progress)
-    study, (labels, rows) = answer.study, table_rows(answer.study)
+    study, (labels, rows), changes = (
+        answer.study,
+        table_rows(answer.study),
+        pair_changes(answer.study, most=_MOST_OPTIONS),
+    )
     cells: list[Cell | None] = [(row, column) for row in range(len(rows)) for column in range(len(labels))]
     bars = bar_listing(labels, rows)
     if not answer.is_of_study:
@@ -156,7 +172,15 @@ def read_state(options: SpeedupOptions, progress: Progress) -> Iterator[Speedups
     # Made here so that no screen waits for it.
     _ = bars.widths
     yield SpeedupsState(
-        options, answer, labels, rows, cell_texts(study), bars, cells, _sentences(answer, None)
+        options=options,
+        answer=answer,
+        labels=labels,
+        rows=rows,
+        texts=cell_texts(study),
+        changes=[f"{pair[1]}: {changes[pair]}" if pair in changes else "" for pair in comparisons(study)],
+        bars=bars,
+        bar_cells=cells,
+        sentences=_sentences(answer, None),
     )
 
 
@@ -164,7 +188,8 @@ def _sentences(answer: SpeedupAnswer, larger: LargerPlan | None) -> tuple[str, .
     """Return who is faster, what is to be known beside it, and what is next."""
     study, options = answer.study, answer.options
     if answer.is_of_study:
-        following = f"Next: {run_command(options)} simulates more; [e] copies this command."
+        # The command has the path of the study, which may be long.
+        following = "Next: [e] copies the command that simulates more of the study."
         return *study_sentences(study, options), *[following] * is_open(study, options)
     ((_, speedups),) = study.compared
     if larger is None:

@@ -234,7 +234,9 @@ class SpeedupsScreen(ViewScreen):
         """Show what is told of the cell, and its kernels where they are wanted."""
         state, cell = self.state, self._cell
         if state is not None:
-            self._note.show("" if cell is None else state.texts[cell[0]][cell[1]])
+            text = state.note(cell)
+            self._note.set_class(not text, "-blank")
+            self._note.show(text)
             if self._shows_kernels:
                 self._kernels.show_listing(*state.kernel_table(cell, self._doing))
         self._show_titles_soon()

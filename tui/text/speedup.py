@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sampling.estimation.configurations import GroupSpeedup, Likeness, PlanSpeedups
 from sampling.estimation.speedup import Speedup, Verdict
-from sampling.study.summary import find_changes
+from sampling.study.summary import OptionChange, find_changes
 from sampling.text import counted, joined, listed
 from tui.charts.quantities import UNKNOWN, count
 from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
@@ -302,12 +302,16 @@ def interval_text(low: float, high: float) -> str:
 def change_lines(speedups: PlanSpeedups) -> Iterator[tuple[str, str]]:
     """Yield each configuration with the options whose values are not the base's, where logs print them."""
     for configuration in speedups.configurations[1:]:
-        changes = find_changes(speedups.base, configuration)
-        if changes:
-            texts = [
-                f"{change.option} {change.base or 'unset'} -> {change.value or 'unset'}" for change in changes
-            ]
-            yield configuration.name, listed(texts, _MOST_OPTIONS)
+        if changes := find_changes(speedups.base, configuration):
+            yield configuration.name, changes_text(changes)
+
+
+def changes_text(changes: Sequence[OptionChange], most: int = _MOST_OPTIONS) -> str:
+    """Return what the first options that differ are, and what they are of the base."""
+    texts = [
+        f"{change.option} {change.value or 'unset'} instead of {change.base or 'unset'}" for change in changes
+    ]
+    return listed(texts, most)
 
 
 def kernel_listing(speedups: PlanSpeedups, kernels: Sequence[GroupSpeedup]) -> Listing:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups
 from sampling.estimation.speedup import Speedup, Verdict
-from sampling.estimation.suite import Mean
+from sampling.estimation.suite import Mean, Means
 from sampling.study.comparison import ProgramComparison, StudySpeedups
+from sampling.study.summary import find_study_changes
 from sampling.text import counted, joined, listed
 from tui.charts.quantities import UNKNOWN
 from tui.charts.whiskers import axis_words, ratio_axis, whisker_row
@@ -20,8 +21,8 @@ from tui.output.writer import Canvas
 from tui.terminal.printable import Column, cell_width, is_ascii, names, table
 from tui.text.labels import group_places, key_parts, place_lines
 from tui.text.speedup import (
-    change_lines,
     change_text,
+    changes_text,
     clause_text,
     ends_text,
     interval_text,
@@ -55,11 +56,10 @@ def study_blocks(
     if any(True for _ in study.compared):
         yield ""
         yield from _cell_tables(study, canvas)
-    first = next(iter(study.compared), None)
-    if first is not None and (changes := list(change_lines(first[1]))):
+    if changes := {name: text for (base, name), text in pair_changes(study).items() if base == study.base}:
         yield ""
         yield f"Options other than {study.base}'s:"
-        yield Pairs(changes)
+        yield Pairs([*changes.items()])
     for program in dict.fromkeys(program for program, _ in kernels):
         groups = [group for name, group in kernels if name == program][:MOST_ROWS]
         yield ""
@@ -117,8 +117,7 @@ def answer_text(study: StudySpeedups) -> str:
     if len(study.programs) == 1:
         return verdict_text(compared[0][1])
     clauses, alike, open_clauses = list[str](), list[str](), list[str]()
-    # The largest first, and what is not told last.
-    for name, means in sorted(study.means.items(), key=lambda item: -abs(math.log(item[1].geometric.ratio))):
+    for name, means in _ordered_means(study):
         verdict = study.verdict(means.geometric)
         if verdict is Verdict.SAME:
             alike.append(name)
@@ -136,6 +135,18 @@ def answer_text(study: StudySpeedups) -> str:
     programs = counted(len(study.programs), "program")
     share = f"{drawn:,} of {counted(launches, 'launch', 'launches')}"
     return f"{'; '.join(clauses)}, in the geometric mean. {share}, {programs}, {sure}."
+
+
+def _ordered_means(study: StudySpeedups) -> list[tuple[str, Means]]:
+    """Return the means of configurations: the largest speedup first, then those alike, then those open."""
+    last = [Verdict.SAME, Verdict.OPEN]
+
+    def place(item: tuple[str, Means]) -> tuple[int, float]:
+        mean = item[1].geometric
+        verdict = study.verdict(mean)
+        return 1 + last.index(verdict) if verdict in last else 0, -abs(math.log(mean.ratio))
+
+    return sorted(study.means.items(), key=place)
 
 
 def _mean_clause(study: StudySpeedups, name: str, mean: Mean) -> str:
@@ -267,14 +278,26 @@ def _of_mean(study: StudySpeedups, mean: Mean) -> TableCell:
 
 
 def comparisons(study: StudySpeedups) -> list[tuple[str, str]]:
-    """Return base and configuration of every comparison, those with the study's base first."""
+    """Return base and configuration of every comparison, those with the study's base first.
+
+    Of several programs the configurations are in the order in which sentences tell their means, so that what
+    is told first is seen first; those without a mean are the last.
+    """
     contrasts = list(
         dict.fromkeys((one.base, one.name) for _, speedups in study.compared for one in speedups.speedups)
     )
     of_base = [name for base, name in contrasts if base == study.base]
     of_base += [name for name in study.configurations[1:] if name not in of_base]
-    pairs = [(study.base, name) for name in study.configurations[1:] if name in of_base]
+    ordered = [name for name, _ in _ordered_means(study)] if len(study.programs) > 1 else []
+    ordered += [name for name in study.configurations[1:] if name not in ordered]
+    pairs = [(study.base, name) for name in ordered if name in of_base]
     return pairs + [pair for pair in contrasts if pair not in pairs]
+
+
+def pair_changes(study: StudySpeedups, **limit: int) -> dict[tuple[str, str], str]:
+    """Return as `changes_text` in what configuration and base differ, of `comparisons` that print options."""
+    changes = {pair: find_study_changes(study, *pair) for pair in comparisons(study)}
+    return {pair: changes_text(options, **limit) for pair, options in changes.items() if options}
 
 
 def table_rows(study: StudySpeedups) -> tuple[list[str], list[tuple[str, list[TableCell]]]]:
