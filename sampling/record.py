@@ -39,6 +39,24 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True):
         return cls(**fields)
 
 
+class Quantity(Record, frozen=True):
+    """A quotient of two totals with its interval; None where there is none."""
+
+    value: Amount | None
+    low: Amount | None
+    high: Amount | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval, those above 0; the value where there is none."""
+        value = self.value or 0.0
+        return self.low or value, self.high or value
+
+
+Bounds = dict[str, Quantity]
+"""What bounds a run: the shares of its time of memory, compute and latency; empty where that is not known."""
+
+
 def _has_attribute(source: object, name: str) -> bool:
     """Return whether an object has an attribute, without the work of a property."""
     return hasattr(type(source), name) or name in getattr(source, "__dict__", ())

@@ -13,6 +13,7 @@ of their peaks that a launch reaches, waiting below 60 % of both, else bounded b
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +25,8 @@ from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.total import PlanEstimate, compared_keys, quotient
 from sampling.features.counters import OPERATIONS, TIMES
-from sampling.record import Amount, Fraction, Record
+from sampling.plan.plan_file import PlanFile
+from sampling.record import Amount, Bounds, Fraction, Quantity, Record
 from sampling.text import Wording
 
 _NVIDIA = re.compile(
@@ -50,21 +52,11 @@ _AMOUNT = r"\s*(\d{1,20}(?:\.\d*)?(?:e\d\d?)?)\s*([kMGTP]?)\s*"
 _TWO_PEAKS = re.compile(f"{_AMOUNT},{_AMOUNT}")
 _FACTORS = {prefix: 1000.0**power for power, prefix in enumerate(("", "k", "M", "G", "T", "P"))}
 _BUSY = 60.0
-_MEASURE = "measure again by `kernelpoint export --to ncu --set roofline`"
-
-
-class Quantity(Record, frozen=True):
-    """A quotient of two totals with its interval; None where there is none."""
-
-    value: Amount | None
-    low: Amount | None
-    high: Amount | None
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the interval, those above 0; the value where there is none."""
-        value = self.value or 0.0
-        return self.low or value, self.high or value
+_PROBLEMS = {
+    "time": "no time of the launches was measured",
+    "operations": "no floating-point operations were counted",
+    "bytes": "no bytes of device memory were counted",
+}
 
 
 class RooflinePoint(Record, frozen=True):
@@ -89,7 +81,7 @@ class RooflineSummary(Record, frozen=True):
     run: RooflinePoint
     kernels: list[RooflinePoint]  #: the largest, by the profile's time
     has_tensor_cores: bool  #: whether their operations were counted too
-    bounds: dict[str, Quantity]  #: memory, compute and latency; empty where shares of the peaks are not known
+    bounds: Bounds
 
     def roof_at(self, intensity: float | None) -> float | None:
         """Return operations a second at most, of so many a byte; None where that is not known."""
@@ -106,17 +98,11 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
     Raises AnalysisError: operations or bytes were not counted; OptionError: the peaks are no two numbers.
     """
     metrics = estimate.results.metrics
-    time_s = _time_s(metrics)
-    if time_s is None:
-        raise AnalysisError("no time of the launches was measured", remedy=_MEASURE)
-    operations, moved = _operations(metrics, time_s), _bytes(metrics, time_s)
-    for values, noun in ((operations, "floating-point operations"), (moved, "bytes of device memory")):
-        if values is None or np.isnan(values).all():
-            raise AnalysisError(f"no {noun} were counted", remedy=_MEASURE)
-    assert operations is not None
-    assert moved is not None
+    columns = _columns(metrics)
+    for name, problem in _PROBLEMS.items():
+        if name not in columns:
+            raise AnalysisError(problem, remedy=measuring(estimate.plan))
     peak_operations, peak_bytes = _parse_peaks(peaks) if peaks else _device_peaks(metrics)
-    columns = {"operations": operations, "bytes": moved, "time": time_s}
     columns |= (bounds := _bound_times(estimate, columns, peak_operations, peak_bytes))
     key_of = np.array(compared_keys(estimate.plan))
     profiled_ns = np.array([stratum.size * stratum.mean_ns for stratum in estimate.plan.strata])
@@ -142,16 +128,29 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
     )
 
 
-def summarise_bounds(estimate: PlanEstimate) -> dict[str, Quantity]:
-    """Return what bounds the run by share of time, where shares of peaks were measured; else nothing."""
-    if (time_s := _time_s(estimate.results.metrics)) is None:
+def summarise_bounds(estimate: PlanEstimate) -> Bounds:
+    """Return what bounds the run by share of time, where the counters tell; else nothing."""
+    metrics = estimate.results.metrics
+    columns = _columns(metrics)
+    bounds = _bound_times(estimate, columns, *_device_peaks(metrics))
+    return _shares(estimate, columns | bounds, bounds)
+
+
+def measuring(plan: PlanFile) -> str:
+    """Return how the counters of a plan's launches that this takes are measured."""
+    target = "rocprofv3" if plan.is_amd else "ncu"
+    return f"measure by `kernelpoint export {shlex.quote(plan.path or 'PLAN')} --to {target} --set roofline`"
+
+
+def _columns(metrics: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return (n,) time in seconds, operations and bytes of each launch, of these what was measured."""
+    time_s = next((metrics[name] / 1e9 for name in TIMES if name in metrics), None)
+    if time_s is None:
         return {}
-    bounds = _bound_times(estimate, {"time": time_s}, None, None)
-    return _shares(estimate, {"time": time_s} | bounds, bounds)
-
-
-def _time_s(metrics: Mapping[str, FloatArray]) -> FloatArray | None:
-    return next((metrics[name] / 1e9 for name in TIMES if name in metrics), None)
+    columns = {"time": time_s, "operations": _operations(metrics, time_s), "bytes": _bytes(metrics, time_s)}
+    return {
+        name: values for name, values in columns.items() if values is not None and not np.isnan(values).all()
+    }
 
 
 def _quotient(
@@ -166,9 +165,7 @@ def _quotient(
     return Quantity(ratio.ratio, ratio.low, ratio.high)
 
 
-def _shares(
-    estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: Iterable[str]
-) -> dict[str, Quantity]:
+def _shares(estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: Iterable[str]) -> Bounds:
     """Return the share of the time of each bound, which is 1 at most."""
     shares = {name: _quotient(estimate, columns, name, "time") for name in bounds}
     return {
@@ -250,8 +247,10 @@ def _bound_times(
         next((metrics[name] for name in names if name in metrics and units.get(name, "%") == "%"), None)
         for names in _SHARES
     ]
+    if "time" not in columns:
+        return {}
     if any(share is None for share in shares):
-        if peak_operations is None or peak_bytes is None:
+        if peak_operations is None or peak_bytes is None or not columns.keys() >= _PROBLEMS.keys():
             return {}
         pairs = ((columns["bytes"], peak_bytes), (columns["operations"], peak_operations))
         shares = [100 * values / columns["time"] / peak for values, peak in pairs]

@@ -10,9 +10,10 @@ import numpy as np
 
 from sampling.estimation.hardware import HardwareComparison, compare_total, compare_with_hardware
 from sampling.estimation.interval import Estimate, SeenSpread
+from sampling.estimation.roofline import summarise_bounds
 from sampling.estimation.total import IntervalParts, OwnReads, PlanEstimate, compared_keys
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.record import Amount, Count, Fraction, Index, Record
+from sampling.record import Amount, Bounds, Count, Fraction, Index, Record
 
 IntervalMethod = Literal["exact", "declared-times-seen", "none"]
 
@@ -120,6 +121,7 @@ class EstimateSummary(Record, frozen=True):
     parts: IntervalParts | None
     #: None where the profile is a simulator's, the clock is not known or there is no total.
     hardware: HardwareComparison | None
+    bounds: Bounds
     #: What is to be simulated next.
     next: list[PlannedLaunch]
     #: What the interval covers, in words.
@@ -233,6 +235,7 @@ def summarise_estimate(
         ),
         parts=parts,
         hardware=compare_with_hardware(estimate),
+        bounds=summarise_bounds(estimate),
         next=list(next_launches),
         covers=str(estimate.notes[-1]),
     )

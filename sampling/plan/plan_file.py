@@ -25,7 +25,7 @@ from sampling.parallel import Progress
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.request import PlanRequest
 from sampling.profile.identity import SequenceFingerprint
-from sampling.profile.names import MANGLED
+from sampling.profile.names import MANGLED, is_rocm_name
 from sampling.profile.profile import Profile
 from sampling.readers.input_file import decoded, is_json, open_input
 from sampling.readers.registry import read_profile
@@ -207,6 +207,11 @@ class PlanFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def is_random(self) -> bool:
         """Whether its launches were drawn at random, so that intervals follow from them."""
         return draws_at_random(self.options.method, self.options.set)
+
+    @property
+    def is_amd(self) -> bool:
+        """Whether its launches are of a GPU of AMD, as far as their names tell."""
+        return any(map(is_rocm_name, {launch.name for stratum in self.strata for launch in stratum.launches}))
 
     @property
     def is_extensible(self) -> bool:

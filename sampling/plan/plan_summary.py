@@ -21,7 +21,7 @@ from sampling.plan.overview import (
 )
 from sampling.plan.plan import Plan, planned_strata
 from sampling.plan.sensitivity import PlanCosts, TradeOffPoint, machine_hours
-from sampling.record import Amount, Count, Fraction, Index, Nanoseconds, Record
+from sampling.record import Amount, Bounds, Count, Fraction, Index, Nanoseconds, Record
 from sampling.reduction.idle import CopyTime, IdleTime
 from sampling.strata.draw import DRAWS
 
@@ -122,7 +122,10 @@ class PlanSummary(Record, frozen=True):
 
 
 class ProfileSummary(Record, frozen=True):
-    """One screen on a profile: what dominates, what to watch out for, what a plan costs."""
+    """One screen on a profile: what dominates, what to watch out for, what a plan costs.
+
+    What bounds the run is told where counters of the plan's launches are given.
+    """
 
     device: str | None
     launches: Count
@@ -146,6 +149,7 @@ class ProfileSummary(Record, frozen=True):
     machine_hours: Amount | None
     longest_launch_hours: Amount | None
     binding: list[OptionRelaxed] | None
+    bounds: Bounds
     #: Commands to type next.
     next: list[str]
 
@@ -242,7 +246,9 @@ def summarise_plan(
     )
 
 
-def summarise_profile(draft: Draft, costs: PlanCosts, promise: str, commands: list[str]) -> ProfileSummary:
+def summarise_profile(
+    draft: Draft, costs: PlanCosts, promise: str, bounds: Bounds, commands: list[str]
+) -> ProfileSummary:
     """Return one screen on a profile; ``promise`` is what its plan promises, in words."""
     counts = draft.counts
     return ProfileSummary.from_attributes(
@@ -262,6 +268,7 @@ def summarise_profile(draft: Draft, costs: PlanCosts, promise: str, commands: li
         machine_hours=None if costs.hours is None else costs.hours.drawn,
         longest_launch_hours=None if costs.hours is None else costs.hours.longest_launch,
         binding=relaxed_options(counts.total_duration_ns, costs),
+        bounds=bounds,
         next=commands,
     )
 

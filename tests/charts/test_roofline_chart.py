@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sampling.estimation.roofline import Quantity, RooflinePoint, RooflineSummary
+from sampling.estimation.roofline import RooflinePoint, RooflineSummary
+from sampling.record import Quantity
 from tui.charts.grid import plain
 from tui.charts.roofline import RUN_SIGN, roofline_chart
 from tui.report.pictures import roofline_shapes

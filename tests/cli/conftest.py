@@ -232,11 +232,14 @@ def counters_of(plan: Path, table: Path) -> Path:
             "gpu__time_duration.sum",
             "dram__bytes.sum",
             "sm__sass_thread_inst_executed_op_ffma_pred_on.sum",
+            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed",
         )
     ]
     for each in drawn_of(plan):
         ns, number = each["duration_ns"], each["id"]
-        rows.append((number, ns, ns * (400 + number % 7), ns * (3000 + number % 11)))
+        shares = 50 + number % 37, 50 + number % 29
+        rows.append((number, ns, ns * (400 + number % 7), ns * (3000 + number % 11), *shares))
     table.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
     return table
 

@@ -83,7 +83,7 @@ _FINDING = "code severity message remedy"
 _HOURS = "machine_hours longest_launch_hours"
 _METRIC = "metric total low high confidence degrees_of_freedom method incomplete missing share_missing"
 _ESTIMATE = {
-    "": "promise_met caches groups hardware",
+    "": "promise_met caches groups hardware bounds",
     "metrics[]": _METRIC,
     "seen": "variance_ratio degrees_of_freedom share declared_share exceeds",
     "ratios[]": "name ratio low high",
@@ -91,7 +91,7 @@ _ESTIMATE = {
 }
 CONTRACT: dict[str, dict[str, str]] = {
     "summary": {
-        "": f"device launches total_duration_ns next promise {_HOURS}",
+        "": f"device launches total_duration_ns next promise bounds {_HOURS}",
         "pooled": "groups share",
         "plan": "method strata samples speedup bound group_bound",
         "findings[]": _FINDING,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from sampling.errors import OptionError, PlanFileError
 from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.request import PlanRequest
-from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
+from tests.cli.conftest import Kernelpoint, counters_of, cycles_of, drawn_of
 from tests.study_files import CONFIGURATIONS, write_plans, write_study
 from tui.app import planning
 from tui.app.running import open_session
@@ -169,3 +170,55 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
     assert words in kernelpoint("more.json").err, "also without a terminal"
+
+
+def test_the_summary_of_a_plan_says_first_what_bounds_the_run(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint)
+    bare = kernelpoint("summary", plan)
+    assert bare.out == kernelpoint("summary", "run.csv", "--method", "root").out
+    counters = counters_of(plan, Path("counters.csv"))
+    shown = kernelpoint("summary", plan, counters)
+    assert shown.out.startswith("What bounds the run, by time: compute for ")
+    assert bare.out.splitlines()[2:12] == shown.out.partition("\n\n")[2].splitlines()[2:12]
+    assert f"Next: kernelpoint estimate {plan} {counters}" in shown.out
+    words = "--format", "json"
+    bounds = kernelpoint("summary", plan, counters, *words).results["bounds"]
+    assert {*bounds} == {"memory", "compute", "latency"}
+    assert sum(its["value"] for its in bounds.values()) == pytest.approx(1)
+    for command in ("estimate", "roofline"):
+        assert kernelpoint(command, plan, counters, *words).results["bounds"] == bounds
+    assert kernelpoint("summary", plan, *words).results["bounds"] == {}
+
+
+def test_results_without_counters_say_how_they_are_measured(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint)
+    shown = kernelpoint("summary", plan, cycles_of(plan, Path("cycles.csv"))).out.partition("\n\n")[0]
+    lack = f"measure by `kernelpoint export {plan} --to ncu --set roofline`"
+    assert " ".join(shown.split()) == f"What bounds the run is not known: {lack}."
+    counters = counters_of(plan, Path("counters.csv"))
+    Path("part.csv").write_text("\n".join(counters.read_text().splitlines()[:2]))
+    part = " ".join(kernelpoint("summary", plan, "part.csv").out.split())
+    assert re.match("What bounds the run is not known: .* of the profile's time has no result\\. ", part)
+
+
+def test_what_stands_in_the_wrong_place_beside_a_plan_is_refused(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint)
+    counters = counters_of(plan, Path("counters.csv"))
+    swapped = kernelpoint("summary", counters, plan).failed(3)
+    assert f"swap them: `kernelpoint summary {plan} {counters}`" in swapped
+    budget = ("--budget", "3h", "--slowdown", "1e5")
+    assert f"--budget finds an epsilon, and {plan} says it" in kernelpoint("summary", plan, *budget).failed(2)
+    assert "--epsilon is said by the plan" in kernelpoint("summary", plan, "--epsilon", "0.01").failed(2)
+    Path("other.csv").write_text("name,duration_ns\nk,5\n")
+    shutil.move("other.csv", "run.csv")
+    assert "is not, byte for byte, what" in kernelpoint("summary", plan, counters, "--quiet").failed(1)
+
+
+def test_the_folder_of_an_export_opens_as_its_plan(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint)
+    assert kernelpoint("export", plan, "--to", "ncu", "-o", "counted").code == 0
+    counters = counters_of(plan, Path("counters.csv"))
+    following = kernelpoint("estimate", "counted", counters, "--target", "0.5").out.splitlines()[-1]
+    assert following == f"Next: kernelpoint counted {counters}"
+    assert kernelpoint("counted", counters).out == kernelpoint("estimate", "counted", counters).out
+    assert kernelpoint("summary", "counted").out == kernelpoint("summary", plan).out

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups, compare_kernels
 from sampling.estimation.top_up import ToppedUp, top_up_speedups
 from sampling.parallel import Progress
-from sampling.profile.names import is_rocm_name
 from sampling.study.comparison import ProgramComparison
 from sampling.text import counted
 from tui.app.plan_details import export_file
@@ -225,7 +224,7 @@ def with_larger(state: SpeedupsState, progress: Progress) -> Iterator[SpeedupsSt
 
 def target_of_plan(state: SpeedupsState) -> str:
     """Return the simulator that launches of the plan's GPU are usually handed to."""
-    return usual_target(is_amd=any(map(is_rocm_name, {launch.name for launch in state.of_plan.plan.drawn})))
+    return usual_target(is_amd=state.of_plan.plan.is_amd)
 
 
 def export_larger(

@@ -8,17 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
+from sampling.errors import EmptySelectionError, NotApplicableError, OptionError, PlanFileError
 from sampling.methods.registry import split_trees_of
 from sampling.plan.draft import Survey, with_idle
 from sampling.plan.overview import profile_info, summarise_groups, summarise_histogram
-from sampling.record import Record
+from sampling.record import Bounds, Record
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.charts.quantities import si
 from tui.engine.drafts import chosen_kernel, draft_from_options, open_profile, survey_as_asked
 from tui.options import look
 from tui.options.choices import PAGE_FORMATS, DifferenceFormat, GroupSort, OutputFormat
+from tui.options.command_line import command_line, options_of
+from tui.options.files import input_files, is_plan, reading
 from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import MOST_ROWS, Block, CommandLine, Preformatted
 from tui.output.files import write_text
@@ -53,8 +55,23 @@ _MOST_CAUSES = 10_000
 
 
 def run_summary(options: look.SummaryOptions) -> None:
-    """Read, draft, show_summary."""
-    show_summary(options.profiles, options)
+    """Read, draft, show; of a plan its profile, below what results of its launches say bounds the run."""
+    path = next(filter(is_plan, options.profiles), None)
+    if path is None:
+        show_summary(options.profiles, options)
+        return
+    from tui.engine.plan_files import open_plan, options_of_plan
+
+    results = tuple(other for other in options.profiles if other != path)
+    if path != options.profiles[0]:
+        remedy = f"swap them: `{command_line('summary', replace(options, profiles=(path, *results)))}`"
+        raise PlanFileError(f"no plan, and {path} is one", path=options.profiles[0], remedy=remedy)
+    if options.budget is not None:
+        raise OptionError(f"--budget finds an epsilon, and {path} says it", remedy="give the profile")
+    opened = open_plan(path, results=results)
+    of_plan = options_of_plan(opened, options)
+    with reading([path, *results, *input_files(of_plan)]):
+        show_summary(opened.profiles, of_plan, plan=opened)
 
 
 def show_summary(
@@ -71,22 +88,41 @@ def show_summary(
     from tui.engine.planning import draft_within_budget, plan_costs
     from tui.text.plan import following_commands, promise_words, summary_blocks
 
+    bounds, bounding, commands = Bounds(), "", following_commands(profiles, options)
+    if plan is not None:
+        from tui.engine.plan_files import check_files, plan_notes
+
+        check_files(plan)
+        if plan.results:
+            bounds, bounding, following = _bounding(plan, options)
+            commands = [following]
     draft = draft_within_budget(profiles, options)
     if draft.profile.launches <= _MOST_CAUSES:
         draft = with_idle(draft, operators=False)
-    if plan is not None:
-        from tui.engine.plan_files import plan_notes
-
-        notes(plan_notes(plan, draft), quiet=options.quiet)
+    notes(() if plan is None else plan_notes(plan, draft), quiet=options.quiet)
     costs = plan_costs(options, draft, None, binding=True)
-    commands = following_commands(profiles, options)
-    summary = summarise_profile(draft, costs, promise_words(draft.design), commands)
+    summary = summarise_profile(draft, costs, promise_words(draft.design), bounds, commands)
     details = isinstance(options, look.SummaryOptions) and options.details
 
     def blocks(_: Canvas) -> Iterable[Block]:
-        return summary_blocks(draft, profiles, summary, costs, details=details)
+        yield from (bounding, "") if bounding else ()
+        yield from summary_blocks(draft, profiles, summary, costs, details=details)
 
     _show(draft, options, command, summary, blocks)
+
+
+def _bounding(plan: OpenedPlan, options: SlowdownOptions) -> tuple[Bounds, str, str]:
+    """Return what bounds the run by results of a plan, the same in words, and the command that has it all."""
+    from sampling.estimation.roofline import summarise_bounds
+    from tui.engine.plan_files import estimated
+    from tui.options.simulate import EstimateOptions
+    from tui.text.estimate import bounds_text
+
+    of_results = options_of(EstimateOptions, options, output=None, plan=plan.path, results=plan.results)
+    with ProgressMeter(quiet=options.quiet) as progress:
+        estimate = estimated(of_results, progress, plan.plan)
+    shown = EstimateOptions(plan=plan.path, results=plan.results)
+    return summarise_bounds(estimate), bounds_text(estimate), command_line("estimate", shown)
 
 
 def run_info(options: look.InfoOptions) -> None:

@@ -76,10 +76,6 @@ def show(
         return
     from tui.commands.look import show_summary
 
-    if plan is not None:
-        from tui.engine.plan_files import check_files
-
-        check_files(plan)
     show_summary(paths, options, plan=plan)
     note(terminal.instead_of_app("summary", "the profile as a file"), quiet=options.quiet)
 

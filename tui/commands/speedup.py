@@ -10,7 +10,6 @@ from msgspec import to_builtins
 
 from sampling.errors import OptionError
 from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups, compare_kernels
-from sampling.profile.names import is_rocm_name
 from sampling.study.comparison import StudySpeedups
 from sampling.study.summary import SpeedupSummary, summarise_study
 from tui.engine.speedups import SpeedupAnswer, read_speedups
@@ -178,8 +177,7 @@ def _following(speedups: PlanSpeedups, options: SpeedupOptions, *, is_larger: bo
     """Return the command that simulates what would tell, or that lists it; "" where all is told."""
     plan = speedups.plan
     if is_larger:
-        is_amd = any(map(is_rocm_name, {launch.name for launch in plan.drawn}))
-        return export_command(str(options.top_up), "more", usual_target(is_amd=is_amd))
+        return export_command(str(options.top_up), "more", usual_target(is_amd=plan.is_amd))
     if not words.has_next(speedups, options):
         return ""
     return command_line("speedup", replace(options, top_up=free_name("more.json"), output=None))

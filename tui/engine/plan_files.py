@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import structs
 
@@ -17,7 +17,7 @@ from sampling.parallel import Progress
 from sampling.plan.draft import Draft
 from sampling.plan.other_recording import located_files, made_from
 from sampling.plan.plan import drawn_plan
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.request import Part, default, flags, part_names
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
@@ -27,8 +27,9 @@ from sampling.text import counted
 from tui.charts.quantities import measure_in
 from tui.options.command_line import command_line
 from tui.options.files import is_plan
-from tui.options.look import OpenOptions, ReportOptions
+from tui.options.look import ReportOptions
 from tui.options.plan import JudgeOptions
+from tui.options.shared import ProfileOptions
 from tui.options.simulate import AlignOptions, EstimateOptions, SpeedupOptions
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def plan_before(
     except PlanFileError as error:
         value = getattr(options, after)
         paths = (value,) if isinstance(value, str) else value
-        plan = next((path_after for path_after in paths if _is_plan(path_after)), None)
-        if plan is None or _is_plan(path) or not Path(path).exists():
+        plan = next(filter(is_plan, paths), None)
+        if plan is None or is_plan(path) or not Path(path).exists():
             raise
         swapped = tuple(path if path_after == plan else path_after for path_after in paths)
         changes: dict[str, Any] = {"plan": plan, after: swapped[0] if isinstance(value, str) else swapped}
@@ -59,10 +60,6 @@ def plan_before(
         raise PlanFileError(f"no plan, and {plan} is one", path=path, remedy=remedy) from error
     measure_in("cycles" if file_plan.profile.in_cycles else "ns")
     return file_plan
-
-
-def _is_plan(path: str) -> bool:
-    return is_plan(path) or is_plan(str(Path(path) / IN_FOLDER))
 
 
 def estimated(options: EstimateOptions, progress: Progress, plan: PlanFile | None = None) -> PlanEstimate:
@@ -138,6 +135,8 @@ def missing_to_target(
 
 # -- a plan that is opened --------------------------------------------------------------------------------
 
+Options = TypeVar("Options", bound=ProfileOptions)
+
 # What its forms change.
 _IN_THE_APP = {"method", "features", *(part_names(Part.SEED, Part.SELECTION, Part.PROMISE))}
 
@@ -181,7 +180,7 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
     )
 
 
-def options_of_plan(opened: OpenedPlan, options: OpenOptions) -> OpenOptions:
+def options_of_plan(opened: OpenedPlan, options: Options) -> Options:
     """Return the options that made a plan, with what was typed of how to show it.
 
     Raises OptionError: something was typed that only the plan can say; PlanFileError: an option of the plan,
@@ -191,14 +190,14 @@ def options_of_plan(opened: OpenedPlan, options: OpenOptions) -> OpenOptions:
     features = []
     for path in opened.plan.options.features:
         # As it was named, or beside the plan where it is not there.
-        sibling = Path(opened.path).parent / Path(path).name
+        sibling = Path(opened.plan.path).parent / Path(path).name
         features.append(str(sibling) if not Path(path).exists() and sibling.exists() else path)
-    overrides = opened.path if opened.plan.overrides else None
+    overrides = opened.plan.path if opened.plan.overrides else None
     request = structs.replace(opened.plan.options, features=tuple(features), overrides=overrides)
     return replace(options, profiles=opened.profiles, request=request)
 
 
-def refuse_what_the_plan_says(path: str, options: OpenOptions) -> None:
+def refuse_what_the_plan_says(path: str, options: ProfileOptions) -> None:
     """Refuse options beside a plan that say how it was made.
 
     Raises OptionError: one of them was typed.
@@ -211,7 +210,7 @@ def refuse_what_the_plan_says(path: str, options: OpenOptions) -> None:
         raise OptionError(f"{flag} is said by the plan {path}", remedy=remedy)
 
 
-def typed_name(options: OpenOptions) -> str | None:
+def typed_name(options: ProfileOptions) -> str | None:
     """Return the first option of plans that was typed; None where none was."""
     typed = (name for name in options.request_names if getattr(options.request, name) != default(name))
     return next(typed, None)

@@ -124,6 +124,8 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
 
 _HEAD_BYTES, _FOOTER_BYTES = 1 << 16, 1 << 20
 _KIND = re.compile(rb'\A\s*\{[^{\[]*"kind"\s*:\s*"(plan|baseline)"')
+# Any folder may hold a plan; those of exports and of runs hold one of these too.
+_BESIDE_PLAN = ("manifest.csv", "process-*/manifest.csv", "run.json")
 _MADE_HERE = re.compile(rb'<(meta name="generator" content="|!-- generator: |metadata>)KernelPoint [0-9]')
 
 
@@ -294,7 +296,13 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
 
 
 def is_plan(path: str) -> bool:
-    """Return whether a file looks like a plan file, by its head: the app's first paint must not wait."""
+    """Return whether a file looks like a plan file, or a folder is an export or a run of one.
+
+    By its head: the app's first paint must not wait.
+    """
+    inner = Path(path) / PLAN_NAME
+    if is_there(inner) and any(entry for name in _BESIDE_PLAN for entry in Path(path).glob(name)):
+        path = str(inner)
     return _kind(path) == b"plan"
 
 

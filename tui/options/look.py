@@ -39,6 +39,9 @@ class InfoOptions(PlanningOptions, ProfileOptions):
 
 
 class SummaryOptions(BudgetOptions, ProfileOptions):
+    profiles: tuple[InputFile, ...] = argument(
+        "Profile files; several are one workload. Or a plan file, and results of its launches.", "PROFILE"
+    )
     details: bool = shared.DETAILS
 
 

@@ -16,14 +16,14 @@ from msgspec import structs, to_builtins
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
 from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
 from sampling.estimation.ratio import Ratio
-from sampling.estimation.roofline import Quantity, summarise_bounds
+from sampling.estimation.roofline import measuring, summarise_bounds
 from sampling.estimation.sizes import larger_request
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
 from sampling.estimation.total import FEW_CARRY, POOLED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.other_recording import located_files
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.names import is_rocm_name
+from sampling.record import Bounds
 from sampling.reduction.grouping import is_pool_key
 from sampling.simulators.measured_run import CYCLES
 from sampling.simulators.registry import warm_caches
@@ -147,7 +147,7 @@ def _following(estimate: PlanEstimate, options: EstimateOptions, listed: str | N
     if not (estimate.caches.is_of_whole_run or options.accept_cold):
         return warm_export(estimate.plan, options.plan, options.source)
     if listed is not None:
-        is_amd = _is_amd(estimate.plan)
+        is_amd = estimate.plan.is_amd
         if estimate.results.units:
             return export_command(listed, "more", profiler_target(is_amd=is_amd))
         return export_command(listed, "more", usual_target(is_amd=is_amd))
@@ -178,16 +178,11 @@ def warm_export(plan: PlanFile, path: str, target: str | None = None) -> str:
     To look at the plan, where no simulator fills them.
     """
     if target is None or (caches := warm_caches(target)) is None:
-        target = usual_target(is_amd=_is_amd(plan))
+        target = usual_target(is_amd=plan.is_amd)
         caches = warm_caches(target)
     if caches is None:
         return f"kernelpoint {shlex.quote(path)}"
     return export_command(path, "warm", target, caches, "DIR")
-
-
-def _is_amd(plan: PlanFile) -> bool:
-    """Return whether the plan's launches are of a GPU of AMD, as far as their names tell."""
-    return any(map(is_rocm_name, {launch.name for launch in plan.drawn}))
 
 
 def _asked_next(estimate: PlanEstimate, options: EstimateOptions) -> EstimateOptions | None:
@@ -265,7 +260,7 @@ def counter_notes(estimate: PlanEstimate) -> list[str]:
     return [note for note in (FEW_CARRY, POOLED) if note in estimate.notes]
 
 
-def bound_sentence(bounds: dict[str, Quantity]) -> str:
+def bound_sentence(bounds: Bounds) -> str:
     """Return what bounds the run, by share of time, the largest first; nothing where that is not known."""
     shares = [(part.value, kind, part.low, part.high) for kind, part in bounds.items() if part.value]
     parts = []
@@ -274,6 +269,15 @@ def bound_sentence(bounds: dict[str, Quantity]) -> str:
         interval = "" if is_exact else f" ({share(low)} to {share(high)})"
         parts.append(f"{kind} for {share(value)}{interval}")
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
+
+
+def bounds_text(estimate: PlanEstimate) -> str:
+    """Return what bounds the run, by share of time; where that is not known, why, or how it is measured."""
+    bounds = summarise_bounds(estimate)
+    if sentence := bound_sentence(bounds):
+        return sentence
+    lack = missing_text(estimate.main) if bounds else measuring(estimate.plan)
+    return f"What bounds the run is not known: {lack}."
 
 
 def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sampling.estimation.roofline import Quantity, RooflineSummary
+from sampling.estimation.roofline import RooflineSummary
+from sampling.record import Quantity
 from tui.charts.quantities import UNKNOWN, share, si
 from tui.charts.roofline import RUN_SIGN, roofline_chart
 from tui.output.blocks import Block, Listing
@@ -34,7 +35,8 @@ def quantity_text(quantity: Quantity, unit: str = "") -> str:
 def roofline_blocks(
     summary: RooflineSummary, notes: Sequence[str], canvas: Canvas, width: int | None, height: int | None
 ) -> Iterator[Block | Grid]:
-    """Yield where the run stands below its roof, what bounds it, chart, largest kernels, and notes."""
+    """Yield what bounds the run, where it stands below its roof, chart, largest kernels, and notes."""
+    yield from [sentence] if (sentence := bound_sentence(summary.bounds)) else []
     run, roof = summary.run, summary.roof_at(summary.run.intensity.value)
     performance = quantity_text(run.performance, "FLOP/s")
     intensity = quantity_text(run.intensity, "FLOP/byte")
@@ -49,7 +51,6 @@ def roofline_blocks(
     else:
         yield "The ceilings are not known: give --peak 67T,3.35T (operations and bytes a second)."
     yield from [] if summary.has_tensor_cores else [NO_TENSOR_CORES]
-    yield from [sentence] if (sentence := bound_sentence(summary.bounds)) else []
     if not canvas.is_page:
         yield roofline_chart(summary, width or canvas.width, height or _HEIGHT)
         yield f"FLOP/s over FLOP/byte; {RUN_SIGN} is the whole run, 1 and so on the kernels below"

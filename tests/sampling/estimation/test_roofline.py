@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.roofline import summarise_bounds, summarise_roofline
+from sampling.estimation.roofline import measuring, summarise_bounds, summarise_roofline
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.results import SimulatedLaunches
@@ -145,6 +146,19 @@ def test_what_bounds_the_run_is_said_by_the_rule_of_nsight_compute() -> None:
     assert bounds["latency"] == pytest.approx(NS[waits].sum() / NS.sum())
     assert sum(filter(None, bounds.values())) == pytest.approx(1)
     assert summarise_bounds(estimated(EVERYTHING)) == {}
+    # Where there are no shares, by operations, bytes and ceilings: 900 of 1,000 bytes a ns, 6 of 8 FLOP a ps.
+    ones = np.ones(LAUNCHES)
+    ceilings = {
+        SASS.format("ffma") + ".peak_sustained": 4000 * ones,
+        "sm__cycles_elapsed.avg.per_second": 1e9 * ones,
+        "dram__bytes.sum.peak_sustained": 1000 * ones,
+        "dram__cycles_elapsed.avg.per_second": 1e9 * ones,
+    }
+    by_ceilings = {
+        kind: its.value for kind, its in summarise_bounds(estimated(EVERYTHING, **ceilings)).items()
+    }
+    assert by_ceilings["memory"] == pytest.approx(NS[KERNEL == 0].sum() / NS.sum())
+    assert by_ceilings["compute"] == pytest.approx(NS[KERNEL == 1].sum() / NS.sum())
     # Of a sample that memory bounds all of.
     whole = summarise_bounds(estimated([0, 1, 2, 3], **{MEMORY: 90 + 0 * memory, COMPUTE: compute}))["memory"]
     assert (whole.value, whole.high) == (1, 1)
@@ -194,5 +208,8 @@ def test_what_was_not_counted_is_named_with_a_remedy() -> None:
     }
     for words, columns in cases.items():
         estimate = estimate_plan(plan(EVERYTHING), SimulatedLaunches(at, columns))
-        with pytest.raises(AnalysisError, match=words):
+        with pytest.raises(AnalysisError, match=words) as refused:
             summarise_roofline(estimate, None, 8)
+        assert "export plan.json --to ncu --set roofline" in str(refused.value)
+    named = structs.replace(plan(EVERYTHING), path="a b.json")
+    assert measuring(named) == "measure by `kernelpoint export 'a b.json' --to ncu --set roofline`"
