@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import threading
 from dataclasses import replace
@@ -25,9 +26,11 @@ from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
 from tests.app.driving import opened as opened_app
 from tests.app.plan_driving import check_round_trip, details_of, running, settled
+from tests.cli.conftest import counters_of
 from tests.small_plans import options_of, plan_of_strata, stratum
 from tui import cli
 from tui.app import planning, results
+from tui.app.chart_page import ChartPage
 from tui.app.plan_details import whose_options
 from tui.app.prompt import PromptInput
 from tui.app.results import (
@@ -123,6 +126,8 @@ async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_th
             if size == (60, 15):
                 await wait_for(pilot, lambda: "tab j more" in screen_text(app), "not all fits")
         await pilot.press("question_mark")
+        await wait_for(pilot, lambda: "Help: Results" in screen_text(app), "how to read it")
+        await pilot.press("G")
         await wait_for(pilot, lambda: "save the larger plan to a new file" in screen_text(app), "its keys")
         await pilot.press("escape", "escape")
         await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "back")
@@ -212,6 +217,47 @@ async def test_what_was_read_stays_when_the_rest_is_cancelled(
         await wait_for(pilot, lambda: all(worker.is_finished for worker in app.workers), "no worker is left")
         await pilot.press("escape")
         await settled(app, pilot)
+
+
+async def test_counters_have_their_roofline_as_the_command_prints_it(small: str) -> None:
+    headless_plan(small, "plan.json")
+    counters_of(Path("plan.json"), Path("counters.csv"))
+    async with running(small) as (app, pilot):
+        screen = await open_results(pilot, app, "counters.csv")
+        await pilot.press("t", "t")
+        await wait_for(pilot, lambda: "FLOP/s over FLOP/byte" in screen_text(app), "chart and its caption")
+        rows = screen_text(app).splitlines()
+        assert rows[2].startswith("─ [t] Roofline")
+        assert rows[3].startswith("What bounds the run, by time: ")
+        command = await check_round_trip(pilot, app, 80)
+        height = re.fullmatch(
+            r"kernelpoint roofline plan.json counters.csv --width 80 --height (\d+)", command
+        )
+        assert height is not None
+        before = int(height[1])
+        for size in ((120, 40), (60, 15), (80, 24)):
+            await resized(app, pilot, *size)
+            assert app.crash is None
+            if size == (120, 40):
+                await wait_for(pilot, lambda: "kernel group" in screen_text(app), "its table has room too")
+                await wait_for(pilot, lambda: screen.query_one(ChartPage).chart_size[1] > before, "the chart")
+        assert screen.query_one(ChartPage).chart_size == (80, before)
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "[t] Kernel groups" in screen_text(app), "and round again")
+        assert "[o] Results of plan.json" in screen_text(app)
+
+
+async def test_results_without_counters_say_how_to_measure_them(small: str) -> None:
+    headless_plan(small, "plan.json")
+    write_results("plan.json", "cycles.csv")
+    lack = (
+        "No roofline: no time of the launches was measured; measure by `kernelpoint export plan.json --to ncu"
+    )
+    async with running(small, ascii_only=True) as (app, pilot):
+        await open_results(pilot, app, "cycles.csv")
+        await pilot.press("t", "t")
+        await wait_for(pilot, lambda: lack in " ".join(screen_text(app).split()), "why there is none")
+        assert screen_text(app).isascii()
 
 
 CANVAS = Canvas(80, color=False)
@@ -371,6 +417,11 @@ def test_a_pane_has_the_command_that_prints_it() -> None:
     assert "kernel group" not in pane_text(ResultsPane.TOTALS, known(), CANVAS)
     assert "kernel group" in pane_text(ResultsPane.GROUPS, known(), CANVAS)
     assert pane_text(ResultsPane.TOTALS, None, CANVAS) == ""
+
+
+def test_a_roofline_of_chosen_metrics_is_not_said_to_be_unmeasured() -> None:
+    asked = EstimateOptions(plan="plan.json", results=("a.log",), metrics=("cycles",))
+    assert "--metric leaves some out" in str(known(options=asked).roofline)
 
 
 # What is typed.

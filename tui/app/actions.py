@@ -213,7 +213,7 @@ RESULTS = (
     Action("ask", "o", "Open", "other results, or another target", Shown.BOTH),
     Action("save", "S", "Save", "save the larger plan to a new file", Shown.BOTH),
     Action("export", "e", "Export", "hand what is new in the larger plan to a simulator", Shown.BOTH),
-    Action("turn", "t", "More", "kernel groups, or what to simulate next", Shown.BOTH),
+    Action("turn", "t", "More", "kernel groups, what to simulate next, or the roofline", Shown.BOTH),
     Action("back", "escape", "Back", "stop reading; else back to the plan", Shown.BOTH),
 )
 RANGES = (

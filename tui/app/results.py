@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,11 +18,13 @@ from textual.containers import Container
 from textual.widgets import Input
 from textual.worker import Worker
 
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import AnalysisError, OptionError, SamplingError
+from sampling.estimation.roofline import RooflineSummary, summarise_roofline
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate
 from sampling.parallel import Progress
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
+from tui.app.chart_page import ChartPage
 from tui.app.plan_details import PlanDetails, check_new, export_file, save_plan
 from tui.app.plan_panes import PlanPrompt
 from tui.app.planning import failure_words, printed_options
@@ -33,15 +36,16 @@ from tui.app.widgets import ListingTable, Rows, titled
 from tui.charts import quantities
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.speedups import parse_configurations
-from tui.options.command_line import command_line, typed_options
+from tui.options.command_line import command_line, options_of, typed_options
 from tui.options.files import PLAN_NAME, files_named, free_name, home_expanded, is_configuration, is_there
-from tui.options.simulate import EstimateOptions, SpeedupOptions
-from tui.output.blocks import Listing
+from tui.options.simulate import EstimateOptions, RooflineOptions, SpeedupOptions
+from tui.output.blocks import Block, Listing
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable_lines
-from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
+from tui.text.estimate import NO_GROUPS, counter_notes, estimate_blocks, group_listing, next_listing
 from tui.text.plan import usual_target
+from tui.text.roofline import roofline_blocks
 
 OTHERS = ("source", "metrics", "ratios", "clock", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
@@ -112,6 +116,11 @@ class ResultsPane(StrEnum):
     TOTALS = "estimate"
     GROUPS = "groups"
     NEXT = "next"
+    ROOFLINE = "roofline"
+
+
+TURNED = (ResultsPane.GROUPS, ResultsPane.NEXT, ResultsPane.ROOFLINE)
+"""What `t` shows in turn."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +151,22 @@ class ResultsState:
         return group_listing(self.estimate)
 
     @cached_property
+    def roofline(self) -> RooflineSummary | str:
+        """The whole run below its roof; why there is none where the results do not tell."""
+        if self.options.metrics:
+            return "A roofline takes all counters, and --metric leaves some out: o, and no --metric."
+        try:
+            return summarise_roofline(self.estimate, None, RooflineOptions().kernels)
+        except AnalysisError as error:
+            return f"No roofline: {failure_words(error)}."
+
+    def roofline_blocks(self, canvas: Canvas, width: int, height: int) -> Iterable[Block]:
+        """Return what `roofline` prints, its chart so large; or why there is nothing."""
+        if isinstance(self.roofline, str):
+            return (self.roofline,)
+        return roofline_blocks(self.roofline, counter_notes(self.estimate), canvas, width, height)
+
+    @cached_property
     def next(self) -> Listing | None:
         """The launches to simulate next; None where there is no larger plan."""
         return None if self.larger is None else next_listing(self.larger, self.estimate.plan)
@@ -164,7 +189,7 @@ def read_results(
     estimate = estimated(options, progress)
     known_results = ResultsState(options, estimate)
     # Tables are made here, so that no screen waits for them.
-    _ = known_results.groups.widths
+    _ = known_results.groups.widths, known_results.roofline
     if (
         options.target is not None
         and not known_results.is_biased
@@ -176,6 +201,7 @@ def read_results(
         except (SamplingError, OSError) as error:
             known_results = replace(known_results, why_no_larger=failure_words(error))
         _ = known_results.groups.widths, known_results.next and known_results.next.widths
+        _ = known_results.roofline
     yield known_results
 
 
@@ -195,6 +221,12 @@ def results_table(pane: ResultsPane, known: ResultsState | None) -> tuple[Listin
     return None, known.why_no_larger or known.doing or met
 
 
+_TITLES = {
+    ResultsPane.GROUPS: "[t] Kernel groups: shares of time, simulated and profiled",
+    ResultsPane.ROOFLINE: "[t] Roofline: the whole run (*) and its largest kernels",
+}
+
+
 def pane_title(
     pane: ResultsPane, known: ResultsState | None, doing: str = "", place: str = ""
 ) -> tuple[str, ...]:
@@ -202,8 +234,8 @@ def pane_title(
 
     `doing`: what is being read; `place`: which rows of a table are visible, or that there is more to read.
     """
-    if pane is ResultsPane.GROUPS:
-        return "[t] Kernel groups: shares of time, simulated and profiled", place
+    if pane in _TITLES:
+        return _TITLES[pane], place
     if pane is ResultsPane.NEXT:
         has_larger = known is not None and known.larger is not None
         return "[t] To simulate next", f"S saves the larger plan; {place}" if has_larger else place
@@ -239,7 +271,7 @@ def pane_command(pane: ResultsPane, known: ResultsState) -> str:
 
 
 class ResultsScreen(ViewScreen):
-    """Totals with their intervals, over the kernel groups or what to run next."""
+    """Totals with their intervals, over the kernel groups or what to run next; or the roofline."""
 
     NAME = "Results"
     TAB = "Plan"
@@ -253,7 +285,9 @@ class ResultsScreen(ViewScreen):
         "GPU sets the one against the other; within is how far its interval reaches to either side, missing "
         "how many of its drawn launches have no result. seen are spreads in the results, beside the noise "
         "that the plan declared. Where the total is not within the target, the launches to simulate next are "
-        "drawn; the larger plan contains what was simulated."
+        "drawn; the larger plan contains what was simulated. Counters have a roofline too: * is the whole "
+        "run, numbers its largest kernels, bars their intervals. It takes operations, bytes and time, which "
+        "`export --set roofline` measures; no simulator prints them all."
     )
 
     def __init__(self, details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> None:
@@ -280,6 +314,7 @@ class ResultsScreen(ViewScreen):
             self.answers["plan"] = str(saved)
         self._is_read_now = before is None and opened is not None and bool(opened.results)
         self._page, self._rows, self._form = Page(self._totals), ListingTable(), ResultsForm()
+        self._roofline = ChartPage()
         self._prompt = PlanPrompt(self._write, self._note_written)
         #: What the lower pane shows.
         self._table = ResultsPane.GROUPS
@@ -289,13 +324,13 @@ class ResultsScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         panes = titled("totals", self._page), titled("results-table", self._rows)
-        yield Container(*panes, id="results-panes")
+        yield Container(*panes, titled("roofline", self._roofline), id="results-panes")
         yield self._form
         yield self._prompt
 
     def on_mount(self) -> None:
-        for name in ("scroll_y", "virtual_size"):
-            self.watch(self._page, name, self._show_titles_soon, init=False)
+        for page, name in product((self._page, self._roofline), ("scroll_y", "virtual_size")):
+            self.watch(page, name, self._show_titles_soon, init=False)
         self._show()
         if self._is_read_now:
             self.call_later(self._read_answers, self.answers)
@@ -325,7 +360,11 @@ class ResultsScreen(ViewScreen):
 
     def _show(self) -> None:
         self._page.write_anew()
-        self._rows.show_listing(*results_table(self._table, self.known))
+        self.set_class(self._table is ResultsPane.ROOFLINE, "-roofline")
+        if self._table is not ResultsPane.ROOFLINE:
+            self._rows.show_listing(*results_table(self._table, self.known))
+        elif self.known is not None:
+            self._roofline.show(self.known.roofline_blocks)
         self._show_titles_soon()
 
     @on(Rows.Moved)
@@ -337,7 +376,10 @@ class ResultsScreen(ViewScreen):
     def _show_titles(self) -> None:
         hint = "tab j more" if self._page.scroll_y < self._page.max_scroll_y else ""
         self.entitle("totals", *pane_title(ResultsPane.TOTALS, self.known, self._doing, hint))
-        self.entitle("results-table", *pane_title(self._table, self.known, self._doing, self._rows.place))
+        name, place = "results-table", self._rows.place
+        if self._table is ResultsPane.ROOFLINE:
+            name, place = "roofline", "j more" * (self._roofline.scroll_y < self._roofline.max_scroll_y)
+        self.entitle(name, *pane_title(self._table, self.known, self._doing, place))
 
     # What is asked for.
 
@@ -401,10 +443,9 @@ class ResultsScreen(ViewScreen):
     # What is done with them.
 
     def action_turn(self) -> None:
-        is_groups = self._table is ResultsPane.GROUPS
-        self._table = ResultsPane.NEXT if is_groups else ResultsPane.GROUPS
+        self._table = TURNED[(TURNED.index(self._table) + 1) % len(TURNED)]
         self._show()
-        self._rows.focus()
+        (self._roofline if self._table is ResultsPane.ROOFLINE else self._rows).focus()
 
     def action_back(self) -> None:
         """Stop reading; where nothing is read, go back to the plan."""
@@ -457,13 +498,21 @@ class ResultsScreen(ViewScreen):
     # What is copied.
 
     def own_text(self) -> PaneText:
-        """What `estimate` prints, with the groups where they are looked at."""
-        canvas = Canvas(self.app.size.width, color=False)
-        return PaneText("kernelpoint-estimate", pane_text(self.focused_pane, self.known, canvas))
+        """What `estimate` prints, with the groups where they are looked at; or what `roofline` does."""
+        width, pane = self.app.size.width, self.focused_pane
+        if pane is ResultsPane.ROOFLINE and self.known is not None:
+            return PaneText("kernelpoint-roofline", self._roofline.printed(width))
+        return PaneText("kernelpoint-estimate", pane_text(pane, self.known, Canvas(width, color=False)))
 
     def command(self) -> str:
-        """`estimate` of the plan file and the results."""
-        return pane_command(self.focused_pane, self.known) if self.known is not None else ""
+        """`estimate` of the plan file and the results, or `roofline`."""
+        if self.known is None:
+            return ""
+        if self.focused_pane is not ResultsPane.ROOFLINE:
+            return pane_command(self.focused_pane, self.known)
+        width, height = self._roofline.chart_size
+        of_chart = options_of(RooflineOptions, self.known.options, width=width, height=height)
+        return command_line("roofline", of_chart)
 
     def action_copy_command(self) -> None:
         if self.known is None:

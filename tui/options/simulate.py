@@ -132,10 +132,15 @@ class ProjectOptions(OutputOptions):
 
 
 class ResultFileOptions(OutputOptions, panel=RESULTS_PANEL):
-    """How a simulator's results are read, and what is known of them."""
+    """How results are read."""
 
     source: str | None = option("<results>; by content if not given.", "--from", metavar="SIMULATOR")
     manifests: InputFiles = option("The manifest.csv of the export that was run (repeat).", "--manifest")
+
+
+class SimulatedFileOptions(ResultFileOptions, panel=RESULTS_PANEL):
+    """How a simulator's results are read, and what is known of them."""
+
     accept_cold: bool = option("A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
@@ -146,7 +151,7 @@ class ResultFileOptions(OutputOptions, panel=RESULTS_PANEL):
     )
 
 
-class ResultsOptions(ResultFileOptions, panel=RESULTS_PANEL):
+class ResultsOptions(SimulatedFileOptions, panel=RESULTS_PANEL):
     """What is asked of the total."""
 
     metrics: Texts = option(
@@ -174,7 +179,7 @@ class EstimateOptions(ResultsOptions, asks=["number_locale"]):
     )
 
 
-class RooflineOptions(OutputOptions, panel=RESULTS_PANEL, asks=["number_locale"]):
+class RooflineOptions(ResultFileOptions, panel=RESULTS_PANEL, asks=["number_locale"]):
     plan: InputFile = argument("A plan file.", "PLAN")
     results: InputFiles = argument("What a profiler counted of the plan's launches.", "RESULTS")
     peak: str | None = option(
@@ -187,7 +192,7 @@ class RooflineOptions(OutputOptions, panel=RESULTS_PANEL, asks=["number_locale"]
     height: int | None = height_option("Rows of the chart.")
 
 
-class SpeedupOptions(ResultFileOptions, panel=RESULTS_PANEL):
+class SpeedupOptions(SimulatedFileOptions, panel=RESULTS_PANEL):
     plan: InputFile = argument("A plan file; or a study.toml, which says where results are.", "PLAN")
     results: tuple[FeatureFile, ...] = argument(
         "A configuration and what it wrote of the plan's launches: logs, a CSV, the folder of a run. The "

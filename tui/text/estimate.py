@@ -246,10 +246,10 @@ def is_counted(estimate: PlanEstimate) -> bool:
 
 
 def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]:
-    """Yield the table of a profiler's counters, where results are these."""
+    """Yield what bounds the run, where counters tell, and their table where results are a profiler's."""
+    yield from [sentence] if (sentence := bound_sentence(summarise_bounds(estimate))) else []
     if not is_counted(estimate):
         return
-    yield from [sentence] if (sentence := bound_sentence(summarise_bounds(estimate))) else []
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
     yield from [listing] if len(listing) else []
     yield from [f"not shown: {left_out}"] if left_out else []
