@@ -45,6 +45,7 @@ from tui.options.simulate import SpeedupOptions
 from tui.terminal import tty
 
 Made = Callable[..., Path]
+BYTES, FMA = "dram__bytes.sum", "sm__sass_thread_inst_executed_op_ffma_pred_on.sum"
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +247,52 @@ async def test_picked_launches_have_no_interval_and_no_kernels(made: Made) -> No
         await pilot.press("j", "enter")
         await settled(pilot, screen)
         assert "the plan's launches were picked, not drawn at random" in words_of(app)
+
+
+def count_operations(program: str, **per_cycle: float) -> None:
+    """Put time, bytes and so many operations a cycle into the tables of these configurations."""
+    for configuration, operations in per_cycle.items():
+        table = Path("out", configuration, f"{program}.csv")
+        (head, *rows), counters = table.read_text().splitlines(), f"{BYTES},gpu__time_duration.sum,{FMA}"
+        cycles = [float(row.split(",")[1]) for row in rows]
+        counted = [f"{row},{ns},{ns},{operations / 2 * ns}" for row, ns in zip(rows, cycles, strict=True)]
+        table.write_text("\n".join([f"{head},{counters}", *counted, ""]))
+
+
+async def test_configurations_whose_tables_hold_counters_have_a_roofline(made: Made) -> None:
+    """One operation a byte and a ns on the base, two on gto; lat has no counters, nor have other programs."""
+    made()
+    count_operations("one", base=1, gto=2)
+    async with comparing() as (app, pilot, screen):
+        assert "[t] roofline" in screen_text(app)
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "* is base, 1 and so on the configurations" in words_of(app), "a chart")
+        assert "one on base does 1.00 GFLOP/s" in words_of(app)
+        await resized(app, pilot, 120, 40)
+        await wait_for(pilot, lambda: "bound by" in words_of(app), "its table has room too")
+        rows = [line.split() for line in screen_text(app).splitlines() if line.endswith((" base", " gto"))]
+        assert [(row[0], row[1], row[-1]) for row in rows] == [("*", "1.00G", "base"), ("1", "2.00G", "gto")]
+        await pilot.press("Y", "y")
+        await wait_for(pilot, lambda: "one on base does" in app.clipboard, "what is shown is copied")
+        await pilot.press("tab")
+        await wait_for(pilot, lambda: app.focused is screen.query_one(Matrix), "the table of programs")
+        await pilot.press("j")
+        await wait_for(pilot, lambda: "two: a roofline takes operations" in words_of(app), "another program")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: "Intervals" in words_of(app), "the bars")
+    async with comparing("one.json", *results("one"), size=(60, 15), ascii_only=True) as (app, pilot, _):
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "on base does" in words_of(app), "of a single plan too")
+        assert screen_text(app).isascii()
+
+
+async def test_what_simulators_print_has_no_roofline(made: Made) -> None:
+    made()
+    async with comparing() as (app, pilot, screen):
+        assert "roofline" not in screen_text(app)
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "no simulator prints them all" in words_of(app), "why")
+        assert screen.query("#bars-pane").first().display
 
 
 async def test_missing_cells_are_named_with_their_places(made: Made) -> None:

@@ -198,6 +198,8 @@ def test_results_without_counters_say_how_they_are_measured(kernelpoint: Kernelp
     counters = counters_of(plan, Path("counters.csv"))
     Path("part.csv").write_text("\n".join(counters.read_text().splitlines()[:2]))
     part = " ".join(kernelpoint("summary", plan, "part.csv").out.split())
+    place = kernelpoint("roofline", plan, "part.csv").out
+    assert place.startswith("The whole run has no place yet: strata have no result")
     assert re.match("What bounds the run is not known: .* of the profile's time has no result\\. ", part)
 
 

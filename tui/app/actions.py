@@ -255,11 +255,14 @@ MATRIX = (
 SPEEDUPS = (
     Action("ask", "o", "Open", "add a configuration, NAME=RESULTS; or open a study.toml", Shown.BOTH),
     Action("kernels", "enter", "Kernels", "the kernels that gain and lose most there", Shown.BOTH),
+    Action("roofline", "t", "Roofline", "the program's configurations below their roof", Shown.PALETTE),
     Action("reload", "r", "Reload", "read all results anew", Shown.BOTH),
     Action(
         "export", "e", "Export", "what would tell: to a simulator, or the command that runs it", Shown.BOTH
     ),
-    Action("leave", "escape", "Back", "stop reading; else from the kernels to the bars", Shown.PALETTE),
+    Action(
+        "leave", "escape", "Back", "stop reading; else from kernels or roofline to the bars", Shown.PALETTE
+    ),
 )
 COMPARING = (
     Action("app.difference", "o", "Difference", "compare with another recording: view 7", Shown.PALETTE),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from sampling.errors import AnalysisError
 from sampling.estimation.configurations import GroupSpeedup, PlanSpeedups, compare_kernels
+from sampling.estimation.roofline import RooflineSummary, summarise_roofline
 from sampling.estimation.top_up import ToppedUp, top_up_speedups
 from sampling.parallel import Progress
 from sampling.study.comparison import ProgramComparison
@@ -22,6 +25,7 @@ from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text, heading_text
 from tui.text.plan import usual_target
 from tui.text.profile import heading_lines, plan_selection
+from tui.text.roofline import configuration_blocks
 from tui.text.speedup import (
     configuration_listing,
     has_next,
@@ -41,6 +45,9 @@ from tui.text.study import (
     table_rows,
 )
 
+NO_ROOFLINE = (
+    "a roofline takes operations, bytes and time beside the cycles, and no simulator prints them all"
+)
 LARGER_NAME = "more.json"
 """The file of the larger plan."""
 
@@ -83,6 +90,8 @@ class SpeedupsState:
     sentences: Sequence[str]
     #: The kernels of programs, once they are compared.
     kernels: Mapping[str, Sequence[GroupSpeedup]] = field(default_factory=dict)
+    #: Of programs whose results hold operations, bytes and time, by configuration.
+    rooflines: Mapping[str, Mapping[str, RooflineSummary]] = field(default_factory=dict)
     larger: LargerPlan | None = None
 
     @property
@@ -133,6 +142,15 @@ class SpeedupsState:
         # The configuration stands in the title.
         return replace(listing, figures=listing.figures[1:]), ""
 
+    def roofline_blocks(self, cell: Cell | None, canvas: Canvas, width: int, height: int) -> Iterable[Block]:
+        """Return where the configurations of a cell's program stand below their roof, or why nowhere."""
+        program = self.answer.study.programs[0] if self.is_single else self.program(cell)
+        if program is None:
+            return ("A mean has no roofline of its own: choose a program.",)
+        if program.name not in self.rooflines:
+            return (f"{program.name}: {NO_ROOFLINE}.",)
+        return configuration_blocks(program.name, self.rooflines[program.name], canvas, width, height)
+
     def text(self, options: SpeedupOptions, width: int) -> str:
         """Return what the command prints with these options, but for what to type next."""
         answer, canvas, heading = self.answer, Canvas(width, color=False), tuple[str, ...]()
@@ -150,6 +168,15 @@ class SpeedupsState:
             heading = heading_lines(plan_selection(self.of_plan.plan))
             blocks = speedup_blocks(self.of_plan, [group for _, group in kernels], None, options, "")
         return f"{heading_text(heading, width)}{canvas_text(blocks, canvas)}\n"
+
+
+def _rooflines(speedups: PlanSpeedups) -> dict[str, RooflineSummary]:
+    """Return the rooflines of the configurations whose results hold what they take."""
+    rooflines = {}
+    for configuration in speedups.configurations:
+        with suppress(AnalysisError):
+            rooflines[configuration.name] = summarise_roofline(configuration.estimate, None, 0)
+    return rooflines
 
 
 def read_state(options: SpeedupOptions, progress: Progress) -> Iterator[SpeedupsState]:
@@ -170,6 +197,7 @@ def read_state(options: SpeedupOptions, progress: Progress) -> Iterator[Speedups
     bars = replace(bars, least_room=len(bars.heading), dropped_first=dropped)
     # Made here so that no screen waits for it.
     _ = bars.widths
+    rooflines = {name: found for name, speedups in study.compared if (found := _rooflines(speedups))}
     yield SpeedupsState(
         options=options,
         answer=answer,
@@ -180,6 +208,7 @@ def read_state(options: SpeedupOptions, progress: Progress) -> Iterator[Speedups
         bars=bars,
         bar_cells=cells,
         sentences=_sentences(answer, None),
+        rooflines=rooflines,
     )
 
 

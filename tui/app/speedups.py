@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,10 +21,12 @@ from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.parallel import Progress
 from sampling.text import counted
 from tui.app.actions import APP, MATRIX, SPEEDUPS, VIEW, bindings
+from tui.app.chart_page import ChartPage
 from tui.app.plan_panes import PlanPrompt
 from tui.app.planning import failure_words, printed_speedups
 from tui.app.session_app import in_words, start
 from tui.app.speedup_details import (
+    NO_ROOFLINE,
     Cell,
     SpeedupsState,
     export_larger,
@@ -69,7 +72,9 @@ class SpeedupsScreen(ViewScreen):
         "would tell. A bar goes from 1 to the speedup, its whiskers are its interval. The means are of these "
         "programs: the geometric and the harmonic one of their speedups, and total work of all their cycles. "
         "enter lists the kernels of a cell that gain and lose most, each with its own interval. e draws a "
-        "larger plan that tells what is open, or copies the command that simulates more of a study."
+        "larger plan that tells what is open, or copies the command that simulates more of a study. Tables "
+        "that hold operations, bytes and time beside the cycles have a roofline (t), a point a "
+        "configuration; no simulator prints them all."
     )
 
     def is_of_workload(self, session: Session) -> bool:
@@ -83,7 +88,7 @@ class SpeedupsScreen(ViewScreen):
         self._wanted: SpeedupOptions | None = None
         self._doing = self._problem = ""
         self._page, self._matrix, self._note = Page(self._words), Matrix(), Note(id="cell")
-        self._bars, self._kernels = BarTable(), ListingTable()
+        self._bars, self._kernels, self._roofline = BarTable(), ListingTable(), ChartPage()
         self._form, self._prompt = SpeedupsForm(), PlanPrompt(self._write, lambda *_: None)
 
     def compose_panes(self) -> ComposeResult:
@@ -93,14 +98,15 @@ class SpeedupsScreen(ViewScreen):
             self._note,
             titled("bars", self._bars),
             titled("cell-kernels", self._kernels),
+            titled("cell-roofline", self._roofline),
             id="speedup-panes",
         )
         yield self._form
         yield self._prompt
 
     def on_mount(self) -> None:
-        for name in ("scroll_y", "virtual_size"):
-            self.watch(self._page, name, self._show_titles_soon, init=False)
+        for page, name in product((self._page, self._roofline), ("scroll_y", "virtual_size")):
+            self.watch(page, name, self._show_titles_soon, init=False)
 
     def follow(self, previous: Session | None, session: Session) -> None:
         """Read what is to be compared, where that is something else."""
@@ -124,6 +130,10 @@ class SpeedupsScreen(ViewScreen):
     @property
     def _shows_kernels(self) -> bool:
         return self.has_class("-kernels")
+
+    @property
+    def _shows_roofline(self) -> bool:
+        return self.has_class("-roofline")
 
     # What is read and computed.
 
@@ -222,7 +232,7 @@ class SpeedupsScreen(ViewScreen):
         self._arrange()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        if event.widget in (self._matrix, self._bars, self._kernels):
+        if event.widget in (self._matrix, self._bars, self._kernels, self._roofline):
             self.set_class(event.widget is not self._matrix, "-lower")
 
     def _arrange(self) -> None:
@@ -239,6 +249,8 @@ class SpeedupsScreen(ViewScreen):
             self._note.show(text)
             if self._shows_kernels:
                 self._kernels.show_listing(*state.kernel_table(cell, self._doing))
+            if self._shows_roofline:
+                self._roofline.show(partial(state.roofline_blocks, cell))
         self._show_titles_soon()
 
     def _focus_cells(self) -> None:
@@ -270,14 +282,13 @@ class SpeedupsScreen(ViewScreen):
         place, marks = self._matrix.place, marks_text()
         self.entitle("matrix", f"[tab] Over {study.base}", f"{marks}  {place}".rstrip(), place)
         sure = "together" if study.simultaneous else "sure"
-        self.entitle(
-            "bars",
-            f"[tab] Intervals, {100 * study.confidence:.4g} % {sure}",
-            f"[enter] kernels  {self._bars.place}",
-            "[enter] kernels",
-        )
+        keys = "[enter] kernels" + "  [t] roofline" * bool(state.rooflines)
+        name = f"[tab] Intervals, {100 * study.confidence:.4g} % {sure}"
+        self.entitle("bars", name, f"{keys}  {self._bars.place}", keys, "[enter] kernels")
         title = f"[tab] Kernels: {state.title(self._cell)}"
         self.entitle("cell-kernels", title, f"[esc] bars  {self._kernels.place}".rstrip(), "[esc] bars")
+        more = "  j more" * (self._roofline.scroll_y < self._roofline.max_scroll_y)
+        self.entitle("cell-roofline", "[t] Roofline of the configurations", f"[esc] bars{more}", "[esc] bars")
 
     @on(Rows.Moved)
     def _move(self) -> None:
@@ -329,11 +340,24 @@ class SpeedupsScreen(ViewScreen):
         if self.state is None:
             self._say_nothing()
             return
+        self.remove_class("-roofline")
         self.add_class("-kernels")
         if not self._doing:
             self._compare_kernels(self.state)
         self._show_cell()
         self._kernels.focus()
+
+    def action_roofline(self) -> None:
+        """Show the configurations of the cell's program below their roof."""
+        if self.state is None:
+            self._say_nothing()
+        elif not self.state.rooflines:
+            self.app.say(NO_ROOFLINE)
+        else:
+            self.remove_class("-kernels")
+            self.add_class("-roofline")
+            self._show_cell()
+            self._roofline.focus()
 
     def action_leave(self) -> None:
         """Cancel what is under way; else go back to the bars."""
@@ -342,8 +366,8 @@ class SpeedupsScreen(ViewScreen):
             self._doing = ""
             self._show()
             self.app.say("cancelled; what is there stays, and r reads anew")
-        elif self._shows_kernels:
-            self.remove_class("-kernels")
+        elif self._shows_kernels or self._shows_roofline:
+            self.remove_class("-kernels", "-roofline")
             self._focus_cells()
         else:
             raise SkipAction
@@ -390,8 +414,10 @@ class SpeedupsScreen(ViewScreen):
         return replace(printed_speedups(self.session, state.options), groups=self._shows_kernels)
 
     def own_text(self) -> PaneText:
-        state = self.state
-        text = "" if state is None else state.text(self._printing(state), self.app.size.width)
+        state, width = self.state, self.app.size.width
+        if self._shows_roofline:
+            return PaneText("kernelpoint-roofline", self._roofline.printed(width))
+        text = "" if state is None else state.text(self._printing(state), width)
         return PaneText("kernelpoint-speedup", text)
 
     def command(self) -> str:
@@ -400,5 +426,9 @@ class SpeedupsScreen(ViewScreen):
     def action_copy_command(self) -> None:
         if self.state is None:
             self._say_nothing()
+        elif self._shows_roofline:
+            self.app.say(
+                "`kernelpoint roofline PLAN RESULTS` prints one configuration, no command all of them"
+            )
         else:
             super().action_copy_command()
