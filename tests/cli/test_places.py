@@ -241,7 +241,7 @@ NO_FILES = {
     *("scheduler", "rank_regex", "assume_like", "command", "clock", "baseline"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
-CHOSEN = {name: {"source"} for name in ("project", "estimate", "speedup", "report")}
+CHOSEN = {name: {"source"} for name in ("project", "estimate", "roofline", "speedup", "report")}
 
 
 def text_options(command: str) -> Iterator[Any]:
