@@ -64,6 +64,15 @@ class Executed:
             runs * getattr(block, kind) for runs, block in zip(self.runs, self.code.blocks, strict=True)
         )
 
+    def arithmetic(self) -> int:
+        """Return how many instructions of a loop threads executed that access no memory."""
+        total = 0
+        for runs, block in zip(self.runs, self.code.blocks, strict=True):
+            accesses = block.global_loads + block.global_stores + block.local_loads
+            accesses += block.shared_loads + block.shared_stores + block.global_atomics
+            total += block.looped * runs * (block.instructions - accesses) * block.threads
+        return total
+
     @property
     def threads_per_instruction(self) -> float:
         """How many threads of a warp took part in an instruction, on average."""

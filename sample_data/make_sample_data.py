@@ -18,7 +18,7 @@ from accel_sim_file import GEMM_RUN, write_interval_log
 from block_vector_file import write_block_vectors
 from kineto_file import write_kineto
 from machine_code import executed
-from ncu_file import write_ncu_raw
+from ncu_file import write_ncu_raw, write_ncu_roofline
 from nsys_csv_files import write_nsys_csv
 from nsys_files import write_nsys_sqlite
 from workload import Pass, Recording, record
@@ -75,6 +75,7 @@ def write_features(recording: Recording, folder: Path) -> None:
     """Write what other tools would see of the launches, were the program run again under them."""
     counted = list(executed(recording.launches, resnet50_code.CODES, seed=52))
     write_ncu_raw(recording, counted, folder / "resnet50-like-ncu-raw.csv.gz", seed=53)
+    write_ncu_roofline(recording, counted, folder / "resnet50-like-ncu-roofline.csv.gz", seed=54)
     write_block_vectors(recording, counted, folder / "resnet50-like-blocks.csv.gz")
 
 

@@ -10,7 +10,7 @@ import gzip
 import io
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 
@@ -68,16 +68,35 @@ _DETAILS_COLUMNS = (
     *("Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type"),
     *("Rule Description", "Estimated Speedup Type", "Estimated Speedup"),
 )
+#: Of the GPU that is made up: lanes that multiply and add, bytes that memory moves a cycle, and its clock.
+_LANES, _MEMORY_BYTES, _MEMORY_CLOCK_GHZ = 5120, 1024, 0.877
+_MULTIPLY_ADDS = 0.7
+_FFMA = "sm__sass_thread_inst_executed_op_ffma_pred_on.sum"
+_ROOFLINE = {
+    "gpu__time_duration.sum": "ns",
+    _FFMA: "inst",
+    f"{_FFMA}.peak_sustained": "inst/cycle",
+    "sm__cycles_elapsed.avg.per_second": "cycle/second",
+    "dram__bytes.sum": "byte",
+    "dram__bytes.sum.peak_sustained": "byte/cycle",
+    "dram__cycles_elapsed.avg.per_second": "cycle/second",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "%",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": "%",
+}
 _METRICS = {_CYCLES: "cycle", **{name: unit for name, (unit, _) in _COUNTS.items()}, _GRID: "", _RATIO: ""}
 
 
 def write_ncu_raw(recording: Recording, executed: Sequence[Executed], path: Path, seed: int) -> None:
     """Write the page of another run of the recorded program: cycles follow the durations, but for noise."""
+    _write_raw(_METRICS, _rows(recording.launches, executed, seed), path)
+
+
+def _write_raw(units: Mapping[str, str], rows: Iterable[Sequence[object]], path: Path) -> None:
     text = _opening()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow((*_COLUMNS, *sorted(_METRICS)))
-    writer.writerow(("",) * len(_COLUMNS) + tuple(_METRICS[name] for name in sorted(_METRICS)))
-    writer.writerows(_rows(recording.launches, executed, seed))
+    writer.writerow((*_COLUMNS, *sorted(units)))
+    writer.writerow(("",) * len(_COLUMNS) + tuple(units[name] for name in sorted(units)))
+    writer.writerows(rows)
     path.write_bytes(gzip.compress(text.getvalue().encode(), compresslevel=9, mtime=0))
 
 
@@ -89,6 +108,40 @@ def _rows(launches: Sequence[Launch], executed: Sequence[Executed], seed: int) -
         cells[_GRID] = str(prod(launch.grid))
         cells[_RATIO] = f"{counted.threads_per_instruction:.2f}"
         yield (*_identity(number, launch), *(cells[name] for name in sorted(_METRICS)))
+
+
+def write_ncu_roofline(recording: Recording, executed: Sequence[Executed], path: Path, seed: int) -> None:
+    """Write the raw page of one more run, with what a roofline takes: time, operations, bytes, peaks, shares.
+
+    Seven of ten instructions of a loop that move no data are taken to multiply and add, and a third of what
+    is loaded to come from device memory, where all that is stored goes.
+    """
+    draw = random.Random(seed).random
+
+    def rows() -> Iterator[Sequence[object]]:
+        for number, (launch, counted) in enumerate(zip(recording.launches, executed, strict=True)):
+            time_ns = _cycles(launch, draw() + draw() + draw() + draw() - 2.0) / _BASE_CLOCK_GHZ
+            most_bytes = _MEMORY_BYTES * _MEMORY_CLOCK_GHZ * time_ns
+            moved = min(32 * (_loaded(counted) / 3 + _stored(counted)), 0.92 * most_bytes)
+            fused = _MULTIPLY_ADDS * counted.arithmetic()
+            cells = {
+                "gpu__time_duration.sum": f"{time_ns:.0f}",
+                _FFMA: f"{fused:.0f}",
+                f"{_FFMA}.peak_sustained": str(_LANES),
+                "sm__cycles_elapsed.avg.per_second": f"{1e9 * _BASE_CLOCK_GHZ:.0f}",
+                "dram__bytes.sum": f"{moved:.0f}",
+                "dram__bytes.sum.peak_sustained": str(_MEMORY_BYTES),
+                "dram__cycles_elapsed.avg.per_second": f"{1e9 * _MEMORY_CLOCK_GHZ:.0f}",
+                "sm__throughput.avg.pct_of_peak_sustained_elapsed": (
+                    f"{100 * fused / (_LANES * _BASE_CLOCK_GHZ * time_ns):.2f}"
+                ),
+                "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": (
+                    f"{100 * moved / most_bytes:.2f}"
+                ),
+            }
+            yield (*_identity(number, launch), *(cells[name] for name in sorted(_ROOFLINE)))
+
+    _write_raw(_ROOFLINE, rows(), path)
 
 
 def _opening() -> io.StringIO:

@@ -36,6 +36,7 @@ SQLITE = "resnet50-like.sqlite"
 CSV = "resnet50-like-gpu-trace.csv"
 KINETO = "gpt2-like.json.gz"
 NCU = "resnet50-like-ncu-raw.csv.gz"
+ROOFLINE = "resnet50-like-ncu-roofline.csv.gz"
 BLOCKS = "resnet50-like-blocks.csv.gz"
 BASELINE = "gpt2-like-before.json"
 INTERVALS = "gemm-intervals.log.gz"
@@ -170,12 +171,12 @@ def _written_by_the_script(sample_data: Path, folder: Path) -> dict[str, bytes]:
 
 def test_the_script_writes_the_same_bytes_again(sample_data: Path, tmp_path: Path) -> None:
     first = _written_by_the_script(sample_data, tmp_path / "first")
-    assert set(first) == {*_READ, NCU, BLOCKS, INTERVALS, BASELINE}
+    assert set(first) == {*_READ, NCU, ROOFLINE, BLOCKS, INTERVALS, BASELINE}
     assert first == _written_by_the_script(sample_data, tmp_path / "second")
     for name in (SQLITE, CSV, BASELINE):
         assert first[name] == (sample_data / name).read_bytes(), name
     # How zlib packs is its own choice and changes with its version; what it packs is ours.
-    for name in (KINETO, NCU, BLOCKS, INTERVALS):
+    for name in (KINETO, NCU, ROOFLINE, BLOCKS, INTERVALS):
         assert gzip.decompress(first[name]) == gzip.decompress((sample_data / name).read_bytes()), name
 
 
@@ -248,7 +249,7 @@ def test_every_file_says_that_it_is_synthetic(sample_data: Path) -> None:
     trace = _kineto_trace(sample_data / KINETO)
     assert trace["synthetic"]
     assert [(gpu["name"], gpu["numSms"]) for gpu in trace["deviceProperties"]] == gpus
-    for name in (NCU, INTERVALS):
+    for name in (NCU, ROOFLINE, INTERVALS):
         assert "synthetic" in _text(sample_data / name).splitlines()[0]
     assert "**These profiles are synthetic." in (sample_data / "README.md").read_text()
 
@@ -284,7 +285,27 @@ def with_both(sample_data: Path) -> LaunchList:
     return joined
 
 
-@pytest.mark.parametrize("name", [NCU, BLOCKS])
+def test_no_launch_is_above_the_roof(sample_data: Path) -> None:
+    metrics = read_features(str(sample_data / ROOFLINE)).features.metrics
+    time_s = metrics["gpu__time_duration.sum"] / 1e9
+    for amount, clock, share in (
+        (
+            "sm__sass_thread_inst_executed_op_ffma_pred_on.sum",
+            "sm__cycles_elapsed.avg.per_second",
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+        ),
+        (
+            "dram__bytes.sum",
+            "dram__cycles_elapsed.avg.per_second",
+            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+        ),
+    ):
+        of_peak = metrics[amount] / (metrics[f"{amount}.peak_sustained"] * metrics[clock] * time_s)
+        assert 0.9 < of_peak.max() < 1
+        np.testing.assert_allclose(100 * of_peak, metrics[share], atol=0.02)
+
+
+@pytest.mark.parametrize("name", [NCU, ROOFLINE, BLOCKS])
 def test_every_row_is_joined_to_the_launch_in_its_place(name: str, sample_data: Path) -> None:
     profile = read_profile([str(sample_data / SQLITE)])
     rows = read_features(str(sample_data / name))

@@ -353,7 +353,9 @@ def test_run_says_what_it_gave_up_and_takes_it_as_another_kernel(
     run = kernelpoint(*words, "--target", "0.03")
     assert run.code == 4
     first, _, others = " ".join(run.out.split()).partition(" GIVEN UP: dead, 33.4 % of the time: ")
-    assert re.fullmatch(r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches by .*", first)
+    assert re.fullmatch(
+        r"cycles [\d,]+ of 66\.6 % of the time, within 3\.0 % .* of 60 launches weighted .*", first
+    )
     assert others.startswith("3 launches failed (exit code 5) and none ran; left out of the total")
     assert "kernelpoint: dead is given up: 3 launches failed and none ran; " in run.err
     assert "the simulator never ran 1 kernel, 33.4 % of the time; --assume-like KERNEL takes" in run.err
@@ -512,7 +514,7 @@ def test_random_draws_have_a_bound_and_an_interval(
     traded = kernelpoint("trade-off", resnet, "--method", "embedding").failed(2)
     assert "goes by single launches" in traded
     text = " ".join(kernelpoint("summary", *embedding, *RANDOM).out.split())
-    assert "What would be faster is not known, for embedding does not go by durations alone" in text
+    assert "What would be cheaper is not known, for embedding does not go by durations alone" in text
 
 
 # -- `project`: its numbers, its forms, what it asks for and what it refuses --------------------------------
