@@ -260,7 +260,7 @@ def _judged(judgement: Judgement | None, draws: int, target: Target) -> Iterator
         within_share, epsilon = share(judgement.within_epsilon), share(target.epsilon)
         tone = Tone.GOOD if judgement.within_epsilon >= target.confidence else Tone.BAD
         kept = f"{within_share} of draws keep {epsilon}"
-        forms = (f"{kept}, {share(target.confidence)} promised", kept)
+        forms = (f"{kept}, {share(target.confidence)} promised", kept, within_share)
         yield "within", tuple(toned(form, within_share, tone) for form in forms)
 
 

@@ -331,8 +331,8 @@ class SplitTreeScreen(ViewScreen):
         self._say_in_card(*card_lines(stop))
         self.query_one("#branches", Chart).show(partial(draw_branches, stop))
         # Told from the plan's own figures in the row below.
-        whose = method if method == session.request.method else f"By {method}, not the plan"
-        running = [f"{whose}: {line[:1].lower()}{line[1:]}" for line in running_lines(stop)]
+        whose = [method] if method == session.request.method else [f"By {method}, not the plan", method]
+        running = [f"{who}: {line[:1].lower()}{line[1:]}" for who in whose for line in running_lines(stop)]
         self.query_one("#running", Line).show(running or [""])
         self._histogram.ask(None)
 
