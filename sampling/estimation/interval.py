@@ -14,6 +14,14 @@ V by one factor f. (docs/methods.md, 11 Back from the simulator)
 
 Where r d is above the 99th percentile of chi-squared with d degrees of freedom the declared is refuted, and
 what was seen counts as it was seen: f = max(f, p r + (1 - p) f).
+
+Launches that last alike need not count alike. So of a counter, which is anything but cycles and time,
+
+    kappa_i^2 has s^2 beside it,  s^2 = (4 0.3^2 + sum d_i q_i) / (4 + sum d_i)     over all strata alike
+    Y_i = X_i sum Y / sum X in V_i, where a stratum shows none of it
+
+an empirical Bayes variance: strata whose launches are alike by chance are lent what the others show. Its total
+has no interval where few launches may carry it, see `few_carry`. (docs/methods.md, 17 Counters of a profiler)
 """
 
 from __future__ import annotations
@@ -26,6 +34,8 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import NoMetricError, OptionError
+from sampling.features.counters import TIMES
+from sampling.features.metric_names import CYCLES as COUNTED_CYCLES
 from sampling.record import Amount, Fraction, Record
 from sampling.simulators.measured_run import CYCLES
 from sampling.strata.satterthwaite import (
@@ -37,11 +47,17 @@ from sampling.strata.satterthwaite import (
     student_t,
     sum_groups,
 )
-from sampling.strata.strata import finite_population_factor
+from sampling.strata.strata import LEAST_SPREADS, finite_population_factor
 from sampling.text import counted
 
 #: What is said of launches that are missing
 WITHOUT_RESULT = "of the plan without a result"
+#: What launches that last alike take alike, the first of them first; all else is a counter
+COSTS = (CYCLES, *TIMES, *COUNTED_CYCLES)
+# A counter per ns is taken to vary from launch to launch as cycles do from kernel to kernel.
+_COUNTER_CV = LEAST_SPREADS[1]
+# Launches that vary by more than their mean are few that carry a stratum; they may be so much of a total.
+_UNEVEN, _MOST_UNEVEN = 1.0, 0.1
 # From so many times the residual variance without durations on, a metric does not follow them.
 _CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
@@ -71,6 +87,8 @@ class Sample:
     planned: IntArray
     #: (s,) how many launches of the plan one is, where several are drawn together, as those of a layer.
     of_unit: FloatArray | None = None
+    #: Whether the one metric is a counter.
+    is_counter: bool = False
 
     @cached_property
     def samples(self) -> IntArray:
@@ -202,7 +220,11 @@ class Interval(NamedTuple):
 
 
 def interval(
-    moments: Moments, *, prior_factor: FloatArray | float = 1.0, rows: BoolArray | None = None
+    moments: Moments,
+    *,
+    prior_factor: FloatArray | float = 1.0,
+    rows: BoolArray | None = None,
+    is_counter: bool = False,
 ) -> Interval:
     """Return the interval of the total of a metric, whose residuals are those about its ratio to durations.
 
@@ -210,8 +232,13 @@ def interval(
     ----------
     prior_factor : what f is drawn towards.
     rows : (s,) the strata of one kernel group, whose own total is asked for; all move its factor.
+    is_counter : whether a stratum that shows none of the metric may yet have as much as the mean of all.
     """
-    var, group = moments.totals**2 * moments.finite_population_factor, moments.group_number
+    size, group = moments.totals, moments.group_number
+    if is_counter:
+        x = moments.launches * moments.mean_x
+        size = np.where(size > 0, size, x * divide(size.sum(axis=-1), x.sum(axis=-1), 0.0)[..., np.newaxis])
+    var = size**2 * moments.finite_population_factor
     is_single, df = _replicate_df(moments, var)
     count = sum_groups(is_single, group)
     relative = divide(moments.ratio * count, sum_groups(is_single * moments.ratio, group), 1.0)
@@ -343,10 +370,10 @@ def estimate(
         for sampling stopped where it was narrow, which is partly chance.
     """
     measured, has_result = select_durations(sample, metric)
-    strata = moments(measured, measured.y[:, 0])
+    uncertainty = interval(moments(measured, measured.y[:, 0]), is_counter=measured.is_counter)
     everywhere = np.full(len(has_result), True)
     return _estimate(
-        sample, has_result, strata, interval(strata), everywhere, metric, confidence, topped_up_to
+        sample, has_result, measured, uncertainty, everywhere, metric, confidence, topped_up_to
     )
 
 
@@ -357,12 +384,13 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     metric are left out; errors as of `estimate`.
     """
     measured, has_result = select_durations(sample, metric)
-    strata = moments(measured, measured.y[:, 0])
-    factor, estimates = interval(strata).factor, {}
+    strata, is_counter = moments(measured, measured.y[:, 0]), measured.is_counter
+    factor, estimates = interval(strata, is_counter=is_counter).factor, {}
     for group in np.unique(strata.group).tolist():
-        uncertainty = interval(strata, prior_factor=factor, rows=strata.group == group)
+        rows = strata.group == group
+        uncertainty = interval(strata, prior_factor=factor, rows=rows, is_counter=is_counter)
         estimates[group] = _estimate(
-            sample, has_result, strata, uncertainty, sample.group == group, metric, confidence
+            sample, has_result, measured, uncertainty, sample.group == group, metric, confidence
         )
     return estimates
 
@@ -370,7 +398,7 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
 def _estimate(
     sample: Sample,
     has_result: BoolArray,
-    strata: Moments,
+    measured: Sample,
     uncertainty: Interval,
     is_asked: BoolArray,
     metric: str,
@@ -378,6 +406,7 @@ def _estimate(
     topped_up_to: float | None = None,
 ) -> Estimate:
     """Return the estimate of the total of the strata that ``is_asked`` (s,) tells, by those with a result."""
+    strata = moments(measured, measured.y[:, 0])
     nu, rows, emptied = float(uncertainty.effective_df), is_asked[has_result], is_asked & ~has_result
     stratum_total, samples = np.full(len(has_result), np.nan), np.zeros(len(has_result), dtype=np.int64)
     stratum_total[has_result], samples[has_result] = strata.totals, strata.samples
@@ -391,8 +420,12 @@ def _estimate(
     if topped_up_to is not None and half_width > 0:
         half_width = max(half_width, topped_up_to * total)
     notes, observed = [], None
-    if np.isnan(nu):
+    if np.isnan(nu) or (measured.is_counter and total == 0 and nu < np.inf):
+        nu = np.nan
         notes.append("no interval: a total of 0 says nothing of the launches that were left out")
+    elif measured.is_counter and few_carry(strata, uncertainty.cv_squared, rows):
+        nu = np.nan
+        notes.append(f"no interval: {_carriers(measured, strata, rows)}")
     elif np.isfinite(nu):
         observed_df = float(uncertainty.observed_df)
         rests = PRIOR_DF / (PRIOR_DF + observed_df)
@@ -426,20 +459,52 @@ def _estimate(
     )
 
 
+def few_carry(strata: Moments, cv_squared: FloatArray, rows: BoolArray) -> bool:
+    """Return whether few launches may carry a counter in ``rows`` (s,), so that its interval would not hold.
+
+    More than a tenth of it is of strata whose launches vary by more than their mean, as where some have none;
+    or no stratum of which launches were left out shows any.
+    """
+    is_open = rows & (strata.finite_population_factor > 0)
+    total, is_uneven = strata.totals[rows].sum(), is_open & (cv_squared > _UNEVEN)
+    is_shown = bool(strata.totals[is_open].any()) or not is_open.any()
+    return not is_shown or bool(strata.totals[is_uneven].sum() > _MOST_UNEVEN * total)
+
+
+def _carriers(measured: Sample, strata: Moments, rows: BoolArray) -> str:
+    """Return how few launches carry half of what a counter has in ``rows`` (s,), or more."""
+    part = divide(strata.totals, strata.y * strata.samples, 0.0)[measured.stratum] * measured.y[:, 0]
+    part = np.sort(part[rows[measured.stratum]])[::-1].cumsum() / part[rows[measured.stratum]].sum()
+    few = int(np.searchsorted(part, 0.5)) + 1
+    carry = "carries" if few == 1 else "carry"
+    return f"{few} of {counted(len(part), 'drawn launch')} {carry} {100 * part[few - 1]:.0f} % of it"
+
+
 def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     """Return `Sample.known` of a metric, durations all alike where it clearly does not follow them.
 
     Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
     factor of durations. That is decided of a metric's residuals in all strata at once, for few launches tell
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
-    stand for: they are taken to follow them, whatever a few launches say.
+    stand for: they are taken to follow them, whatever a few launches say. A counter has its own spread declared.
     """
     measured, has_result = sample.known(metric)
     if metric == CYCLES:
         return measured, has_result
     flat = replace(measured, mean_x=np.ones(len(measured.mean_x)), x=np.ones(len(measured.x)))
     with_durations, without = map(_seen_over_declared, (measured, flat))
-    return (flat if with_durations > _CLEARLY_WORSE * without else measured), has_result
+    chosen = flat if with_durations > _CLEARLY_WORSE * without else measured
+    return (chosen if metric in COSTS else _with_counter_spread(chosen)), has_result
+
+
+def _with_counter_spread(sample: Sample) -> Sample:
+    """Return the sample of a counter with what it is taken to vary by, beside what the plan declares."""
+    strata = moments(sample, sample.y[:, 0])
+    seen = interval(strata, is_counter=True)
+    # Strata of one launch of a kernel group share one spread.
+    df = np.where(strata.samples == 1, seen.df / (seen.df + 1), seen.df)
+    pooled = (PRIOR_DF * _COUNTER_CV**2 + (df * seen.cv_squared).sum()) / (PRIOR_DF + df.sum())
+    return replace(sample, declared=sample.declared + pooled, is_counter=True)
 
 
 def _seen_over_declared(sample: Sample) -> float:

@@ -10,10 +10,12 @@ strata vary as was declared, for metrics need not be as alike as the cycles of t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from sampling.arrays import BoolArray
 from sampling.estimation.interval import (
     Sample,
     estimate,
@@ -43,13 +45,24 @@ class Ratio(NamedTuple):
     weight: str | None = None
 
 
-def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str, confidence: float) -> Ratio:
+def ratio_of_totals(
+    sample: Sample,
+    name: str,
+    numerator: str,
+    denominator: str,
+    confidence: float,
+    strata: BoolArray | None = None,
+) -> Ratio:
     """Return the ratio R = A/B of two totals of `estimate`, such as those of misses and accesses.
 
     What the two share cancels, which takes the same launches of both; those of others are two samples, whose
     relative half-widths add up in squares. Never a mean of the kernels' own ratios, which is biased. Errors
     are those of `Sample.known`. (docs/methods.md, 11 Back from the simulator)
+
+    ``strata`` (s,): of these strata alone, where counters vary as they do in all.
     """
+    everything, strata = sample, np.full(len(sample.launches), True) if strata is None else strata
+    sample = everything.part(strata)
     above, below = (estimate(sample, metric, confidence) for metric in (numerator, denominator))
     if above.is_incomplete or below.is_incomplete:
         return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
@@ -60,15 +73,20 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
     reason = None
     if not above.total > 0:
         return Ratio(name, ratio)
+    if (refused := next((total for total in (above, below) if total.low is None), None)) is not None:
+        return Ratio(name, ratio, refused.notes[0])
     if np.array_equal(has_a, has_b):
-        pair = [select_durations(sample, metric)[0] for metric in (numerator, denominator)]
+        selected = [select_durations(everything, metric) for metric in (numerator, denominator)]
+        pair = [single.part(strata[has_result]) for single, has_result in selected]
         totals = [moments(single, single.y[:, 0]).totals for single in pair]
         u = residuals(pair[0]) / above.total - residuals(pair[1]) / below.total
         size = (totals[0] / above.total + totals[1] / below.total) / 2 / pair[0].launches
-        half_width = float(residual_interval(moments(pair[1], u), size).half_width(confidence))
-    elif above.half_width is None or below.half_width is None:
-        return Ratio(name, ratio)
+        declared = np.maximum(pair[0].declared, pair[1].declared)
+        of_pair = moments(replace(pair[1], declared=declared), u)
+        half_width = float(residual_interval(of_pair, size).half_width(confidence))
     else:
+        assert above.half_width is not None
+        assert below.half_width is not None
         half_width = float(np.hypot(above.half_width / above.total, below.half_width / below.total))
         launches = counted(int((has_a & has_b).sum()), "launch has", "launches have")
         reason = f"only {launches} both, so its interval is that of two samples"

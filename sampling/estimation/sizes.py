@@ -7,6 +7,7 @@ was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
@@ -35,13 +36,12 @@ def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 
 
     A stratum without a result keeps its plan. Errors are those of `Sample.known`.
     """
-    measured, has_result = sample.known(metric)
-    strata, of_total = (
-        moments(values, values.y[:, 0]) for values in (measured, select_durations(sample, metric)[0])
-    )
+    (measured, has_result), selected = sample.known(metric), select_durations(sample, metric)[0]
+    measured = replace(measured, declared=selected.declared)
+    strata, of_total = (moments(values, values.y[:, 0]) for values in (measured, selected))
     sizes = sample.planned.copy()
     sizes[has_result] = np.maximum(
-        sizes[has_result], sizes_for(strata, interval(of_total), epsilon, confidence)
+        sizes[has_result], sizes_for(strata, interval(of_total, is_counter=selected.is_counter), epsilon, confidence)
     )
     return np.asarray(np.minimum(sizes, sample.launches))
 

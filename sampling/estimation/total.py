@@ -18,10 +18,9 @@ from msgspec import structs
 from sampling.arrays import BoolArray
 from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
-from sampling.estimation.interval import Estimate, Sample, estimate, estimate_groups
+from sampling.estimation.interval import COSTS, Estimate, Sample, estimate, estimate_groups
 from sampling.estimation.ratio import Ratio, ratio_of_totals
-from sampling.features.counters import TIMES, adds_up, weight_of
-from sampling.features.metric_names import CYCLES as COUNTED_CYCLES
+from sampling.features.counters import adds_up, weight_of
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest
@@ -46,10 +45,10 @@ _COVERS = (
 _OF_TOTAL_ALONE = (
     "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
 )
-#: Of counters
+#: Of counters without an interval
 FEW_CARRY = (
-    "a counter's interval rests on what the drawn launches show of it: it is far too narrow where few "
-    "launches carry most, as of cache misses, and of bytes of device memory where caches hold the rest"
+    "where there is no interval, few launches may carry most of a counter, as of cache misses, and of bytes of "
+    "device memory where caches hold the rest: those that were left out may have as much, or none"
 )
 #: Of counters of a plan that pools kernels
 POOLED = (
@@ -57,8 +56,6 @@ POOLED = (
     "and cycles may be far too narrow; plan with `sample --for counters`"
 )
 _MEASURE_TIME = "measure their time too, as gpu__time_duration.sum"
-# What a total is first of.
-_COSTS = (CYCLES, *TIMES, *COUNTED_CYCLES)
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
@@ -192,7 +189,7 @@ def estimate_plan(
     if not names:
         raise AnalysisError("the results have no counter that adds up, only rates", remedy=_MEASURE_TIME)
     # What the whole run takes is the first thing that is asked of it.
-    names.sort(key=lambda name: _COSTS.index(name) if name in _COSTS else len(_COSTS))
+    names.sort(key=lambda name: COSTS.index(name) if name in COSTS else len(COSTS))
     missing = {name: _missing_ids(plan, results, name) for name in names}
     is_projected = IS_PROJECTED in sample.metrics
     has_budget = CYCLES in names and bool(is_projected or scale_error or caches.check)
@@ -229,7 +226,7 @@ def estimate_plan(
         totals=tuple(totals.values()),
         missing=tuple(missing.values()),
         ratios=tuple(found_ratios),
-        notes=(*results.notes, *_counter_notes(plan, all_names), *of_check, _COVERS),
+        notes=(*results.notes, *_counter_notes(plan, [*totals.values()], found_ratios), *of_check, _COVERS),
         parts=parts,
         caches=caches,
         own=_with_own_reads(plan, results, caches, confidence),
@@ -242,12 +239,15 @@ def _missing_ids(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tup
     return tuple(launch.id for launch in plan.drawn if launch.id not in measured)
 
 
-def _counter_notes(plan: PlanFile, metrics: Sequence[str]) -> list[str]:
-    """Return what intervals of counters beside time and instructions rest on, where there are any."""
-    if not plan.is_random or {*metrics} <= {*_COSTS, INSTRUCTIONS}:
+def _counter_notes(plan: PlanFile, totals: Sequence[Estimate], ratios: Sequence[Ratio]) -> list[str]:
+    """Return how far intervals of counters can be trusted, and why some have none."""
+    if not plan.is_random or not {total.metric for total in totals} - {*COSTS, INSTRUCTIONS}:
         return []
+    values = [(total.total, total.low) for total in totals] + [(mean.ratio, mean.low) for mean in ratios]
+    is_refused = any(value and low is None for value, low in values)
     # Kernels that last alike need not count alike, and two launches of a pool do not show it.
-    return [FEW_CARRY, *([POOLED] if any(stratum.pooled for stratum in plan.strata) else [])]
+    is_pooled = any(stratum.pooled for stratum in plan.strata)
+    return [*([FEW_CARRY] if is_refused else []), *([POOLED] if is_pooled else [])]
 
 
 def _in_cycles(results: SimulatedLaunches) -> SimulatedLaunches:
@@ -419,9 +419,7 @@ def quotient(
     Raises AnalysisError: no launch has one.
     """
     if plan.is_random:
-        sample = build_sample(plan, results)
-        part = sample if strata is None else sample.part(strata)
-        return ratio_of_totals(part, above, above, below, confidence)
+        return ratio_of_totals(build_sample(plan, results), above, above, below, confidence, strata)
     of_strata = slice(None) if strata is None else strata
     totals = (_picked_total(plan, results, metric, 0, confidence) for metric in (above, below))
     parts = ((total, total.stratum_total[of_strata]) for total in totals)
