@@ -15,13 +15,13 @@ V by one factor f. (docs/methods.md, 11 Back from the simulator)
 Where r d is above the 99th percentile of chi-squared with d degrees of freedom the declared is refuted, and
 what was seen counts as it was seen: f = max(f, p r + (1 - p) f).
 
-Launches that last alike need not count alike. So of a counter, which is anything but cycles and time,
+Launches that last alike need not count alike. A counter, which is anything but cycles and time, has
 
-    kappa_i^2 has s^2 beside it,  s^2 = (4 0.3^2 + sum d_i q_i) / (4 + sum d_i)     over all strata alike
-    Y_i = X_i sum Y / sum X in V_i, where a stratum shows none of it
+    kappa_i^2 + s^2 for kappa_i^2,   s^2 = (4 0.3^2 + sum d_i q_i) / (4 + sum d_i)     all strata alike
+    X_i sum Y / sum X for Y_i in V_i, where a stratum shows none of it
 
-an empirical Bayes variance: strata whose launches are alike by chance are lent what the others show. Its total
-has no interval where few launches may carry it, see `few_carry`. (docs/methods.md, 17 Counters of a profiler)
+an empirical Bayes variance: strata whose launches are alike by chance are lent what the others show. It has
+no interval where few launches may carry it, see `few_carry`. (docs/methods.md, 17 Counters of a profiler)
 """
 
 from __future__ import annotations
@@ -372,9 +372,7 @@ def estimate(
     measured, has_result = select_durations(sample, metric)
     uncertainty = interval(moments(measured, measured.y[:, 0]), is_counter=measured.is_counter)
     everywhere = np.full(len(has_result), True)
-    return _estimate(
-        sample, has_result, measured, uncertainty, everywhere, metric, confidence, topped_up_to
-    )
+    return _estimate(sample, has_result, measured, uncertainty, everywhere, metric, confidence, topped_up_to)
 
 
 def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> dict[int, Estimate]:
@@ -486,7 +484,7 @@ def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
     factor of durations. That is decided of a metric's residuals in all strata at once, for few launches tell
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
-    stand for: they are taken to follow them, whatever a few launches say. A counter has its own spread declared.
+    stand for: they are taken to follow them, whatever a few launches say. A counter's spread is declared too.
     """
     measured, has_result = sample.known(metric)
     if metric == CYCLES:

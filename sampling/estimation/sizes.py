@@ -39,10 +39,9 @@ def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 
     (measured, has_result), selected = sample.known(metric), select_durations(sample, metric)[0]
     measured = replace(measured, declared=selected.declared)
     strata, of_total = (moments(values, values.y[:, 0]) for values in (measured, selected))
+    uncertainty = interval(of_total, is_counter=selected.is_counter)
     sizes = sample.planned.copy()
-    sizes[has_result] = np.maximum(
-        sizes[has_result], sizes_for(strata, interval(of_total, is_counter=selected.is_counter), epsilon, confidence)
-    )
+    sizes[has_result] = np.maximum(sizes[has_result], sizes_for(strata, uncertainty, epsilon, confidence))
     return np.asarray(np.minimum(sizes, sample.launches))
 
 

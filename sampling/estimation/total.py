@@ -47,13 +47,13 @@ _OF_TOTAL_ALONE = (
 )
 #: Of counters without an interval
 FEW_CARRY = (
-    "where there is no interval, few launches may carry most of a counter, as of cache misses, and of bytes of "
-    "device memory where caches hold the rest: those that were left out may have as much, or none"
+    "where a counter has no interval few launches carry it, as of cache misses, and of bytes of device "
+    "memory where caches hold the rest; those that were left out may have as much as these, or none"
 )
 #: Of counters of a plan that pools kernels
 POOLED = (
     "the plan pools small kernels that last alike, whose counters differ: intervals of counters beside time "
-    "and cycles may be far too narrow; plan with `sample --for counters`"
+    "and cycles are wide, and may yet be too narrow; plan with `sample --for counters`"
 )
 _MEASURE_TIME = "measure their time too, as gpu__time_duration.sum"
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
