@@ -499,8 +499,9 @@ def _with_counter_spread(sample: Sample) -> Sample:
     """Return the sample of a counter with what it is taken to vary by, beside what the plan declares."""
     strata = moments(sample, sample.y[:, 0])
     seen = interval(strata, is_counter=True)
-    # Strata of one launch of a kernel group share one spread.
-    df = np.where(strata.samples == 1, seen.df / (seen.df + 1), seen.df)
+    # Launches that have none are alike; strata of one launch of a kernel group share one spread.
+    df = np.where(strata.y > 0, seen.df, strata.samples - 1)
+    df = np.where(strata.samples == 1, df / (df + 1), df)
     pooled = (PRIOR_DF * _COUNTER_CV**2 + (df * seen.cv_squared).sum()) / (PRIOR_DF + df.sum())
     return replace(sample, declared=sample.declared + pooled, is_counter=True)
 
