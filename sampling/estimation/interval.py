@@ -17,7 +17,8 @@ what was seen counts as it was seen: f = max(f, p r + (1 - p) f).
 
 Launches that last alike need not count alike. A counter, which is anything but cycles and time, has
 
-    kappa_i^2 + s^2 for kappa_i^2,   s^2 = (4 0.3^2 + sum d_i q_i) / (4 + sum d_i)     all strata alike
+    kappa_i^2 + s^2 declared,   s^2 = (4 0.3^2 + sum d_i q_i) / (4 + sum d_i)     all strata alike
+    (4 (kappa_i^2 + s^2) + d_i q_i) / (4 + d_i) for f kappa_i^2
     X_i sum Y / sum X for Y_i in V_i, where a stratum shows none of it
 
 an empirical Bayes variance: strata whose launches are alike by chance are lent what the others show. It has
@@ -47,17 +48,16 @@ from sampling.strata.satterthwaite import (
     student_t,
     sum_groups,
 )
-from sampling.strata.strata import LEAST_SPREADS, finite_population_factor
+from sampling.strata.strata import counter_variance, finite_population_factor
 from sampling.text import counted
 
 #: What is said of launches that are missing
 WITHOUT_RESULT = "of the plan without a result"
 #: What launches that last alike take alike, the first of them first; all else is a counter
 COSTS = (CYCLES, *TIMES, *COUNTED_CYCLES)
-# A counter per ns is taken to vary from launch to launch as cycles do from kernel to kernel.
-_COUNTER_CV = LEAST_SPREADS[1]
-# Launches that vary by more than their mean are few that carry a stratum; they may be so much of a total.
-_UNEVEN, _MOST_UNEVEN = 1.0, 0.1
+# Launches that vary by more than their mean are few that carry a stratum; they may be so much of a counter,
+# and strata that show none of it so much of the time.
+_UNEVEN, _MOST_UNEVEN, _MOST_WITHOUT = 1.0, 0.1, 0.5
 # From so many times the residual variance without durations on, a metric does not follow them.
 _CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
@@ -198,8 +198,9 @@ def moments(sample: Sample, y: FloatArray) -> Moments:
 class Interval(NamedTuple):
     """How far a total may be off, and what moved the factor; (...,) where nothing else is said."""
 
-    #: (..., s) each stratum's part of the variance, f V.
+    #: (..., s) each stratum's part of the variance, f V, and kappa^2 as declared.
     stratum_var: FloatArray
+    declared: FloatArray
     #: nu; inf for a census, NaN where a total of 0 tells nothing of what is left.
     effective_df: FloatArray
     #: f, and r, which is 1 where nothing was seen.
@@ -245,20 +246,24 @@ def interval(
     df = df * (moments.y > 0)
     squares = divide(moments.residual_squares(1.0), moments.y**2, 0.0)
     cv_squared = _cv_squared(relative, squares, is_single, df, group)
-    return _interval(moments, var, cv_squared, df, is_single, prior_factor, rows)
+    # Launches that have none of a counter are alike.
+    of_counter = np.where(moments.y > 0, df, moments.samples - 1) if is_counter else None
+    return _interval(moments, var, cv_squared, df, is_single, prior_factor, rows, of_counter)
 
 
-def residual_interval(residuals: Moments, size: FloatArray) -> Interval:
+def residual_interval(
+    residuals: Moments, size: FloatArray, rows: BoolArray | None = None, *, is_counter: bool = False
+) -> Interval:
     """Return the interval of the sum of numbers that are residuals themselves.
 
-    ``size`` (..., s) are the means that they are relative to.
+    ``size`` (..., s) are the means that they are relative to; ``rows`` (s,) the strata whose sum it is.
     """
     var, group = (residuals.launches * size) ** 2 * residuals.finite_population_factor, residuals.group_number
     is_single, df = _replicate_df(residuals, var)
     df = df * (size > 0)
     relative, squares = divide(residuals.y, size, 0.0), divide(residuals.yy, size**2, 0.0)
     cv_squared = _cv_squared(relative, squares, is_single, df, group)
-    return _interval(residuals, var, cv_squared, df, is_single, 1.0, None)
+    return _interval(residuals, var, cv_squared, df, is_single, 1.0, rows, df if is_counter else None)
 
 
 def _replicate_df(moments: Moments, var: FloatArray) -> tuple[BoolArray, FloatArray]:
@@ -283,15 +288,22 @@ def _interval(
     is_single: BoolArray,
     prior_factor: FloatArray | float,
     rows: BoolArray | None,
+    of_counter: FloatArray | None,
 ) -> Interval:
     """Return the declared variance times the factor f that (..., s) q tell, each with d degrees of freedom.
 
-    ``var`` is V over kappa^2.
+    ``var`` is V over kappa^2; ``of_counter`` (..., s) the d that say how a counter varies, None of cycles.
     """
+    declared = moments.declared
+    if of_counter is not None:
+        # Strata of one launch of a kernel group share one spread.
+        d = np.where(moments.samples == 1, of_counter / (of_counter + 1), of_counter)
+        pooled = counter_variance(d.sum(axis=-1), (d * cv_squared).sum(axis=-1))
+        declared = declared + pooled[..., np.newaxis]
     is_open = moments.finite_population_factor > 0
     if rows is not None:
         var, is_open = np.where(rows, var, 0.0), is_open & rows
-    declared_var = var * moments.declared
+    declared_var = var * declared
     observed = satterthwaite(declared_var, df, is_single, moments.group_number)
     effective_df, share = observed.effective_df, observed.share
     ratio = divide(((df > 0) * var * cv_squared).sum(axis=-1), observed.observed_var, 1.0)
@@ -300,8 +312,11 @@ def _interval(
     factor = np.where(exceeds, np.maximum(factor, share * ratio + (1 - share) * factor), factor)
     without_variance = np.where(is_open.any(axis=-1), np.nan, np.inf)
     nu = np.where(observed.declared_var > 0, (PRIOR_DF + effective_df) / 2, without_variance)
+    if of_counter is not None:
+        factor, exceeds = np.ones_like(factor), np.zeros_like(exceeds)
+        declared_var = var * (PRIOR_DF * declared + df * cv_squared) / (PRIOR_DF + df)
     stratum_var = np.asarray(factor)[..., np.newaxis] * declared_var
-    return Interval(stratum_var, nu, factor, ratio, effective_df, share, exceeds, cv_squared, df)
+    return Interval(stratum_var, declared, nu, factor, ratio, effective_df, share, exceeds, cv_squared, df)
 
 
 class SeenSpread(Record, frozen=True):
@@ -421,7 +436,9 @@ def _estimate(
     if np.isnan(nu) or (measured.is_counter and total == 0 and nu < np.inf):
         nu = np.nan
         notes.append("no interval: a total of 0 says nothing of the launches that were left out")
-    elif measured.is_counter and few_carry(strata, uncertainty.cv_squared, rows):
+    elif measured.is_counter and few_carry(
+        strata, uncertainty.cv_squared, rows, (sample.launches * sample.mean_x)[has_result]
+    ):
         nu = np.nan
         notes.append(f"no interval: {_carriers(measured, strata, rows)}")
     elif np.isfinite(nu):
@@ -457,23 +474,25 @@ def _estimate(
     )
 
 
-def few_carry(strata: Moments, cv_squared: FloatArray, rows: BoolArray) -> bool:
+def few_carry(strata: Moments, cv_squared: FloatArray, rows: BoolArray, time: FloatArray) -> bool:
     """Return whether few launches may carry a counter in ``rows`` (s,), so that its interval would not hold.
 
-    More than a tenth of it is of strata whose launches vary by more than their mean, as where some have none;
-    or no stratum of which launches were left out shows any.
+    Of the strata of which launches were left out, those whose launches vary by more than their mean, as where
+    some have none, have more than a tenth of it; or those that show none more than half of the ``time`` (s,).
     """
     is_open = rows & (strata.finite_population_factor > 0)
-    total, is_uneven = strata.totals[rows].sum(), is_open & (cv_squared > _UNEVEN)
-    is_shown = bool(strata.totals[is_open].any()) or not is_open.any()
-    return not is_shown or bool(strata.totals[is_uneven].sum() > _MOST_UNEVEN * total)
+    uneven = strata.totals[is_open & (cv_squared > _UNEVEN)].sum()
+    without = time[is_open & (strata.y == 0)].sum()
+    return bool(
+        (uneven > _MOST_UNEVEN * strata.totals[rows].sum()) | (without > _MOST_WITHOUT * time[is_open].sum())
+    )
 
 
 def _carriers(measured: Sample, strata: Moments, rows: BoolArray) -> str:
-    """Return how few launches carry half of what a counter has in ``rows`` (s,), or more."""
+    """Return how few launches carry more than half of what a counter has in ``rows`` (s,)."""
     part = divide(strata.totals, strata.y * strata.samples, 0.0)[measured.stratum] * measured.y[:, 0]
     part = np.sort(part[rows[measured.stratum]])[::-1].cumsum() / part[rows[measured.stratum]].sum()
-    few = int(np.searchsorted(part, 0.5)) + 1
+    few = int(np.searchsorted(part, 0.5, side="right")) + 1
     carry = "carries" if few == 1 else "carry"
     return f"{few} of {counted(len(part), 'drawn launch')} {carry} {100 * part[few - 1]:.0f} % of it"
 
@@ -484,7 +503,7 @@ def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     Such are instructions that are the same in every launch: their total is the expansion N ybar, without the
     factor of durations. That is decided of a metric's residuals in all strata at once, for few launches tell
     little; so it is the same in its total, its ratios and its groups. Cycles are what a plan's durations
-    stand for: they are taken to follow them, whatever a few launches say. A counter's spread is declared too.
+    stand for: they are taken to follow them, whatever a few launches say.
     """
     measured, has_result = sample.known(metric)
     if metric == CYCLES:
@@ -492,18 +511,7 @@ def select_durations(sample: Sample, metric: str) -> tuple[Sample, BoolArray]:
     flat = replace(measured, mean_x=np.ones(len(measured.mean_x)), x=np.ones(len(measured.x)))
     with_durations, without = map(_seen_over_declared, (measured, flat))
     chosen = flat if with_durations > _CLEARLY_WORSE * without else measured
-    return (chosen if metric in COSTS else _with_counter_spread(chosen)), has_result
-
-
-def _with_counter_spread(sample: Sample) -> Sample:
-    """Return the sample of a counter with what it is taken to vary by, beside what the plan declares."""
-    strata = moments(sample, sample.y[:, 0])
-    seen = interval(strata, is_counter=True)
-    # Launches that have none are alike; strata of one launch of a kernel group share one spread.
-    df = np.where(strata.y > 0, seen.df, strata.samples - 1)
-    df = np.where(strata.samples == 1, df / (df + 1), df)
-    pooled = (PRIOR_DF * _COUNTER_CV**2 + (df * seen.cv_squared).sum()) / (PRIOR_DF + df.sum())
-    return replace(sample, declared=sample.declared + pooled, is_counter=True)
+    return replace(chosen, is_counter=metric not in COSTS), has_result
 
 
 def _seen_over_declared(sample: Sample) -> float:

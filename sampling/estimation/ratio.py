@@ -10,13 +10,14 @@ strata vary as was declared, for metrics need not be as alike as the cycles of t
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from sampling.arrays import BoolArray
 from sampling.estimation.interval import (
+    Interval,
     Sample,
     estimate,
     moments,
@@ -52,6 +53,8 @@ def ratio_of_totals(
     denominator: str,
     confidence: float,
     strata: BoolArray | None = None,
+    *,
+    is_share: bool = False,
 ) -> Ratio:
     """Return the ratio R = A/B of two totals of `estimate`, such as those of misses and accesses.
 
@@ -59,37 +62,50 @@ def ratio_of_totals(
     relative half-widths add up in squares. Never a mean of the kernels' own ratios, which is biased. Errors
     are those of `Sample.known`. (docs/methods.md, 11 Back from the simulator)
 
-    ``strata`` (s,): of these strata alone, where counters vary as they do in all.
+    ``strata`` (s,): of these strata alone, where counters vary as they do in all. ``is_share``: A is the part
+    of the time B in which something holds, which few launches cannot carry as they can a counter.
     """
-    everything, strata = sample, np.full(len(sample.launches), True) if strata is None else strata
-    sample = everything.part(strata)
-    above, below = (estimate(sample, metric, confidence) for metric in (numerator, denominator))
+    strata = np.full(len(sample.launches), True) if strata is None else strata
+    part = sample.part(strata)
+    above, below = (estimate(part, metric, confidence) for metric in (numerator, denominator))
     if above.is_incomplete or below.is_incomplete:
         return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
     if not below.total > 0:
         return Ratio(name, reason="a ratio has a denominator whose total is 0")
     ratio = above.total / below.total
-    has_a, has_b = (~np.isnan(sample.values(metric)) for metric in (numerator, denominator))
-    reason = None
     if not above.total > 0:
         return Ratio(name, ratio)
-    if (refused := next((total for total in (above, below) if total.low is None), None)) is not None:
-        return Ratio(name, ratio, refused.notes[0])
+    refused = [total.notes[0] for total in (above, below) if total.low is None]
+    if refused and not is_share:
+        return Ratio(name, ratio, refused[0])
+    has_a, has_b = (~np.isnan(part.values(metric)) for metric in (numerator, denominator))
+    reason = None
     if np.array_equal(has_a, has_b):
-        selected = [select_durations(everything, metric) for metric in (numerator, denominator)]
-        pair = [single.part(strata[has_result]) for single, has_result in selected]
-        totals = [moments(single, single.y[:, 0]).totals for single in pair]
-        u = residuals(pair[0]) / above.total - residuals(pair[1]) / below.total
-        size = (totals[0] / above.total + totals[1] / below.total) / 2 / pair[0].launches
-        declared = np.maximum(pair[0].declared, pair[1].declared)
-        of_pair = moments(replace(pair[1], declared=declared), u)
-        half_width = float(residual_interval(of_pair, size).half_width(confidence))
+        half_width = float(_residuals_of_ratio(sample, numerator, denominator, strata).half_width(confidence))
     else:
-        assert above.half_width is not None
-        assert below.half_width is not None
-        half_width = float(np.hypot(above.half_width / above.total, below.half_width / below.total))
+        relative = [
+            math.nan if total.half_width is None else total.half_width / total.total
+            for total in (above, below)
+        ]
+        half_width = math.hypot(*relative)
         launches = counted(int((has_a & has_b).sum()), "launch has", "launches have")
         reason = f"only {launches} both, so its interval is that of two samples"
     if np.isnan(half_width):
         return Ratio(name, ratio)
     return Ratio(name, ratio, reason, ratio * float(np.exp(-half_width)), ratio * float(np.exp(half_width)))
+
+
+def _residuals_of_ratio(sample: Sample, numerator: str, denominator: str, strata: BoolArray) -> Interval:
+    """Return the interval of log R of some strata (s,)."""
+    both, has_result = sample.known(numerator, denominator)
+    rows, shares, u = strata[has_result], [], []
+    pair = [select_durations(both, metric)[0] for metric in (numerator, denominator)]
+    for single in pair:
+        totals = moments(single, single.y[:, 0]).totals
+        # Other strata, which say how a counter varies, are relative to the whole.
+        total = np.where(rows, totals[rows].sum(), totals.sum())
+        shares.append(totals / total)
+        u.append(residuals(single) / total[single.stratum])
+    size = (shares[0] + shares[1]) / 2 / both.launches
+    is_counter = any(single.is_counter for single in pair)
+    return residual_interval(moments(pair[1], u[0] - u[1]), size, rows, is_counter=is_counter)

@@ -159,15 +159,18 @@ def _quotient(
     above: str,
     below: str,
     strata: BoolArray | None = None,
+    *,
+    is_share: bool = False,
 ) -> Quantity:
     results = replace(estimate.results, metrics=columns)
-    ratio = quotient(estimate.plan, results, above, below, estimate.main.confidence, strata)
+    confidence = estimate.main.confidence
+    ratio = quotient(estimate.plan, results, above, below, confidence, strata, is_share=is_share)
     return Quantity(ratio.ratio, ratio.low, ratio.high)
 
 
 def _shares(estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: Iterable[str]) -> Bounds:
     """Return the share of the time of each bound, which is 1 at most."""
-    shares = {name: _quotient(estimate, columns, name, "time") for name in bounds}
+    shares = {name: _quotient(estimate, columns, name, "time", is_share=True) for name in bounds}
     return {
         name: share if share.high is None else structs.replace(share, high=min(share.high, 1.0))
         for name, share in shares.items()

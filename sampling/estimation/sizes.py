@@ -7,7 +7,6 @@ was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
@@ -37,7 +36,6 @@ def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 
     A stratum without a result keeps its plan. Errors are those of `Sample.known`.
     """
     (measured, has_result), selected = sample.known(metric), select_durations(sample, metric)[0]
-    measured = replace(measured, declared=selected.declared)
     strata, of_total = (moments(values, values.y[:, 0]) for values in (measured, selected))
     uncertainty = interval(of_total, is_counter=selected.is_counter)
     sizes = sample.planned.copy()
@@ -70,7 +68,7 @@ def sizes_for(
     # What shows no duration takes as long as its metric says.
     by_metric = np.divide(strata.y, per_x, out=np.zeros(np.shape(strata.y)), where=per_x > 0)
     cost = np.where(strata.mean_x > 0, strata.mean_x, by_metric)
-    lent = _LENT * (np.asarray(uncertainty.factor)[..., np.newaxis] * strata.declared)
+    lent = _LENT * (np.asarray(uncertainty.factor)[..., np.newaxis] * uncertainty.declared)
     relative = (uncertainty.df * uncertainty.cv_squared + lent) / (uncertainty.df + _LENT)
     spread = (per_x * launches * cost) ** 2 * relative
     samples = np.broadcast_to(strata.samples, spread.shape)

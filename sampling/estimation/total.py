@@ -55,6 +55,8 @@ POOLED = (
     "the plan pools small kernels that last alike, whose counters differ: intervals of counters beside time "
     "and cycles are wide, and may yet be too narrow; plan with `sample --for counters`"
 )
+#: Of means that are no quotients of what they are made of
+WEIGHTED = "mean weighted by"
 _MEASURE_TIME = "measure their time too, as gpu__time_duration.sum"
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
@@ -413,13 +415,16 @@ def quotient(
     below: str,
     confidence: float,
     strata: BoolArray | None = None,
+    *,
+    is_share: bool = False,
 ) -> Ratio:
-    """Return the quotient of the totals of two metrics; ``strata`` (s,): of these strata alone.
+    """Return the quotient of the totals of two metrics; ``strata`` and ``is_share`` as in `ratio_of_totals`.
 
     Raises AnalysisError: no launch has one.
     """
     if plan.is_random:
-        return ratio_of_totals(build_sample(plan, results), above, above, below, confidence, strata)
+        sample = build_sample(plan, results)
+        return ratio_of_totals(sample, above, above, below, confidence, strata, is_share=is_share)
     of_strata = slice(None) if strata is None else strata
     totals = (_picked_total(plan, results, metric, 0, confidence) for metric in (above, below))
     parts = ((total, total.stratum_total[of_strata]) for total in totals)
@@ -444,9 +449,9 @@ def _weighted_mean(
     by = np.where(np.isnan(weighted), np.nan, by)
     pair = replace(results, metrics={"weighted": weighted, "weight": by})
     ratio = quotient(plan, pair, "weighted", "weight", confidence)
-    said = None if is_exact or ratio.reason else f"mean weighted by {weight or 'the profile'}"
-    unit = results.units.get(name, "")
-    return ratio._replace(name=name, unit=unit, weight=weight, reason=ratio.reason or said)
+    said = None if is_exact else f"{WEIGHTED} {weight or 'the profile'}"
+    reason, unit = "; ".join(filter(None, (said, ratio.reason))) or None, results.units.get(name, "")
+    return ratio._replace(name=name, unit=unit, weight=weight, reason=reason)
 
 
 def _picked_ratio(name: str, above: Estimate, below: Estimate) -> Ratio:

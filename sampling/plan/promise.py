@@ -22,6 +22,7 @@ from sampling.strata.strata import (
     CycleSpread,
     Strata,
     bound,
+    counter_variance,
     declared_spread,
     expected_half_width,
     group_bounds,
@@ -77,6 +78,14 @@ class Promise:
         """
         within, between = starting_spreads(self.target)
         cycles = replace(self.cycles, within=within, between=between)
+        return expected_half_width(self.strata, cycles, self.target.confidence)
+
+    @cached_property
+    def expected_counter_half_width(self) -> float:
+        """The same of a counter that varies over kernels, and within strata, as cycles do."""
+        within, between = starting_spreads(self.target)
+        pooled = float(counter_variance(float((self.strata.samples - 1).sum())))
+        cycles = replace(self.cycles, within=(within**2 + pooled) ** 0.5, between=between)
         return expected_half_width(self.strata, cycles, self.target.confidence)
 
     @cached_property

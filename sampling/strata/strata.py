@@ -202,6 +202,15 @@ def starting_spreads(target: Target) -> tuple[float, float]:
     return max(target.noise_floor, least_within), max(target.kernel_spread, between)
 
 
+def counter_variance(df: FloatArray | float, squares: FloatArray | float = 0.0) -> FloatArray:
+    """Return s^2 = (4 k^2 + sum d q) / (4 + sum d), by what a counter is taken to vary in any stratum.
+
+    ``df`` and ``squares`` are the sums of d and d q over strata: degrees of freedom, and squared
+    coefficients of variation that were seen. k, where nothing was, is how cycles vary between kernels.
+    """
+    return np.asarray((PRIOR_DF * LEAST_SPREADS[1] ** 2 + squares) / (PRIOR_DF + df))
+
+
 def expected_half_width(
     strata: Strata, cycles: CycleSpread, confidence: float, paired_spread: float | None = None
 ) -> float:

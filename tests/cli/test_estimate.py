@@ -749,7 +749,7 @@ def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
     """Totals and the mean that weighs threads by instructions are those of the whole page."""
     plan, page = tmp_path / "plan.json", PROJECT / "sample_data" / "resnet50-like-ncu-raw.csv.gz"
     said = " ".join(kernelpoint("sample", resnet, "--for", "counters", "-o", plan).out.split())
-    assert "With 2 launches a stratum at least, the total of a counter that varies within a kernel as" in said
+    assert "counter that varies over kernels and within them as cycles do is expected within 5.9 %;" in said
     assert f"Next: kernelpoint export {plan} --to ncu -o counted --set roofline" in said
     options = json.loads(plan.read_text())["options"]
     assert (options["min_samples"], options["pool"]) == (2, False)
@@ -764,8 +764,15 @@ def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
     sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
     by_metric = {row["metric"]: row for row in found["metrics"]}
     assert by_metric[sectors]["unit"] == "sector"
+    # Two launches carry what the launches of most of the time have none of.
+    refused = [name for name, row in by_metric.items() if row["low"] is None]
+    assert refused == [name for name in by_metric if "_local_" in name or name.endswith("_atom.sum")]
+    notes = {note for name in refused for note in by_metric[name]["notes"]}
+    assert notes == {"no interval: 2 of 68 drawn launches carry 100 % of it"}
     assert all(
-        row["low"] <= sum(whole[name]) <= row["high"] for name, row in by_metric.items() if name in whole
+        row["low"] <= sum(whole[name]) <= row["high"]
+        for name, row in by_metric.items()
+        if name in whole and name not in refused
     )
     (mean,) = found["ratios"]
     executed, threads = whole["smsp__inst_executed.sum"], whole[mean["name"]]
@@ -776,7 +783,9 @@ def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
     assert len(of_groups) > 10
     assert sum(of_groups) == pytest.approx(by_metric[sectors]["total"])
     table = kernelpoint("estimate", plan, page).out
-    assert re.search(r"sector\s+3\.4 %\s+sum\s+l1tex__t_sectors", table)
+    assert re.search(r"sector\s+8\.2 %\s+sum\s+l1tex__t_sectors", table)
+    assert re.search(r"inst\s+-\s+sum\s+smsp__inst_executed_op_local_ld", table)
+    assert "no interval of 3 counters: 2 of 68 drawn launches carry 100 % of it" in table
     assert re.search(r"quotient\s+smsp__", table)
     larger = kernelpoint("estimate", plan, page, "--target", "0.01", "--top-up", tmp_path / "more.json")
     assert f"export {tmp_path / 'more.json'} --to ncu -o more" in " ".join(larger.out.split())
@@ -784,7 +793,6 @@ def test_counters_of_nsight_compute_are_a_table_with_units_by_group_too(
     kernelpoint("sample", resnet, "-o", pooled)
     shown = " ".join(kernelpoint("estimate", pooled, page).out.split())
     assert "plan with `sample --for counters`" in shown
-    assert "far too narrow where few launches carry most, as of cache misses" in shown
     assert shown.count("plan with `sample --for counters`") == 1
     # Atomics, which are in launches that are not drawn.
     assert "not shown: 1 counter, 0 in every launch measured" in shown
@@ -825,5 +833,5 @@ def test_a_counter_that_a_stratum_lacks_has_no_total_in_the_table(
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
     table = kernelpoint("estimate", plan, cut).out
     assert re.search(r"- +inst +- +sum +smsp__inst_executed_op_shared_st", table)
-    assert re.search(r"- +- +mean +smsp__thread_inst", table)
+    assert re.search(r"- +- +quotient +smsp__thread_inst", table)
     assert "not shown" not in table

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs, to_builtins
 
 from sampling.estimation.hardware import HardwareComparison, compare_with_hardware, find_main_cause
-from sampling.estimation.interval import WITHOUT_RESULT, Estimate, SeenSpread
+from sampling.estimation.interval import COSTS, WITHOUT_RESULT, Estimate, SeenSpread
 from sampling.estimation.ratio import Ratio
 from sampling.estimation.roofline import measuring, summarise_bounds
 from sampling.estimation.sizes import larger_request
 from sampling.estimation.summary import EstimateSummary, compare_groups, summarise_estimate
-from sampling.estimation.total import FEW_CARRY, POOLED, PlanEstimate
+from sampling.estimation.total import FEW_CARRY, POOLED, WEIGHTED, PlanEstimate
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.other_recording import located_files
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
@@ -53,6 +54,8 @@ _AMOUNTS = ((0.9, "Nearly all"), (0.6, "Most"), (0.4, "Half"), (0.1, "Part"), (0
 _HALF = 0.4
 # So many totals are sentences, more of them a table; so many counters of one.
 _MOST_SENTENCES, _MOST_COUNTERS = 8, 24
+# As many reasons, the most common ones, why counters have none.
+_NO_INTERVAL, _MOST_REASONS = "no interval", 3
 # From this share of the declared variance on, next to all strata were simulated twice.
 _NEXT_TO_ALL = 0.9
 
@@ -253,10 +256,15 @@ def counter_blocks(estimate: PlanEstimate, *, is_whole: bool) -> Iterator[Block]
     listing, left_out = counter_listing(estimate, is_whole=is_whole)
     yield from [listing] if len(listing) else []
     yield from [f"not shown: {left_out}"] if left_out else []
+    if estimate.plan.is_random:
+        notes = Counter(str(note) for total in estimate.totals if total.total for note in total.notes)
+        reasons = [(note, number) for note, number in notes.most_common() if note.startswith(_NO_INTERVAL)]
+        for note, number in reasons[:_MOST_REASONS]:
+            yield f"{_NO_INTERVAL} of {counted(number, 'counter')}{note.removeprefix(_NO_INTERVAL)}"
 
 
 def counter_notes(estimate: PlanEstimate) -> list[str]:
-    """Return how far intervals of counters can be trusted."""
+    """Return why some counters have no interval, and how far those of others can be trusted."""
     return [note for note in (FEW_CARRY, POOLED) if note in estimate.notes]
 
 
@@ -265,8 +273,8 @@ def bound_sentence(bounds: Bounds) -> str:
     shares = [(part.value, kind, part.low, part.high) for kind, part in bounds.items() if part.value]
     parts = []
     for value, kind, low, high in sorted(shares, reverse=True):
-        is_exact = low is None or high is None or low == high
-        interval = "" if is_exact else f" ({share(low)} to {share(high)})"
+        interval = "" if low == high else f" ({share(low)} to {share(high)})"
+        interval = " (no interval)" if low is None else interval
         parts.append(f"{kind} for {share(value)}{interval}")
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 
@@ -297,7 +305,7 @@ def counter_listing(estimate: PlanEstimate, *, is_whole: bool) -> tuple[Listing,
         if mean.ratio != 0:
             half_width = None if mean.high is None or mean.ratio is None else mean.high / mean.ratio - 1
             within = "exact" if half_width == 0 else share(half_width)
-            kind = "quotient" if mean.reason is None else "mean"
+            kind = "mean" if (mean.reason or "").startswith(WEIGHTED) else "quotient"
             rows.append((mean.name, _figure(mean.ratio, ",.4g"), mean.unit, within, kind))
     zeros, shown = len(totals) + len(means) - len(rows), len(rows) if is_whole else _MOST_COUNTERS
     left_out = [f"{counted(zeros, 'counter')}, 0 in every launch measured"] if zeros else []
@@ -471,7 +479,7 @@ def _as_assumed(spread: SeenSpread) -> str:
 def refuted(estimate: PlanEstimate) -> Iterator[str]:
     """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
     spread, declared = estimate.main.seen, starting_spreads(estimate.plan.options.target)[0]
-    if spread is not None and spread.exceeds:
+    if spread is not None and spread.exceeds and estimate.main.metric in COSTS:
         times = math.sqrt(spread.variance_ratio)
         yield (
             f"{estimate.main.metric} vary {times:.2g} times as much as declared, more than chance explains: "

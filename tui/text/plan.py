@@ -170,8 +170,9 @@ def counters_sentence(promise: Promise) -> str:
     """Return how well a profiler's counters are known of the whole run."""
     launches = f"{counted(promise.target.min_samples, 'launch')} a stratum at least"
     return (
-        f"With {launches}, the total of a counter that varies within a kernel as cycles do is expected "
-        f"within {share(promise.expected_half_width)}; `estimate` has an interval for each."
+        f"With {launches}, the total of a counter that varies over kernels and within them as cycles do is "
+        f"expected within {share(promise.expected_counter_half_width)}; `estimate` has an interval for each, "
+        "or says why not."
     )
 
 

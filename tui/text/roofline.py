@@ -29,7 +29,9 @@ def quantity_text(quantity: Quantity, unit: str = "") -> str:
     if quantity.value is None:
         return UNKNOWN
     text = si(quantity.value, unit)
-    if quantity.low is None or quantity.high is None or quantity.low == quantity.high:
+    if quantity.low is None or quantity.high is None:
+        return f"{text} (no interval)"
+    if quantity.low == quantity.high:
         return text
     return f"{text} ({si(quantity.low)} to {si(quantity.high)})"
 

@@ -33,6 +33,7 @@ from sampling.estimation.sizes import next_sizes
 Make = Callable[..., Sample]
 Stratum = tuple[int, int, list[tuple[int, int]]]
 
+TIME = "gpu__time_duration.sum"
 OWN, POOLED = Fraction(1, 400), Fraction(1, 400) + Fraction(9, 100)
 
 stratum = st.tuples(
@@ -226,9 +227,9 @@ def test_unknown_metrics_are_refused(three: Sample) -> None:
         estimate(nothing, "cycles")
 
 
-def with_two(base: Sample, other: list[float]) -> Sample:
-    """Return a sample with a second metric."""
-    return replace(base, y=np.column_stack([base.y, other]), metrics=("cycles", "other"))
+def with_two(base: Sample, other: list[float], name: str = "other") -> Sample:
+    """Return a sample with a second metric, a counter if the name is not that of a time."""
+    return replace(base, y=np.column_stack([base.y, other]), metrics=("cycles", name))
 
 
 def test_most_intervals_over_all_samples_hold_the_ratio(sample: Make) -> None:
@@ -268,15 +269,15 @@ def test_a_ratio_with_its_variance(sample: Make) -> None:
 def test_what_two_configurations_share_cancels(sample: Make) -> None:
     """Cycles that vary a hundredfold, and a speedup that hardly does: what is left is what was declared."""
     made = sample((100, 1, [(1, 10), (1, 1000), (1, 300), (1, 90)]))
-    found = ratio_of_totals(with_two(made, [5.01, 500, 150, 45]), "r", "cycles", "other", 0.95)
+    found = ratio_of_totals(with_two(made, [5.01, 500, 150, 45], TIME), "r", "cycles", TIME, 0.95)
     assert half_width(found) < 0.06 * (found.ratio or 0)
     # One degree of freedom that saw nothing, beside four of 5 %.
-    two = with_two(sample((100, 1, [(1, 10), (1, 1000)])), [5, 500])
-    found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
+    two = with_two(sample((100, 1, [(1, 10), (1, 1000)])), [5, 500], TIME)
+    found = ratio_of_totals(two, "r", "cycles", TIME, 0.95)
     assert found.ratio == 2
     h = stdtrit(2.5, 0.975) * np.sqrt(0.8 * 0.05**2 * 0.98 / 2)
     assert half_width(found) == pytest.approx(2 * np.expm1(h))
-    inverse = ratio_of_totals(two, "r", "other", "cycles", 0.95)
+    inverse = ratio_of_totals(two, "r", TIME, "cycles", 0.95)
     assert (found.low, found.high) == pytest.approx((1 / (inverse.high or 0), 1 / (inverse.low or 0)))
 
 
@@ -319,12 +320,12 @@ def test_strata_of_one_launch_show_together_whether_a_metric_follows_durations(
         found = estimate(made, "other")
         factor = means / x[drawn] if follows else 1.0
         assert found.total == pytest.approx(4 * (instructions[drawn] * factor).sum(), rel=1e-12)
-        assert half_width_of(found) < 0.25 * found.total
+        assert half_width_of(found) < 0.4 * found.total
         (group,) = estimate_groups(made, "other").values()
         assert group.total == found.total
         ipc = ratio_of_totals(made, "ipc", "other", "cycles", 0.95)
         assert ipc.ratio is not None
-        assert half_width(ipc) < 0.25 * ipc.ratio
+        assert half_width(ipc) < 0.5 * ipc.ratio
         held.append(abs(found.total - instructions.sum()) <= half_width_of(found))
         inside.append(abs(ipc.ratio - instructions.sum() / cycles.sum()) <= half_width(ipc))
     assert min(np.mean(held), np.mean(inside)) > 0.93

@@ -420,15 +420,21 @@ def test_a_plan_that_pools_kernels_is_said_to_tell_little_of_counters(tmp_path: 
     path = page(tmp_path / "a.csv", [3, 30, 31])
     assert POOLED not in estimated(plan, path).notes
     pooled = replace(plan, strata=(replace(plan.strata[0], pooled=True), *plan.strata[1:]))
-    assert {FEW_CARRY, POOLED} < {*estimated(pooled, path).notes}
+    assert POOLED in estimated(pooled, path).notes
 
 
-def test_counters_of_a_simulator_are_no_surer_than_those_of_a_profiler() -> None:
+def test_why_a_counter_of_a_simulator_has_no_interval_is_said() -> None:
     plan, ids = drawn_plan([3, 30, 31]), np.array([3, 30, 31])
-    alike = {name: np.full(3, 7.0) for name in ("cycles", "instructions", "l2_misses")}
-    assert FEW_CARRY in estimate_plan(plan, SimulatedLaunches(ids, alike)).notes
-    del alike["l2_misses"]
-    assert FEW_CARRY not in estimate_plan(plan, SimulatedLaunches(ids, alike)).notes
+    metrics = {name: np.full(3, 7.0) for name in ("cycles", "instructions", "l2_misses")}
+    assert FEW_CARRY not in estimate_plan(plan, SimulatedLaunches(ids, metrics)).notes
+    metrics["l2_misses"] = np.array([0.0, 0.0, 7.0])
+    estimate = estimate_plan(plan, SimulatedLaunches(ids, metrics), ratios=[("l2_misses", "instructions")])
+    assert FEW_CARRY in estimate.notes
+    misses, rate = estimate.totals[-1], estimate.ratios[-1]
+    assert (misses.low, rate.low) == (None, None)
+    assert misses.notes == ("no interval: 1 of 3 drawn launches carries 100 % of it",)
+    assert rate.reason == misses.notes[0]
+    assert all(total.low is not None for total in estimate.totals[:-1])
 
 
 # -- what is broken ------------------------------------------------------------------------------------------
