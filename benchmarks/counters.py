@@ -4,7 +4,7 @@ Every launch of a profile was counted. Launches are drawn by `sample --for count
 their counters say of the whole is compared with the sums, and quotients of sums, of all launches.
 
     python benchmarks/counters.py PROFILE COUNTERS [--draws 200] [--least 2] [--pool]
-    python benchmarks/counters.py heat-8.table.csv heat-8.log.gz --metric L2_total_cache_accesses ...
+    python benchmarks/counters.py heat-16.table.csv heat-8.log.gz --metric L2_total_cache_accesses ...
 """
 
 from __future__ import annotations
@@ -38,10 +38,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--least", type=int, default=FEWEST_OF_SPEEDUPS)
     parser.add_argument("--metric", nargs="+", help="of COUNTERS, what a simulator printed of the whole run")
-    parser.add_argument("--columns", default="name=name,duration_ns=duration_ns")
+    parser.add_argument(
+        "--columns", default="name=name,duration_ns=duration_ns", help="of PROFILE; '' if it is no table"
+    )
     parser.add_argument("--pool", action="store_true")
     arguments = parser.parse_args()
-    columns_read = ReadOptions(column_map(arguments.columns)) if arguments.metric else ReadOptions()
+    is_table = arguments.metric and arguments.columns
+    columns_read = ReadOptions(column_map(arguments.columns)) if is_table else ReadOptions()
     profile = read_profile([arguments.profile], options=columns_read)
     draft = draft_plan(profile, PlanRequest(min_samples=arguments.least, pool=arguments.pool))
     launches = list_launches(profile, draft.counts)
@@ -85,22 +88,28 @@ def main() -> None:
             if low is not None and high is not None:
                 rows[name].append((low, value, high))
     print(f"{drawn} of {len(launches)} launches, {len(draft.design.strata)} strata, {arguments.draws} draws")
-    print_rows(truth, rows)
+    print_rows(truth, rows, arguments.draws)
 
 
-def print_rows(truth: Mapping[str, float], rows: Mapping[str, Sequence[tuple[float, float, float]]]) -> None:
+def print_rows(
+    truth: Mapping[str, float], rows: Mapping[str, Sequence[tuple[float, float, float]]], draws: int
+) -> None:
     """Print of each counter how often its intervals (low, value, high) hold what is true."""
-    print("| counter | held | half-width | error, root mean square | draws with an interval |")
-    print("|---|---|---|---|---|")
+    print("| counter | held | half-width | error, root mean square | with an interval | with a wrong one |")
+    print("|---|---|---|---|---|---|")
     for name, true in truth.items():
-        if not rows.get(name) or not true:
+        if not true:
+            continue
+        if not rows.get(name):
+            print(f"| {name} | none | | | 0 | 0 |")
             continue
         low, value, high = np.array(rows[name]).T
         slack = 1e-9 * abs(true)
-        held = float(((low - slack <= true) & (true <= high + slack)).mean())
+        held = (low - slack <= true) & (true <= high + slack)
         error = float(np.sqrt(np.mean((value / true - 1) ** 2)))
         width = float(np.median((high - low) / 2 / value))
-        print(f"| {name} | {held:.3f} | {100 * width:.2f} % | {100 * error:.2f} % | {len(low)} |")
+        shares = f"{len(low) / draws:.3f} | {(~held).sum() / draws:.3f}"
+        print(f"| {name} | {held.mean():.3f} | {100 * width:.2f} % | {100 * error:.2f} % | {shares} |")
 
 
 if __name__ == "__main__":
