@@ -213,3 +213,17 @@ def test_what_was_not_counted_is_named_with_a_remedy() -> None:
         assert "export plan.json --to ncu --set roofline" in str(refused.value)
     named = structs.replace(plan(EVERYTHING), path="a b.json")
     assert measuring(named) == "measure by `kernelpoint export 'a b.json' --to ncu --set roofline`"
+
+
+def test_what_few_launches_move_has_no_interval_and_what_bounds_few_has_one() -> None:
+    """Bytes of one of six launches; a part of the time, which no launch has more of than its own."""
+    ids = [0, 2, 4, 1, 3, 5]
+    rare = estimated(ids, **{BYTES: np.where(np.arange(LAUNCHES) == 3, 9e6, 0.0)})
+    run = summarise_roofline(rare, "10T,1.5T", 0).run
+    assert run.intensity.value
+    assert (run.intensity.low, run.intensity.high) == (None, None)
+    assert run.performance.low is not None
+    shares = {MEMORY: np.where(KERNEL == 0, 90.0, 30.0), COMPUTE: np.full(LAUNCHES, 50.0)}
+    bounds = summarise_bounds(estimated(ids, **shares))
+    assert bounds["memory"].value == pytest.approx(NS[KERNEL == 0].sum() / NS.sum(), rel=0.01)
+    assert bounds["memory"].low is not None
