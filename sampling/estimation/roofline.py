@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.total import PlanEstimate, compared_keys, quotient
 from sampling.features.counters import OPERATIONS, TIMES
 from sampling.plan.plan_file import PlanFile
-from sampling.record import Amount, Bounds, Fraction, Quantity, Record
+from sampling.record import Amount, Bounds, Count, Fraction, Quantity, Record
 from sampling.text import Wording
 
 _NVIDIA = re.compile(
@@ -80,7 +80,8 @@ class RooflineSummary(Record, frozen=True):
     peak_bytes: Amount | None
     run: RooflinePoint
     kernels: list[RooflinePoint]  #: the largest, by the profile's time
-    has_tensor_cores: bool  #: whether their operations were counted too
+    kernel_groups: Count  #: how many there are
+    uncounted: list[str]  #: floating-point operations that were not counted, and so are not in it
     bounds: Bounds
 
     def roof_at(self, intensity: float | None) -> float | None:
@@ -123,7 +124,8 @@ def summarise_roofline(estimate: PlanEstimate, peaks: str | None, kernels: int) 
         peak_bytes,
         point("", np.ones(len(key_of), dtype=np.bool_)),
         groups,
-        any("__ops_path_tensor_" in name or _MFMA.fullmatch(name) for name in metrics),
+        len({*key_of.tolist()}),
+        _uncounted({*_counted_operations(metrics, columns["time"])}),
         _shares(estimate, columns, bounds),
     )
 
@@ -177,8 +179,11 @@ def _shares(estimate: PlanEstimate, columns: Mapping[str, FloatArray], bounds: I
     }
 
 
-def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
-    """Return (n,) floating-point operations, those of half precision two an instruction."""
+def _counted_operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> dict[str, FloatArray]:
+    """Return (n,) floating-point operations by what was counted, those of half precision two an instruction.
+
+    Names are those of counters: ``ffma``, ``src_fp16_dst_fp32`` of tensor cores, AMD's counters as they are.
+    """
     counted: dict[str, FloatArray] = {}
     all_cycles = metrics.get(_FREQUENCY, np.full(len(time_s), np.nan)) * time_s
     for name, values in metrics.items():
@@ -197,6 +202,23 @@ def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatA
             counted[name] = values * _LANES * OPERATIONS.get(match[1].lower(), 1)
         elif _MFMA.fullmatch(name):
             counted[name] = values * _MFMA_OPERATIONS
+    return counted
+
+
+def _uncounted(counted: Collection[str]) -> list[str]:
+    """Return the floating-point operations of a GPU that are not among those that were counted."""
+    of_amd = [
+        f"SQ_INSTS_VALU_{operation.upper()}_F{bits}" for operation in OPERATIONS for bits in (16, 32, 64)
+    ]
+    of_nvidia = [kind + operation for kind in "fhd" for operation in OPERATIONS]
+    expected = of_amd if any(name.startswith("SQ_") for name in counted) else of_nvidia
+    has_matrices = any(name.startswith("src_") or _MFMA.fullmatch(name) for name in counted)
+    return [*([] if has_matrices else ["tensor cores"]), *(name for name in expected if name not in counted)]
+
+
+def _operations(metrics: Mapping[str, FloatArray], time_s: FloatArray) -> FloatArray | None:
+    """Return (n,) floating-point operations of all kinds."""
+    counted = _counted_operations(metrics, time_s)
     # What tensor cores do of a source is counted by result and sparsity too.
     wholes = [
         values

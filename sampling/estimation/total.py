@@ -20,7 +20,7 @@ from sampling.errors import AnalysisError, NoMetricError, OptionError
 from sampling.estimation.caches import Caches, describe_caches, warmed
 from sampling.estimation.interval import COSTS, Estimate, Sample, estimate, estimate_groups
 from sampling.estimation.ratio import Ratio, ratio_of_totals
-from sampling.features.counters import adds_up, weight_of
+from sampling.features.counters import adds_up, is_of_device, weight_of
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.request import PlanRequest
@@ -215,7 +215,7 @@ def estimate_plan(
     found_ratios += [
         _weighted_mean(plan, results, name, *weight_of(name, names), confidence)
         for name in all_names
-        if name not in names
+        if name not in names and not is_of_device(name)
     ]
     if has_budget:
         projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0

@@ -67,6 +67,11 @@ def adds_up(name: str, unit: str = "") -> bool:
     return " " not in name or (unit in _COUNTED_UNITS and not _SETTING.search(name))
 
 
+def is_of_device(name: str) -> bool:
+    """Return whether a metric says what the device can do, the same of every launch."""
+    return ".peak_" in name and ".pct_of_peak_" not in name
+
+
 def weight_of(name: str, available: Container[str]) -> Weight:
     """Return what weights the mean of a counter that does not add up, of the metrics that are there."""
     time = next((metric for metric in TIMES if metric in available), "")

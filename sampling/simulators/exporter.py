@@ -122,7 +122,8 @@ def _page(
     ]
     if simulator.results is not None and not exporter.only_records(choices):
         folder = "*/" if parts[0].folder else ""
-        pieces.append(_put_in(sentences["estimate"], {"logs": folder + exporter.logs}))
+        what = "counters, of what was measured" if exporter.runs_program else "cycles, of what was simulated"
+        pieces.append(_put_in(sentences["estimate"], {"logs": folder + exporter.logs, "what": what}))
     return "\n".join(pieces)
 
 

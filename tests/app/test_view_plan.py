@@ -108,7 +108,7 @@ async def test_t_goes_through_the_details(small: str) -> None:
             "Strata": "stratum  launches  drawn",
             "Launches": "launch  stratum  duration",
             "Findings": "Findings",
-            "What binds": "a step looser",
+            "What binds": "a step on",
         }
         for name in (*list(rows)[1:], "Trade-off"):
             await pilot.press("t")

@@ -377,7 +377,7 @@ def test_what_to_run_next() -> None:
         "next: 2 launches, 2.00 us of profile time, 1 of them new; the whole larger plan: 7 launches"
         in totals
     )
-    assert "not within 0.1 %" in totals
+    assert "not within the 0.1 % asked for" in totals
     assert pane_title(ResultsPane.NEXT, more, place="1-2 of 2")[1] == "S saves the larger plan; 1-2 of 2"
     line = pane_command(ResultsPane.NEXT, more)
     assert line == "kernelpoint estimate plan.json a.log --target 0.001 --top-up more.json"
@@ -387,9 +387,12 @@ def test_what_to_run_next() -> None:
     ("of", "said"),
     [
         (known(), ""),
-        (known(options=EstimateOptions(target=0.001)), "not within 0.1 %"),
-        (known(options=EstimateOptions(target=0.001), larger=LARGER), "not within 0.1 %, t what is next"),
-        (known(options=EstimateOptions(target=0.9, accept_cold=True)), "within 90.0 %"),
+        (known(options=EstimateOptions(target=0.001)), "not within the 0.1 % asked for"),
+        (
+            known(options=EstimateOptions(target=0.001), larger=LARGER),
+            "not within the 0.1 % asked for, t what is next",
+        ),
+        (known(options=EstimateOptions(target=0.9, accept_cold=True)), "within the 90.0 % asked for"),
         (known(options=EstimateOptions(target=0.9), doing="drawing"), "drawing; esc cancels"),
     ],
 )

@@ -21,7 +21,9 @@ def point(intensity: float | None, performance: float | None, key: str = "k") ->
 
 def summary(*kernels: RooflinePoint, peaks: bool = True) -> RooflineSummary:
     run = point(5.0, 2e12, "")
-    return RooflineSummary(10e12 if peaks else None, 1e12 if peaks else None, run, list(kernels), False, {})
+    return RooflineSummary(
+        10e12 if peaks else None, 1e12 if peaks else None, run, list(kernels), len(kernels), [], {}
+    )
 
 
 def drawn(figure: RooflineSummary, width: int = 100, height: int = 20) -> list[str]:
@@ -45,16 +47,22 @@ def test_points_stand_further_right_and_higher_for_more() -> None:
 
 def test_the_roof_rises_to_the_ridge_and_is_level_from_there() -> None:
     rows = drawn(summary(point(0.5, 1e11), point(100.0, 1e12)))
-    top = [min(row for row, line in enumerate(rows[:-2]) if column < len(line) and line[column] == "-")
+    top = [min(row for row, line in enumerate(rows[:-2]) if column < len(line) and line[column] == "=")
            for column in range(20, 98)]  # fmt: skip
     assert top == sorted(top, reverse=True)
     assert top[0] > top[-1] == top[-20]
 
 
+def test_no_point_hides_another() -> None:
+    rows = drawn(summary(*(point(5.0, 2e12) for _ in range(4))))
+    (signs,) = (line[8:] for line in rows[:-2] if RUN_SIGN in line)
+    assert all(sign in signs for sign in ("1", "2", "3", "4"))
+
+
 def test_without_ceilings_there_is_no_roof_and_without_operations_no_chart() -> None:
     bare = drawn(summary(point(0.01, 1e9), point(500.0, 1e12), peaks=False))
-    assert not any("-" * 20 in line for line in bare[:-2])
-    empty = RooflineSummary(None, None, point(0.0, 0.0), [point(None, None)], False, {})
+    assert not any("=" in line for line in bare[:-2])
+    empty = RooflineSummary(None, None, point(0.0, 0.0), [point(None, None)], 1, [], {})
     assert drawn(empty)[0].strip() == "no floating-point operations to draw"
 
 

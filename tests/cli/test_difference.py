@@ -229,7 +229,7 @@ def test_what_of_the_change_is_idle_time_comes_in_words_and_figures(
         ((shorter, few, "--as-recorded"), "The GPU is idle 22.0 us more: the host's 22.0 us."),
         (
             (few, more, "--as-recorded"),
-            "Of the 402 us more, 255 us are idle time: the host's 255 us.",
+            "The GPU is idle 255 us more: the host's 255 us.",
         ),
     ):
         run = kernelpoint("difference", *words, COLUMNS="100")

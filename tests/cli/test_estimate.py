@@ -238,7 +238,7 @@ def test_a_target_that_is_missed_says_what_to_run_next(
     words = ("estimate", plan_file, table, "--target")
     run = kernelpoint(*words, "0.01", "--top-up", larger, *JSON)
     assert (run.code, run.results["promise_met"]) == (4, False)
-    assert "not within 1.0 %: the interval reaches" in run.err
+    assert "not within the 1.0 % asked for: the interval reaches" in run.err
     assert f"plan written to {larger}" in run.err
     added = {each["id"] for each in run.results["next"]}
     assert f"next: {len(added)} launch" in kernelpoint(*words, "0.01", "--top-up", larger, "--force").out

@@ -195,7 +195,7 @@ def test_results_are_totalled_as_estimate_does(kernelpoint: Kernelpoint, profile
     # A target says what to run next, and exits like `estimate`.
     run = kernelpoint(*words, "--target", "0.001")
     assert (run.code, run.err.count("\n")) == (4, 1)
-    assert "not within 0.1 %" in run.err
+    assert "not within the 0.1 % asked for" in run.err
     known = kernelpoint("estimate", plan, table, "--target", "0.001", "--top-up", larger, *JSON).results
     shown = section(page, "Simulated")
     assert f"next: {counted(len(known['next']), 'launch', 'launches')}, " in shown

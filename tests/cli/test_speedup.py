@@ -167,7 +167,7 @@ def test_gates_stop_with_4(kernelpoint: Kernelpoint, plan: Path, written: Writte
     run = kernelpoint(*words, "--target", "0.0001", *JSON)
     assert run.code == 4
     assert run.results["target_met"] is False
-    assert "not within 0.01 %: that of slow reaches" in run.err
+    assert "not within the 0.01 % asked for: that of slow reaches" in run.err
     assert results(kernelpoint, *words, "--target", "0.2")["target_met"] is True
     run = kernelpoint(*words, "--fail-slower", "0.05")
     assert run.code == 4

@@ -149,7 +149,9 @@ def test_a_report_is_a_page_of_the_study(
     for cell in (cell for program in found["programs"] for cell in program["cells"][1:]):
         assert {f"{cell['speedup']:.4f}", f"{cell['low']:.4f}-{cell['high']:.4f}"} <= cells
     # Its gate is that of `speedup`; a cell without results is in it.
-    assert "not within 0.1 %" in kernelpoint("report", path, "-o", page, "--target", "0.001").err
+    assert (
+        "not within the 0.1 % asked for" in kernelpoint("report", path, "-o", page, "--target", "0.001").err
+    )
     study(("small", "gto"))
     assert kernelpoint("report", path, "-o", page).code == 0
     assert "No results yet of 1 of 8 cells" in Page(page.read_text()).text["p"][1]
@@ -177,7 +179,7 @@ def test_a_cell_without_results_is_named_and_leaves_with_4(kernelpoint: Kernelpo
 def test_targets_and_gates_are_those_of_all_cells(kernelpoint: Kernelpoint, study: Study) -> None:
     path = study(head="[study]\ntarget = 0.001")
     run = kernelpoint("speedup", path)
-    assert (run.code, "error: not within 0.1 %: " in run.err) == (4, True)
+    assert (run.code, "error: not within the 0.1 % asked for: " in run.err) == (4, True)
     run = kernelpoint("speedup", path, "--target", "0.2")
     assert run.code == 0
     assert "all within 20.0 % as asked for" in run.out

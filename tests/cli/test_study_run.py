@@ -71,7 +71,7 @@ def test_cold_launches_keep_no_target_unless_they_may(kernelpoint: Kernelpoint, 
     run = kernelpoint(*words)
     assert run.code == 4
     assert run.err.startswith("kernelpoint: launches start cold here, and speedups of these keep no target: ")
-    assert "not within 8.0 % of the whole run: launches started cold" in run.err
+    assert "not within the 8.0 % asked for of the whole run: launches started cold" in run.err
     accepted = kernelpoint(*words, "--accept-cold")
     assert (accepted.code, accepted.err) == (0, "")
 

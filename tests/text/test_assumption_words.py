@@ -41,43 +41,43 @@ def seen_of(times: float, freedom: float, share: float, *, exceeds: bool = False
         (
             seen_of(0.6, 3.1, 0.57),
             (
-                "Half of this interval is assumption: few strata were simulated twice. "
-                "Those that were varied 0.6 times as much as assumed."
+                "Half of this interval is assumption: few launches show how much they vary. "
+                "These vary 0.6 times as much as assumed."
             ),
         ),
         (
             seen_of(1.5, 0.2, 0.1),
             (
-                "Nearly all of this interval is assumption: few strata were simulated twice. "
-                "Those that were varied 1.5 times as much as assumed."
+                "Nearly all of this interval is assumption: few launches show how much they vary. "
+                "These vary 1.5 times as much as assumed."
             ),
         ),
         (
             seen_of(1.02, 1.5, 0.8),
             (
-                "Most of this interval is assumption: few strata were simulated twice. "
-                "Those that were varied as much as assumed."
+                "Most of this interval is assumption: few launches show how much they vary. "
+                "These vary as much as assumed."
             ),
         ),
         (
             seen_of(0.31, 12.0, 0.7),
             (
-                "Part of this interval is assumption: not every stratum was simulated twice. "
-                "Those that were varied 0.31 times as much as assumed."
+                "Part of this interval is assumption: not all launches show how much they vary. "
+                "These vary 0.31 times as much as assumed."
             ),
         ),
         (
             seen_of(0.0, 2.0, 1.0),
             (
-                "Most of this interval is assumption: few launches of each stratum were simulated. "
-                "Those varied hardly at all."
+                "Most of this interval is assumption: few launches show how much they vary. "
+                "These vary hardly at all."
             ),
         ),
         (
             seen_of(0.8, 90.0, 1.0),
             (
-                "Hardly any of this interval is assumption: strata were simulated often. "
-                "They varied 0.8 times as much as assumed."
+                "Hardly any of this interval is assumption: many launches show how much they vary. "
+                "These vary 0.8 times as much as assumed."
             ),
         ),
     ],
@@ -102,7 +102,7 @@ def test_what_was_simulated_once_checks_nothing_and_the_next_target_does() -> No
 
 def test_what_refutes_the_declaration_is_said_with_the_plan_to_make() -> None:
     first, second = basis_lines(estimate_of(seen_of(1.9, 3.0, 0.5, exceeds=True)))
-    assert first == "Half of this interval is assumption: few strata were simulated twice."
+    assert first == "Half of this interval is assumption: few launches show how much they vary."
     assert second == (
         "cycles vary 1.9 times as much as declared, more than chance explains: "
         "plan again with --noise-floor 0.095"

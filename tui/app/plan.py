@@ -59,7 +59,7 @@ _NAMES = {
     PlanPane.STRATA: "[t] Strata",
     PlanPane.LAUNCHES: "[t] Launches",
     PlanPane.FINDINGS: "[t] Findings",
-    PlanPane.BINDING: "[b] What binds: options a step looser",
+    PlanPane.BINDING: "[b] What binds: one option a step on",
 }
 DETAILS = tuple(_NAMES)[1:]
 """The panes that take turns in one place on a small screen."""
@@ -79,7 +79,7 @@ class PlanScreen(ViewScreen):
         "group hold for any draw at the stated confidence, with noise also where simulated times spread more "
         "than profiled ones; judged is what repeated draws "
         "came to. floor is the least that a plan with launches of every kernel group samples. What binds "
-        "lists the options that make the plan dear: what each by itself, a step looser, would give. A "
+        "lists the options that make the plan dear: what each by itself, a step on, would give. A "
         "budget of simulation finds the smallest epsilon whose plan fits it."
     )
 

@@ -222,7 +222,7 @@ def results_table(pane: ResultsPane, known: ResultsState | None) -> tuple[Listin
 
 
 _TITLES = {
-    ResultsPane.GROUPS: "[t] Kernel groups: shares of time, simulated and profiled",
+    ResultsPane.GROUPS: "[t] Kernel groups: shares of time, of results and profiled",
     ResultsPane.ROOFLINE: "[t] Roofline: the whole run (*) and its largest kernels",
 }
 
@@ -238,7 +238,7 @@ def pane_title(
         return _TITLES[pane], place
     if pane is ResultsPane.NEXT:
         has_larger = known is not None and known.larger is not None
-        return "[t] To simulate next", f"S saves the larger plan; {place}" if has_larger else place
+        return "[t] To run next", f"S saves the larger plan; {place}" if has_larger else place
     if known is None:
         return "[o] Results", f"{doing}; esc cancels" if doing else place
     name, target = f"[o] Results of {known.options.plan}", known.options.target
@@ -247,7 +247,7 @@ def pane_title(
     if target is None:
         return name, place
     # Whether the total is as narrow as asked for may stand below what fits the pane.
-    verdict = f"within {quantities.share(target)}"
+    verdict = f"within the {quantities.share(target)} asked for"
     if not known.estimate.main.is_within(target):
         verdict = f"not {verdict}" + (", t what is next" if known.larger is not None else "")
     elif not known.estimate.is_within(target, accept_cold=known.options.accept_cold):

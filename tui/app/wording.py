@@ -35,7 +35,7 @@ def plan_lines(session: Session, draft: Draft) -> list[Phrases]:
     for is said in words and in a tone.
     """
     design, decision_count = draft.design, decisions(session.overrides)
-    yours = f" + {decision_count} of yours" if decision_count else ""
+    yours = f" with {counted(decision_count, 'split')} of yours" if decision_count else ""
     target = f"{100 * design.target.epsilon:.4g} %"
     promised = None if design.promise is None else design.promise.error
     error, comparison, (_, tone) = "no bound on the error", "", verdict(design)
@@ -108,7 +108,11 @@ def _plan_farewell(session: Session, draft: Draft) -> str:
     speedup = quantities.ratio(draft.speedup) + (" expected" if draft.design.random else "")
     speedup += hours_forms(session.hours)[0]
     decision_count = decisions(session.overrides)
-    planner = f"{draft.design.method} + {decision_count} of yours" if decision_count else draft.design.method
+    planner = (
+        f"{draft.design.method} with {counted(decision_count, 'split')} of yours"
+        if decision_count
+        else draft.design.method
+    )
     line = f"{planner}, epsilon {draft.design.target.epsilon:g}: {_drawn(draft)}, {speedup}"
     options = printed_options(session).with_request(overrides=None)
     if decision_count and (saved := decisions_file(session)).exists():

@@ -138,6 +138,7 @@ class GlyphSet:
     shades: str
     vertical: str
     horizontal: str
+    roof: str
     corner: str
     tick_left: str
     tick_down: str
@@ -157,6 +158,7 @@ _GLYPHS = {
     "shades": ("▁▂▃▄▅▆▇█", ".:-=+*#@"),
     "vertical": ("│", "|"),
     "horizontal": ("─", "-"),
+    "roof": ("═", "="),
     "corner": ("└", "+"),
     "tick_left": ("┤", "+"),
     "tick_down": ("┬", "+"),

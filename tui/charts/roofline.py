@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sampling.estimation.roofline import RooflineSummary
 
 _FOOT_ROWS = 2
+_BESIDE = (1, -1, 2, -2, 3, -3)
 #: The sign of the run; kernels have the numbers that a table has
 RUN_SIGN = "*"
 
@@ -46,8 +47,9 @@ def roofline_chart(summary: RooflineSummary, width: int, height: int) -> Grid:
         share = (column - left) / max(right - left, 1)
         roof = summary.roof_at(across.value(across.low + share * (across.high - across.low)))
         if roof is not None and roof >= upward.value(upward.low):
-            put(grid, upward.row_at(roof), column, glyph_set().horizontal, AXIS)
-    for sign, style, point in shown:
+            put(grid, upward.row_at(roof), column, glyph_set().roof, AXIS)
+    taken: set[tuple[int, int]] = set()
+    for _, style, point in shown:
         column, row = (
             right - across.row_at(point.intensity.value or 0),
             upward.row_at(point.performance.value or 0),
@@ -57,5 +59,12 @@ def roofline_chart(summary: RooflineSummary, width: int, height: int) -> Grid:
         top, bottom = (upward.row_at(end) for end in point.performance.ends[::-1])
         for between in range(top, bottom + 1):
             put(grid, between, column, glyph_set().vertical, style)
+    # Signs stand on all bars: the run's in its own place, then those of kernels, beside one that is taken.
+    for sign, style, point in reversed(shown):
+        row = upward.row_at(point.performance.value or 0)
+        column = right - across.row_at(point.intensity.value or 0)
+        beside = [column + step for step in _BESIDE if left < column + step <= right]
+        column = next((at for at in (column, *beside) if (row, at) not in taken), column)
+        taken.add((row, column))
         put(grid, row, column, sign, style)
     return grid

@@ -53,7 +53,7 @@ from tui.text.estimate import estimate_blocks, hardware_lines, next_listing, tot
 from tui.text.groups import group_clusters, group_label
 from tui.text.labels import key_parts
 from tui.text.methods import comparison_blocks, comparison_scatter, drawable, method_mark, workload_rows
-from tui.text.roofline import NO_TENSOR_CORES
+from tui.text.roofline import uncounted_lines
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff, trade_off_blocks
 
@@ -259,7 +259,7 @@ def _plan(facts: Facts) -> Iterator[Block]:
     yield from plan_words.hours_lines(design, facts.costs)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:
-        yield "What each option alone, a step looser, would give:"
+        yield "What each option alone, a step on, would give:"
         yield plan_words.binding_columns(facts.costs.binding, total_ns, facts.costs.slowdown)
     else:
         yield f"{plan_words.why_none(design)}."
@@ -379,7 +379,7 @@ def roofline_figures(estimate: PlanEstimate, kernels: int) -> Iterator[Figure]:
             "Performance over arithmetic intensity: the run (*) and its largest kernels, by their numbers "
         )
         words += "in the table, with the bars of their intervals."
-        words += "" if summary.has_tensor_cores else f" {NO_TENSOR_CORES}"
+        words = " ".join([words, *uncounted_lines(summary)])
         legend = [
             (pictures.letter_mark(str(number)), shortened(key_parts(kernel.key).name, 60))
             for number, kernel in enumerate(summary.kernels, 1)

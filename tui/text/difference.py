@@ -129,6 +129,8 @@ def difference_blocks(difference: Difference, options: DifferenceOptions, canvas
     yield from idle_sentences(difference)[:1]
     yield ""
     yield quantity_columns(difference)
+    if difference.basis is Basis.ITERATIONS and difference.per_iteration.busy is not None:
+        yield "Busy and idle reach to the next iteration's first kernel, elapsed to the last kernel's end."
     yield ""
     yield from why_sentences(difference)
     sides = []
@@ -222,15 +224,12 @@ def idle_sentences(difference: Difference) -> list[str]:
         said = f"Why the GPU is idle is not compared: API calls are not recorded {where}."
         return [said] if per.busy is not None and lacking else []
     changes = {name: _change_ns(getattr(per.idle, name)) for name in per.idle.__struct_fields__}
-    idle_ns, elapsed_ns = changes["idle_ns"], _change_ns(per.elapsed_ns)
+    idle_ns = changes["idle_ns"]
     if not idle_ns:
         return []
     less, other = ("less", "more") if idle_ns < 0 else ("more", "less")
     of_unit = " an iteration" if difference.basis is Basis.ITERATIONS else ""
-    if 0 < idle_ns / (elapsed_ns or -idle_ns) <= 1:
-        said = f"Of the {duration(abs(elapsed_ns))} {less}{of_unit}, {duration(abs(idle_ns))} are idle time"
-    else:
-        said = f"The GPU is idle {duration(abs(idle_ns))} {less}{of_unit}"
+    said = f"The GPU is idle {duration(abs(idle_ns))} {less}{of_unit}"
     shortly = f"Idle {signed_duration(idle_ns)}"
     if _may_be_chance(per.idle.idle_ns):
         said, shortly = f"{said}, which may be chance", f"{shortly} (may be chance)"

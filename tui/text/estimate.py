@@ -272,10 +272,11 @@ def bound_sentence(bounds: Bounds) -> str:
     """Return what bounds the run, by share of time, the largest first; nothing where that is not known."""
     shares = [(part.value, kind, part.low, part.high) for kind, part in bounds.items() if part.value]
     parts = []
+    meaning = {"latency": " (below 60 % of both peaks)"}
     for value, kind, low, high in sorted(shares, reverse=True):
         interval = "" if low == high else f" ({share(low)} to {share(high)})"
         interval = " (no interval)" if low is None else interval
-        parts.append(f"{kind} for {share(value)}{interval}")
+        parts.append(f"{kind}{meaning.get(kind, '')} for {share(value)}{interval}")
     return f"What bounds the run, by time: {', '.join(parts)}." if parts else ""
 
 
@@ -366,7 +367,7 @@ def missing_text(total: Estimate) -> str:
 
 def unmet_text(estimate: PlanEstimate, target: float) -> str:
     """Return why the total is not as narrow as asked for."""
-    total, unmet = estimate.main, f"not within {share(target)}"
+    total, unmet = estimate.main, f"not within the {share(target)} asked for"
     if total.is_incomplete or total.share_missing:
         return f"{unmet}: {missing_text(total)}"
     if total.half_width is None or not total.total:
@@ -457,14 +458,12 @@ def _assumption(estimate: PlanEstimate, spread: SeenSpread) -> str:
         is_more = target is not None and estimate.caches.is_of_whole_run
         return f"{sentence} `--target {target:g}` simulates more and checks it." if is_more else sentence
     amount = next(amount for share_from, amount in _AMOUNTS if spread.declared_share >= share_from)
-    is_much, subject = spread.declared_share >= _HALF, "Those that were"
-    reason = "few strata were simulated twice" if is_much else "not every stratum was simulated twice"
-    if spread.share >= _NEXT_TO_ALL:
-        reason, subject = "strata were simulated often", "They"
-        if is_much:
-            reason, subject = "few launches of each stratum were simulated", "Those"
-    sentence = f"{amount} of {interval} is assumption: {reason}."
-    return sentence if spread.exceeds else f"{sentence} {subject} varied {_as_assumed(spread)}."
+    # Strata of one kernel with a launch each show it together, so that none need have two.
+    number = (
+        "few" if spread.declared_share >= _HALF else "many" if spread.share >= _NEXT_TO_ALL else "not all"
+    )
+    sentence = f"{amount} of {interval} is assumption: {number} launches show how much they vary."
+    return sentence if spread.exceeds else f"{sentence} These vary {_as_assumed(spread)}."
 
 
 def _as_assumed(spread: SeenSpread) -> str:

@@ -274,9 +274,14 @@ def binding_forms(relaxations: Sequence[Relaxation], design: Design) -> list[str
     return [f"Cheaper if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
 
 
+#: Options that say how much cycles vary, which the profile cannot
+_ASSUMED = frozenset({"noise_floor", "kernel_spread"})
+
+
 def offered(step: Relaxation) -> str:
-    """Return the speedup that is offered, and the error that it comes with."""
-    return ratio(step.speedup) + ("" if step.bound is None else f" at {share(step.bound)}")
+    """Return the speedup that is offered, the error it comes with, and whether more is assumed for it."""
+    assumed = " if assumed" if step.option in _ASSUMED else ""
+    return ratio(step.speedup) + ("" if step.bound is None else f" at {share(step.bound)}") + assumed
 
 
 def why_none(design: Design) -> str:
@@ -314,7 +319,7 @@ def binding_columns(relaxations: Sequence[Relaxation], total_ns: int, slowdown: 
     columns = [
         Column("option", [option_label(relaxation) for relaxation in relaxations], to_right=False),
         Column("now", [value_text(relaxation.before) for relaxation in relaxations]),
-        Column("a step looser", [value_text(relaxation.after) for relaxation in relaxations]),
+        Column("a step on", [value_text(relaxation.after) for relaxation in relaxations]),
         Column("error", [share(relaxation.bound) for relaxation in relaxations]),
         Column("speedup", [ratio(relaxation.speedup) for relaxation in relaxations]),
         Column("instead of", [ratio(relaxation.speedup_before) for relaxation in relaxations]),

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from sampling.estimation.roofline import RooflineSummary
 from sampling.record import Bounds, Quantity
+from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, share, si
 from tui.charts.roofline import RUN_SIGN, roofline_chart
 from tui.output.blocks import Block, Listing
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tui.charts.grid import Grid
 
 _HEIGHT = 18
-NO_TENSOR_CORES = "Operations of tensor cores were not counted, so they are not in it."
 
 
 def quantity_text(quantity: Quantity, unit: str = "") -> str:
@@ -54,7 +54,12 @@ def _place_sentences(summary: RooflineSummary, subject: str) -> Iterator[str]:
         yield f"That is {reached}: {si(peak, 'FLOP/s')} from {ridge} on, {below} before."
     else:
         yield "The ceilings are not known: `kernelpoint roofline --peak 67T,3.35T` takes them."
-    yield from [] if summary.has_tensor_cores else [NO_TENSOR_CORES]
+    yield from uncounted_lines(summary)
+
+
+def uncounted_lines(summary: RooflineSummary) -> list[str]:
+    """Return which operations were not counted, if any."""
+    return [f"Not counted, so not in it: {', '.join(summary.uncounted)}."] if summary.uncounted else []
 
 
 def roofline_blocks(
@@ -76,6 +81,8 @@ def roofline_blocks(
     ]
     yield from [Listing(figures, "kernel group", label_kernels(map(key_parts, keys), places))] if keys else []
     yield from place_lines(places)
+    if keys and (others := summary.kernel_groups - len(keys)):
+        yield f"and {counted(others, 'smaller group')}: `--kernels {summary.kernel_groups}`"
     yield from notes
 
 

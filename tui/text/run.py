@@ -63,6 +63,9 @@ def all_checked(checks: int, checked: int) -> str:
 
 def export_result(run: Simulated, paths: list[str], options: ExportOptions) -> CommandResult:
     """Return the answer of `export`: how much is simulated, and the files."""
+    if find_exporter(options.to).runs_program:
+        # What that takes is runs of the whole program.
+        run = run._replace(speedup=None)
     summary = ExportSummary(paths, run.launches, run.extra, run.speedup)
     return CommandResult("export", summary, blocks=lambda _: _export_blocks(run, paths, options))
 
@@ -76,10 +79,14 @@ def _export_blocks(run: Simulated, paths: list[str], options: ExportOptions) -> 
         less = run.speedup >= 1
         times = ratio(run.speedup if less else 1 / run.speedup)
         sentence += f": {times} {'less' if less else 'more'} than the whole run"
+    elif find_exporter(options.to).runs_program:
+        sentence += "; the page says how often the program runs for them"
     sentence += "."
     if run.checked < options.cold_check:
         sentence += f" {all_checked(options.cold_check, run.checked)}"
     instruction, command = after_export(paths, options.to, options.traces, options.plan)
+    if "roofline" in (options.metric_set or "").split(","):
+        command = command.replace("kernelpoint estimate", "kernelpoint roofline")
     return [sentence, *map(Preformatted, paths), CommandLine(command, f"Next: {instruction}, then ")]
 
 

@@ -214,7 +214,7 @@ def result_notes(speedups: PlanSpeedups) -> Iterator[str]:
 def unmet_text(speedups: PlanSpeedups, options: SpeedupOptions) -> str:
     """Return why speedups are not as narrow as asked for."""
     assert options.target is not None
-    unmet = f"not within {per_cent(options.target)}"
+    unmet = f"not within the {per_cent(options.target)} asked for"
     widest = max(speedups.speedups, key=lambda speedup: _width(speedup.half_width))
     if math.isnan(widest.half_width):
         return f"{unmet}: {widest.name} has no interval"

@@ -209,7 +209,7 @@ def study_notes(study: StudySpeedups) -> Iterator[str]:
 def unmet_text(study: StudySpeedups, options: SpeedupOptions) -> str:
     """Return why the speedups are not as narrow as asked for."""
     assert options.target is not None
-    unmet = f"not within {per_cent(options.target)}"
+    unmet = f"not within the {per_cent(options.target)} asked for"
     widest = study.widest()
     assert widest is not None
     program, speedup = widest

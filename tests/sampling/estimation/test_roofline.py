@@ -113,14 +113,18 @@ def test_tensor_cores_do_what_their_whole_paths_say_and_integers_are_none() -> N
         "smsp__cycles_elapsed.avg.per_second": np.full(LAUNCHES, 1e9),
     }
     summary = summarise_roofline(estimated(EVERYTHING, **paths), None, 0)
-    assert summary.has_tensor_cores
-    assert not summarise_roofline(estimated(EVERYTHING), None, 0).has_tensor_cores
+    assert "tensor cores" not in summary.uncounted
+    others = ["fadd", "fmul", "hadd", "hmul", "hfma", "dadd", "dmul", "dfma"]
+    assert summarise_roofline(estimated(EVERYTHING), None, 0).uncounted == ["tensor cores", *others]
     assert summary.run.intensity.value == pytest.approx((2 + 5 + 1 + 2 + 7) * FMA.sum() / MOVED.sum())
     ones = np.ones(LAUNCHES)
     columns = {"duration": NS, "FETCH_SIZE": MOVED / 1024, "WRITE_SIZE": 0 * ones}
     columns |= {"SQ_INSTS_VALU_TRANS_F32": ones, "SQ_INSTS_VALU_MFMA_MOPS_I8": ones}
     amd = estimate_plan(plan(EVERYTHING), SimulatedLaunches(np.array(EVERYTHING), columns))
-    assert summarise_roofline(amd, None, 0).run.intensity.value == pytest.approx(64 * LAUNCHES / MOVED.sum())
+    of_amd = summarise_roofline(amd, None, 0)
+    assert of_amd.run.intensity.value == pytest.approx(64 * LAUNCHES / MOVED.sum())
+    expected = {f"SQ_INSTS_VALU_{name}_F{bits}" for name in ("ADD", "MUL", "FMA") for bits in (16, 32, 64)}
+    assert {*of_amd.uncounted} == {"tensor cores", *expected}
 
 
 def test_rates_of_operations_stand_for_instructions_that_a_page_lacks() -> None:

@@ -242,7 +242,7 @@ def test_a_total_that_is_not_of_the_whole_run_stands_below_that_and_nothing_is_s
     assert not any(" sure" in line or "--top-up" in line for line in (head, below, *others))
     warm = "Next: kernelpoint export plan.json --to accel-sim --traces DIR --caches warm -o warm"
     assert others[-1] == warm
-    assert others[-2].startswith("not within 1.0 %: the interval reaches ")
+    assert others[-2].startswith("not within the 1.0 % asked for: the interval reaches ")
     assert ", of launches that started " in others[-2]
     macsim = canvas_text(
         estimate_blocks(found, None, replace(options, source="macsim")), Canvas(400, color=False)
