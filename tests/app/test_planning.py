@@ -121,7 +121,9 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
             without_tones(line) for line in lines
         ]
         kept = replace(session, overrides={draft.counts.groups[0].key: {"": Verdict.KEEP}})
-        assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, draft))
+        assert all(
+            " with 1 split of yours, " in without_tones(line) for line in wording.plan_lines(kept, draft)
+        )
         faster = without_tones(wording.with_faster(session, lines)[0])
         assert ("   Cheaper if: " in faster) == bool(session.binding)
 

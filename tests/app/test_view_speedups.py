@@ -186,7 +186,8 @@ async def test_what_is_told_first_is_in_sight_and_a_configuration_is_told_by_its
 ) -> None:
     folder = sample_data / "study"
     async with comparing(str(folder / "study.toml")) as (app, pilot, _):
-        assert "columns 1-3 of 4" in words_of(app)
+        # What is in sight is known once it was laid out.
+        await wait_for(pilot, lambda: "columns 1-3 of 4" in words_of(app), "the table")
         assert "l2lat120 l1lat30 dram150 stencil" in words_of(app), "the winner, the loser, what is open"
         assert "l2lat120: -gpgpu_l2_rop_latency 120 instead of 160" in words_of(app)
         await pilot.press("G", "l", "l", "l")

@@ -33,7 +33,7 @@ def decided(gpt: str, *program: str, own: bool = False) -> Terminal:
     terminal.press(b"2")
     terminal.read_until(b"split at")
     terminal.press(b"+")
-    terminal.read_until(b"1 of yours")
+    terminal.read_until(b"1 split of yours")
     terminal.settle()
     terminal.press(b"1")
     terminal.settle()

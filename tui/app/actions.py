@@ -257,9 +257,7 @@ SPEEDUPS = (
     Action("kernels", "enter", "Kernels", "the kernels that gain and lose most there", Shown.BOTH),
     Action("roofline", "t", "Roofline", "the program's configurations below their roof", Shown.PALETTE),
     Action("reload", "r", "Reload", "read all results anew", Shown.BOTH),
-    Action(
-        "export", "e", "Export", "what would tell: to a simulator, or the command that runs it", Shown.BOTH
-    ),
+    Action("export", "e", "Next", "what would tell: to a simulator, or the command that runs it", Shown.BOTH),
     Action(
         "leave", "escape", "Back", "stop reading; else from kernels or roofline to the bars", Shown.PALETTE
     ),

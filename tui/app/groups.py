@@ -21,6 +21,7 @@ from sampling.parallel import Progress
 from sampling.plan.draft import Draft, Survey
 from sampling.plan.overview import summarise_groups
 from sampling.reduction.duration_counts import MOST
+from sampling.text import counted
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.planning import options_with_overrides
 from tui.app.session_app import SessionApp, start
@@ -247,7 +248,7 @@ def table_title(session: Session, survey: Survey, listed: GroupList) -> tuple[st
         notes.append(f'"{session.search}": {matching} of {quantities.count(len(survey.counts.groups))}')
     if len(listed.groups) < listed.matching:
         notes.append(f"showing {quantities.count(len(listed.groups))} of {matching}")
-    return f"[1] Kernel groups by {sort}", ", ".join(notes)
+    return f"[1] Kernel groups by {sort}", ", ".join(notes or [counted(listed.matching, "group")])
 
 
 def group_key(survey: Survey, index: int, cells: int) -> str:

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from sampling.estimation.roofline import RooflineSummary
 from sampling.record import Bounds, Quantity
-from sampling.text import counted
+from sampling.text import counted, listed
 from tui.charts.quantities import UNKNOWN, share, si
 from tui.charts.roofline import RUN_SIGN, roofline_chart
 from tui.output.blocks import Block, Listing
@@ -59,7 +59,7 @@ def _place_sentences(summary: RooflineSummary, subject: str) -> Iterator[str]:
 
 def uncounted_lines(summary: RooflineSummary) -> list[str]:
     """Return which operations were not counted, if any."""
-    return [f"Not counted, so not in it: {', '.join(summary.uncounted)}."] if summary.uncounted else []
+    return [f"Not counted, so not in it: {listed(summary.uncounted, 3)}."] if summary.uncounted else []
 
 
 def roofline_blocks(
